@@ -1,0 +1,89 @@
+import { findBinaries } from './embedded/binaries.ts';
+import { locateCluster, openDataDir } from './embedded/cluster-location.ts';
+import { connectionUrl } from './embedded/connection.ts';
+import { checkCluster, createCluster } from './embedded/create-cluster.ts';
+import { EmbeddedPostgresError } from './embedded/errors.ts';
+import { readOrCreatePassword } from './embedded/password.ts';
+import { findPostmaster } from './embedded/postmaster-file.ts';
+import type { Postmaster } from './embedded/postmaster-file.ts';
+import { isPostmasterOf } from './embedded/processes.ts';
+import { startServer } from './embedded/start-server.ts';
+import { stopServer } from './embedded/stop-server.ts';
+import { takeSupervisorLock } from './embedded/supervisor-lock.ts';
+import { waitUntilReady } from './embedded/wait-until-ready.ts';
+
+export { EmbeddedPostgresError } from './embedded/errors.ts';
+export type { EmbeddedPostgresErrorCode } from './embedded/errors.ts';
+
+export type EmbeddedPostgresOptions = {
+  /** The platform's data folder; made when missing. */
+  dataDir: string;
+  log?: (line: string) => void;
+  /** Server settings beyond our defaults, such as `fsync: 'off'` in tests. */
+  settings?: Record<string, string>;
+};
+
+export type EmbeddedPostgres = {
+  /** The superuser's URL of the database `postgres`. */
+  url: string;
+  urlFor(database: string): string;
+  /** True when a server left running by a killed platform process was taken over. */
+  adopted: boolean;
+  /** Ends the server and waits until it is gone. Safe to call more than once. */
+  stop(): Promise<void>;
+};
+
+/** Starts, or takes over, the Postgres that lives in the platform's data folder. */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const dataDir = await openDataDir(options.dataDir);
+  const release = await takeSupervisorLock(dataDir);
+  try {
+    return await start(dataDir, options, release);
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+async function start(
+  dataDir: string,
+  { log = () => undefined, settings = {} }: EmbeddedPostgresOptions,
+  release: () => Promise<void>,
+): Promise<EmbeddedPostgres> {
+  const cluster = await locateCluster(dataDir);
+  const binaries = await findBinaries(dataDir, cluster.user);
+  const exists = await checkCluster(cluster.folder, binaries.major);
+  const password = await readOrCreatePassword(dataDir, exists);
+  if (!exists) {
+    log(`creating a Postgres ${binaries.major} database in ${cluster.folder}`);
+    await createCluster(cluster, binaries, password, { sync: settings['fsync'] !== 'off' });
+  }
+
+  const orphan = await adopt(cluster.folder, password);
+  const postmaster =
+    orphan ?? (await startServer({ dataDir, cluster, binaries, password, settings, log }));
+  log(`${orphan ? 'took over' : 'started'} Postgres on 127.0.0.1:${postmaster.port} (pid ${postmaster.pid})`);
+
+  let stopped: Promise<void> | undefined;
+  return {
+    url: connectionUrl(postmaster.port, password, 'postgres'),
+    urlFor: (database) => connectionUrl(postmaster.port, password, database),
+    adopted: orphan !== undefined,
+    stop: () => (stopped ??= stopServer(postmaster.pid, cluster.folder).then(release)),
+  };
+}
+
+/** A server that was already shutting down ends while we wait; then there is nothing to adopt. */
+async function adopt(folder: string, password: string): Promise<Postmaster | undefined> {
+  const found = await findPostmaster(folder);
+  if (!found) return undefined;
+  const outcome = await waitUntilReady(connectionUrl(found.port, password, 'postgres'), () =>
+    isPostmasterOf(found.pid, folder),
+  );
+  if (outcome === 'ready') return found;
+  if (outcome === 'exited') return undefined;
+  throw new EmbeddedPostgresError(
+    'start_failed',
+    `A Postgres for ${folder} is already running (pid ${found.pid}) but does not let us in. Stop it and start again.`,
+  );
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { EmbeddedPostgresError } from './errors.ts';
+import { canEnter, findServiceUser, runningAsRoot } from './service-user.ts';
+import type { ServiceUser } from './service-user.ts';
+import { SHARED_ROOT, makeSharedRoot } from './shared-root.ts';
+
+export type ClusterLocation = { folder: string; user: ServiceUser | undefined };
+
+/** Makes the platform's data folder if needed and returns its real path. */
+export async function openDataDir(dataDir: string): Promise<string> {
+  const created = await mkdir(dataDir, { recursive: true });
+  const real = await realpath(dataDir);
+  if (created !== undefined && !runningAsRoot()) await chmod(real, 0o700);
+  return real;
+}
+
+/** Decides where the cluster lives and which account runs it. */
+export async function locateCluster(dataDir: string): Promise<ClusterLocation> {
+  const inside = join(dataDir, 'postgres');
+  if (!runningAsRoot()) return { folder: inside, user: undefined };
+
+  const note = join(dataDir, 'postgres.location');
+  const noted = (await readFile(note, 'utf8').catch(() => '')).trim();
+  const existing = await ownerOf(noted || inside);
+  const user = existing ?? (await findServiceUser());
+  if (noted) return { folder: noted, user };
+
+  if (await makeEnterable(user, dataDir)) return { folder: inside, user };
+  if (existing) {
+    throw new EmbeddedPostgresError(
+      'not_accessible',
+      `The database in ${inside} belongs to uid ${existing.uid}, which can no longer reach it: ` +
+        'a folder above it lost its x permission. Give it back (chmod o+x) and start again.',
+    );
+  }
+  await makeSharedRoot();
+  const folder = join(SHARED_ROOT, createHash('sha256').update(dataDir).digest('hex').slice(0, 12));
+  await writeFile(note, `${folder}\n`);
+  return { folder, user };
+}
+
+/** A cluster made by an ordinary user and later started by root must keep running as its owner. */
+async function ownerOf(folder: string): Promise<ServiceUser | undefined> {
+  const found = await stat(folder).catch(() => undefined);
+  return found && found.uid !== 0 ? { uid: found.uid, gid: found.gid } : undefined;
+}
+
+async function makeEnterable(user: ServiceUser, dataDir: string): Promise<boolean> {
+  if (await canEnter(user, dataDir)) return true;
+  if (!(await canEnter(user, dirname(dataDir)))) return false;
+  await chmod(dataDir, 0o711);
+  return canEnter(user, dataDir);
+}

@@ -1,0 +1,29 @@
+/** Why the embedded Postgres could not be started or stopped. */
+export type EmbeddedPostgresErrorCode =
+  | 'unsupported_platform'
+  | 'no_service_user'
+  | 'in_use'
+  | 'not_accessible'
+  | 'not_a_cluster'
+  | 'password_missing'
+  | 'other_major_version'
+  | 'initdb_failed'
+  | 'start_failed'
+  | 'stop_failed';
+
+/** An embedded Postgres failure whose message tells the operator what to do next. */
+export class EmbeddedPostgresError extends Error {
+  override readonly name = 'EmbeddedPostgresError';
+  readonly code: EmbeddedPostgresErrorCode;
+
+  constructor(code: EmbeddedPostgresErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** The `code` of a Node system error or a Postgres error, if there is one. */
+export function errorCode(error: unknown): string | undefined {
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
+  return undefined;
+}

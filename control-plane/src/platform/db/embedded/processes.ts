@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile, readlink, realpath } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { promisify } from 'node:util';
+import { errorCode } from './errors.ts';
+
+const onLinux = process.platform === 'linux';
+
+/** Whether a process runs. A zombie does not: under a container's pid 1 it may never be reaped. */
+export async function isRunning(pid: number): Promise<boolean> {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (errorCode(error) === 'ESRCH') return false;
+  }
+  return !onLinux || (await processStat(pid))?.state !== 'Z';
+}
+
+/** Tells a process apart from a later one with the same pid. Empty where the system cannot say. */
+export async function startStamp(pid: number): Promise<string> {
+  return (onLinux && (await processStat(pid))?.startTicks) || '';
+}
+
+async function processStat(pid: number): Promise<{ state: string; startTicks: string } | undefined> {
+  const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  if (line === undefined) return undefined;
+  // The second field is the program's name in brackets and may itself hold spaces and brackets.
+  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0] ?? '', startTicks: fields[19] ?? '' };
+}
+
+/** Whether `pid` is the main Postgres process of this cluster and not some later owner of the number. */
+export async function isPostmasterOf(pid: number, folder: string): Promise<boolean> {
+  if (!(await isRunning(pid))) return false;
+  if (onLinux) {
+    const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+    const itsFolder = args[args.indexOf('-D') + 1] ?? '';
+    return basename(args[0] ?? '') === 'postgres' && (await realpath(itsFolder).catch(() => '')) === folder;
+  }
+  const { stdout } = await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(() => ({
+    stdout: '',
+  }));
+  return stdout.includes('postgres -D ') && stdout.includes(folder);
+}
+
+/** Whether any process works inside the folder; Postgres backends outlive a killed postmaster a while. */
+export async function hasProcessesIn(folder: string): Promise<boolean> {
+  if (!onLinux) return false;
+  for (const name of await readdir('/proc')) {
+    if (/^\d+$/.test(name) && (await readlink(`/proc/${name}/cwd`).catch(() => '')) === folder) return true;
+  }
+  return false;
+}

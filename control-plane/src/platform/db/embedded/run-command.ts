@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process';
+import type { ServiceUser } from './service-user.ts';
+
+/** Nothing is inherited: PGDATA, PGPORT or LD_LIBRARY_PATH of the caller would misdirect the server. */
+export const COMMAND_ENVIRONMENT: Record<string, string> = {
+  PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin',
+  LC_ALL: 'C',
+  TZ: 'UTC',
+};
+
+/** Runs a program to its end as `user` and returns its exit code with everything it wrote. */
+export function runCommand(
+  program: string,
+  args: string[],
+  user: ServiceUser | undefined,
+): Promise<{ exitCode: number | null; output: string }> {
+  return new Promise((resolve, reject) => {
+    // cwd '/': the caller's folder may be closed to the service user.
+    const child = spawn(program, args, {
+      ...user,
+      cwd: '/',
+      env: COMMAND_ENVIRONMENT,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    const collect = (chunk: Buffer): void => {
+      output += chunk.toString();
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    child.once('error', reject);
+    child.once('close', (exitCode) => resolve({ exitCode, output }));
+  });
+}

@@ -1,0 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EmbeddedPostgresError, errorCode } from './errors.ts';
+import { isPostmasterOf } from './processes.ts';
+
+const FAST_SHUTDOWN_MS = 10_000;
+const IMMEDIATE_SHUTDOWN_MS = 15_000;
+
+/** Ends a postmaster and waits until it is gone; a no-op when it already is. */
+export async function stopServer(pid: number, folder: string): Promise<void> {
+  if (await stopsAfter('SIGINT', pid, folder, FAST_SHUTDOWN_MS)) return;
+  if (await stopsAfter('SIGQUIT', pid, folder, IMMEDIATE_SHUTDOWN_MS)) return;
+  throw new EmbeddedPostgresError('stop_failed', `Postgres (pid ${pid}) does not stop.`);
+}
+
+async function stopsAfter(
+  signal: NodeJS.Signals,
+  pid: number,
+  folder: string,
+  within: number,
+): Promise<boolean> {
+  // Asked each time: the pid may already name somebody else's process.
+  if (!(await isPostmasterOf(pid, folder))) return true;
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (errorCode(error) === 'ESRCH') return true;
+    throw new EmbeddedPostgresError('stop_failed', `Postgres (pid ${pid}) cannot be signalled.`, { cause: error });
+  }
+  for (const deadline = Date.now() + within; Date.now() < deadline; await sleep(25)) {
+    if (!(await isPostmasterOf(pid, folder))) return true;
+  }
+  return false;
+}

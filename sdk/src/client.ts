@@ -1,0 +1,36 @@
+import createClient, { type Client, type Middleware } from 'openapi-fetch';
+import type { paths } from '@gpuaas/contracts/generated/openapi.ts';
+
+export type GpuaasClient = Client<paths>;
+
+export interface ClientOptions {
+  baseUrl: string;
+  /** Programs send an API key; the browser relies on its session cookie. */
+  apiKey?: string;
+  /** The CSRF token of a browser session, from `GET /api/v1/me`. */
+  csrfToken?: () => string | null;
+  fetch?: typeof globalThis.fetch;
+}
+
+const MUTATIONS = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+
+/** The one typed client of the contract: console, CLI, lab and tests use it. */
+export function createGpuaasClient(options: ClientOptions): GpuaasClient {
+  const client = createClient<paths>({
+    baseUrl: options.baseUrl,
+    ...(options.fetch ? { fetch: options.fetch } : {}),
+  });
+  const credentials: Middleware = {
+    onRequest({ request }) {
+      if (options.apiKey) request.headers.set('authorization', `Bearer ${options.apiKey}`);
+      if (!MUTATIONS.has(request.method)) return;
+      if (!request.headers.has('x-idempotency-key')) {
+        request.headers.set('x-idempotency-key', crypto.randomUUID());
+      }
+      const csrf = options.csrfToken?.();
+      if (csrf) request.headers.set('x-csrf-token', csrf);
+    },
+  };
+  client.use(credentials);
+  return client;
+}

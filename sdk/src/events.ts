@@ -1,0 +1,103 @@
+export interface EventEnvelope {
+  event_id: string;
+  event_type: string;
+  occurred_at: string;
+  version: number;
+  correlation_id: string;
+  payload: Record<string, unknown>;
+}
+
+export interface SubscribeOptions {
+  baseUrl: string;
+  apiKey?: string;
+  lastEventId?: string;
+  signal: AbortSignal;
+  fetch?: typeof globalThis.fetch;
+  /** Called when the stream opens or is lost; it reconnects by itself. */
+  onStatus?: (status: 'open' | 'reconnecting') => void;
+}
+
+/** The live stream as async iteration. Reconnects with `Last-Event-ID`, so nothing is missed. */
+export async function* subscribeEvents(options: SubscribeOptions): AsyncGenerator<EventEnvelope> {
+  let lastId = options.lastEventId;
+  let attempt = 0;
+  while (!options.signal.aborted) {
+    try {
+      for await (const message of readStream(options, lastId)) {
+        attempt = 0;
+        if (message.id !== undefined) lastId = message.id;
+        if (message.data !== '') yield JSON.parse(message.data) as EventEnvelope;
+      }
+    } catch (error) {
+      if (options.signal.aborted) return;
+      if (error instanceof StreamRefusedError) throw error;
+    }
+    options.onStatus?.('reconnecting');
+    attempt += 1;
+    await pause(Math.min(10_000, 250 * 2 ** attempt) * (0.5 + Math.random() / 2), options.signal);
+  }
+}
+
+/** The server refused the stream (signed out, no rights): reconnecting would not help. */
+export class StreamRefusedError extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`the event stream was refused with ${status}`);
+    this.status = status;
+  }
+}
+
+interface Message {
+  id?: string;
+  data: string;
+}
+
+async function* readStream(options: SubscribeOptions, lastId: string | undefined): AsyncGenerator<Message> {
+  const headers: Record<string, string> = { accept: 'text/event-stream' };
+  if (options.apiKey) headers['authorization'] = `Bearer ${options.apiKey}`;
+  if (lastId) headers['last-event-id'] = lastId;
+  const response = await (options.fetch ?? fetch)(`${options.baseUrl}/api/v1/events/stream`, {
+    headers,
+    signal: options.signal,
+  });
+  if (response.status >= 400 && response.status < 500) throw new StreamRefusedError(response.status);
+  if (!response.ok || !response.body) throw new Error(`event stream answered ${response.status}`);
+  options.onStatus?.('open');
+  let buffer = '';
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    buffer += value;
+    let end = buffer.indexOf('\n\n');
+    while (end >= 0) {
+      yield parseMessage(buffer.slice(0, end));
+      buffer = buffer.slice(end + 2);
+      end = buffer.indexOf('\n\n');
+    }
+  }
+}
+
+function parseMessage(block: string): Message {
+  const message: Message = { data: '' };
+  for (const line of block.split('\n')) {
+    if (line.startsWith('id:')) message.id = line.slice(3).trim();
+    else if (line.startsWith('data:')) message.data += line.slice(5).trimStart();
+  }
+  return message;
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}
