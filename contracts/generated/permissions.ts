@@ -4,6 +4,7 @@ export const permissions = {
   "allocation.create": "Launch allocations.",
   "allocation.release": "Release allocations.",
   "allocation.connect": "Open a terminal or connection to an allocation.",
+  "catalog.manage": "Open and close products.",
   "fleet.read": "See nodes, slots, topology and tasks.",
   "fleet.enrol": "Enrol nodes.",
   "fleet.discover": "Ask a node for its topology.",
@@ -37,6 +38,7 @@ export const permissionGroups = {
     "display_name": "Fleet Operator",
     "scope": "platform",
     "permissions": [
+      "catalog.manage",
       "fleet.read",
       "fleet.enrol",
       "fleet.discover",

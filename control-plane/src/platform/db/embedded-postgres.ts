@@ -41,7 +41,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     return await start(dataDir, options, release);
   } catch (error) {
     await release();
-    throw error;
+    if (error instanceof EmbeddedPostgresError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new EmbeddedPostgresError('start_failed', `Postgres did not start: ${reason}`, { cause: error });
   }
 }
 
@@ -60,8 +62,7 @@ async function start(
   }
 
   const orphan = await adopt(cluster.folder, password);
-  const postmaster =
-    orphan ?? (await startServer({ dataDir, cluster, binaries, password, settings, log }));
+  const postmaster = orphan ?? (await startServer({ dataDir, cluster, binaries, password, settings, log }));
   log(`${orphan ? 'took over' : 'started'} Postgres on 127.0.0.1:${postmaster.port} (pid ${postmaster.pid})`);
 
   let stopped: Promise<void> | undefined;

@@ -91,7 +91,9 @@ async function copyOnce(
   user: ServiceUser | undefined,
 ): Promise<string> {
   if (user) await makeSharedRoot();
-  const target = user ? join(SHARED_ROOT, `binaries-${version}`) : join(dataDir, `postgres-binaries-${version}`);
+  const target = user
+    ? join(SHARED_ROOT, `binaries-${version}`)
+    : join(dataDir, `postgres-binaries-${version}`);
   if (await exists(target)) return target;
   const partial = `${target}.partial-${process.pid}`;
   await rm(partial, { recursive: true, force: true });

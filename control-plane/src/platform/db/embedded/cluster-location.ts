@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { EmbeddedPostgresError } from './errors.ts';
+import { EmbeddedPostgresError, errorCode } from './errors.ts';
 import { canEnter, findServiceUser, runningAsRoot } from './service-user.ts';
 import type { ServiceUser } from './service-user.ts';
 import { SHARED_ROOT, makeSharedRoot } from './shared-root.ts';
@@ -10,10 +10,20 @@ export type ClusterLocation = { folder: string; user: ServiceUser | undefined };
 
 /** Makes the platform's data folder if needed and returns its real path. */
 export async function openDataDir(dataDir: string): Promise<string> {
-  const created = await mkdir(dataDir, { recursive: true });
-  const real = await realpath(dataDir);
-  if (created !== undefined && !runningAsRoot()) await chmod(real, 0o700);
-  return real;
+  try {
+    const created = await mkdir(dataDir, { recursive: true });
+    const real = await realpath(dataDir);
+    // Root opens the way to the service user's cluster; every other file in the folder is 0600.
+    if (created !== undefined) await chmod(real, runningAsRoot() ? 0o711 : 0o700);
+    await access(real, constants.W_OK | constants.X_OK);
+    return real;
+  } catch (cause) {
+    throw new EmbeddedPostgresError(
+      'not_accessible',
+      `The data folder ${dataDir} cannot be written (${errorCode(cause) ?? String(cause)}).`,
+      { cause },
+    );
+  }
 }
 
 /** Decides where the cluster lives and which account runs it. */

@@ -5,6 +5,9 @@ import type { ClusterLocation } from './cluster-location.ts';
 import { EmbeddedPostgresError, errorCode } from './errors.ts';
 import { runCommand } from './run-command.ts';
 
+/** Retries, because the initdb of a killed start may still be writing there. */
+const REMOVE = { recursive: true, force: true, maxRetries: 10, retryDelay: 50 };
+
 /** Whether a cluster is there; refuses one that these binaries must not touch. */
 export async function checkCluster(folder: string, major: string): Promise<boolean> {
   const entries = await readdir(folder).catch((error: unknown) => {
@@ -68,7 +71,7 @@ export async function createCluster(
     }
     await rename(made, folder);
   } finally {
-    await rm(workshop, { recursive: true, force: true });
+    await rm(workshop, REMOVE);
   }
 }
 
@@ -88,6 +91,6 @@ export function spawnFailure(
 async function removeUnfinished(folder: string): Promise<void> {
   const prefix = `${basename(folder)}.init-`;
   for (const name of await readdir(dirname(folder))) {
-    if (name.startsWith(prefix)) await rm(join(dirname(folder), name), { recursive: true, force: true });
+    if (name.startsWith(prefix)) await rm(join(dirname(folder), name), REMOVE);
   }
 }

@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasProcessesIn, isPostmasterOf, isRunning } from './processes.ts';
+import { hasProcessesIn, isPidTaken, isPostmasterOf } from './processes.ts';
 
 export type Postmaster = { pid: number; port: number };
 
@@ -8,7 +8,7 @@ export type Postmaster = { pid: number; port: number };
 export async function findPostmaster(folder: string): Promise<Postmaster | undefined> {
   const lines = (await readFile(join(folder, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
   const [pid, port] = [Number(lines[0]), Number(lines[3])];
-  if (!pid || !(await isPostmasterOf(pid, folder))) return undefined;
+  if (!(pid > 0) || !(await isPostmasterOf(pid, folder))) return undefined;
   return { pid, port };
 }
 
@@ -19,19 +19,8 @@ export async function findPostmaster(folder: string): Promise<Postmaster | undef
 export async function removeStaleLock(folder: string): Promise<boolean> {
   const path = join(folder, 'postmaster.pid');
   const pid = Number((await readFile(path, 'utf8').catch(() => '')).split('\n')[0]);
-  if (!pid || (await isPostmasterOf(pid, folder)) || (await hasProcessesIn(folder))) return false;
-  const pidIsTaken = (await isRunning(pid)) || processExists(pid);
-  if (!pidIsTaken) return false;
+  if (!(pid > 0) || !isPidTaken(pid)) return false;
+  if ((await isPostmasterOf(pid, folder)) || (await hasProcessesIn(folder))) return false;
   await rm(path, { force: true });
   return true;
-}
-
-/** True for zombies too, which Postgres takes for a running postmaster. */
-function processExists(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -6,14 +6,19 @@ import { errorCode } from './errors.ts';
 
 const onLinux = process.platform === 'linux';
 
-/** Whether a process runs. A zombie does not: under a container's pid 1 it may never be reaped. */
-export async function isRunning(pid: number): Promise<boolean> {
+/** Whether the number names any process, zombies included. */
+export function isPidTaken(pid: number): boolean {
   try {
     process.kill(pid, 0);
+    return true;
   } catch (error) {
-    if (errorCode(error) === 'ESRCH') return false;
+    return errorCode(error) !== 'ESRCH';
   }
-  return !onLinux || (await processStat(pid))?.state !== 'Z';
+}
+
+/** Whether a process runs. A zombie does not: under a container's pid 1 it may never be reaped. */
+export async function isRunning(pid: number): Promise<boolean> {
+  return isPidTaken(pid) && (!onLinux || (await processStat(pid))?.state !== 'Z');
 }
 
 /** Tells a process apart from a later one with the same pid. Empty where the system cannot say. */
@@ -35,19 +40,28 @@ export async function isPostmasterOf(pid: number, folder: string): Promise<boole
   if (onLinux) {
     const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
     const itsFolder = args[args.indexOf('-D') + 1] ?? '';
-    return basename(args[0] ?? '') === 'postgres' && (await realpath(itsFolder).catch(() => '')) === folder;
+    return (
+      basename(args[0] ?? '') === 'postgres' && (await realFolder(itsFolder)) === (await realFolder(folder))
+    );
   }
-  const { stdout } = await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(() => ({
-    stdout: '',
-  }));
+  const { stdout } = await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(
+    () => ({
+      stdout: '',
+    }),
+  );
   return stdout.includes('postgres -D ') && stdout.includes(folder);
 }
 
 /** Whether any process works inside the folder; Postgres backends outlive a killed postmaster a while. */
 export async function hasProcessesIn(folder: string): Promise<boolean> {
   if (!onLinux) return false;
+  const real = await realFolder(folder);
   for (const name of await readdir('/proc')) {
-    if (/^\d+$/.test(name) && (await readlink(`/proc/${name}/cwd`).catch(() => '')) === folder) return true;
+    if (/^\d+$/.test(name) && (await readlink(`/proc/${name}/cwd`).catch(() => '')) === real) return true;
   }
   return false;
+}
+
+async function realFolder(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
 }

@@ -30,11 +30,13 @@ const PORT_ATTEMPTS = 5;
 /** Starts the server, trying again when a port was lost in a race or an old backend is still leaving. */
 export async function startServer(options: StartServerOptions): Promise<Postmaster> {
   const deadline = Date.now() + LEFTOVER_PATIENCE_MS;
-  for (let lostPorts = 0; ; ) {
+  for (let lostPorts = 0; ;) {
     if (await removeStaleLock(options.cluster.folder)) options.log('removed a stale Postgres lock file');
     const attempt = await startOnce(options);
     if (attempt.ok) return attempt.postmaster;
-    const portLost = /could not bind|Address already in use|could not create any TCP\/IP sockets/.test(attempt.said);
+    const portLost = /could not bind|Address already in use|could not create any TCP\/IP sockets/.test(
+      attempt.said,
+    );
     const stillLocked = /lock file .* already exists|pre-existing shared memory block/.test(attempt.said);
     if (portLost && ++lostPorts < PORT_ATTEMPTS) continue;
     if (stillLocked && Date.now() < deadline) {

@@ -24,7 +24,9 @@ async function stopsAfter(
     process.kill(pid, signal);
   } catch (error) {
     if (errorCode(error) === 'ESRCH') return true;
-    throw new EmbeddedPostgresError('stop_failed', `Postgres (pid ${pid}) cannot be signalled.`, { cause: error });
+    throw new EmbeddedPostgresError('stop_failed', `Postgres (pid ${pid}) cannot be signalled.`, {
+      cause: error,
+    });
   }
   for (const deadline = Date.now() + within; Date.now() < deadline; await sleep(25)) {
     if (!(await isPostmasterOf(pid, folder))) return true;

@@ -24,7 +24,10 @@ export async function takeSupervisorLock(dataDir: string): Promise<() => Promise
   } catch (error) {
     heldHere.delete(path);
     if (errorCode(error) !== 'EEXIST') throw error;
-    throw new EmbeddedPostgresError('in_use', `Another platform process just took the data folder ${dataDir}.`);
+    throw new EmbeddedPostgresError(
+      'in_use',
+      `Another platform process just took the data folder ${dataDir}.`,
+    );
   }
   return async () => {
     await rm(path, { force: true });

@@ -15,7 +15,7 @@ export async function waitUntilReady(
   stillRuns: () => boolean | Promise<boolean>,
 ): Promise<Readiness> {
   const began = Date.now();
-  for (let recovering = false; ; ) {
+  for (let recovering = false; ;) {
     if (!(await stillRuns())) return 'exited';
     try {
       await probe(url);

@@ -1,0 +1,37 @@
+import type { ReactNode } from 'react';
+import type { Allocation } from '../api/types.ts';
+import { Code, Fact, Facts } from '../ui/facts.tsx';
+import { Panel } from '../ui/panel.tsx';
+import { Timestamp } from '../ui/timestamp.tsx';
+
+export function AllocationFacts({ allocation }: { allocation: Allocation }) {
+  return (
+    <Panel title="Details">
+      <Facts>
+        <Fact name="Id" copy={allocation.id}>
+          <Code>{allocation.id}</Code>
+        </Fact>
+        <Fact name="Resource name" copy={allocation.resource_name}>
+          <Code>{allocation.resource_name}</Code>
+        </Fact>
+        <Fact name="Image">{allocation.image}</Fact>
+        <Fact name="Requested">
+          <Timestamp at={allocation.created_at} />
+        </Fact>
+        <When name="Active" at={allocation.active_at} />
+        <When name="Release asked" at={allocation.release_requested_at} />
+        <When name="Released" at={allocation.released_at} />
+      </Facts>
+    </Panel>
+  );
+}
+
+function When({ name, at }: { name: string; at: string | null }): ReactNode {
+  return (
+    at && (
+      <Fact name={name}>
+        <Timestamp at={at} />
+      </Fact>
+    )
+  );
+}

@@ -1,0 +1,64 @@
+import type { ReactNode } from 'react';
+import type { Allocation } from '../api/types.ts';
+import { formatMoney } from '../format/money.ts';
+import { formatDuration } from '../format/time.ts';
+import { useNow } from '../ui/use-now.ts';
+import { costNow, isMetered } from './cost-now.ts';
+
+interface AllocationSummaryProps {
+  allocation: Allocation;
+  /** When this answer came: the cost ticks on from there. */
+  fetchedAt: number;
+}
+
+/** The figures one looks for first; the cost ticks while the meter runs. */
+export function AllocationSummary({ allocation, fetchedAt }: AllocationSummaryProps) {
+  const metered = isMetered(allocation);
+  const now = useNow(metered ? 1_000 : null);
+  const cost = costNow(allocation, fetchedAt, now);
+  return (
+    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line md:grid-cols-4">
+      <Figure name="GPUs" note={allocation.sku}>
+        {allocation.gpu_count}
+      </Figure>
+      <Figure name="Price" note={`${formatMoney(allocation.quote.per_gpu_hour)} per GPU`}>
+        {formatMoney(allocation.quote.per_hour)}
+        <span className="text-sm font-normal text-ink-muted"> / h</span>
+      </Figure>
+      <Figure name="Cost so far" note={metered ? 'The meter is running' : meterNote(allocation)}>
+        <span data-testid="cost-so-far">{formatMoney(cost, 4)}</span>
+      </Figure>
+      <Figure name="Running for" note={allocation.image}>
+        {runningFor(allocation, now)}
+      </Figure>
+    </dl>
+  );
+}
+
+function Figure({ name, note, children }: { name: string; note: string; children: ReactNode }) {
+  return (
+    <div className="flex min-w-0 flex-col gap-0.5 bg-surface px-4 py-3">
+      <dt className="text-xs text-ink-faint">{name}</dt>
+      <dd className="flex min-w-0 flex-col">
+        <span className="text-lg font-semibold tracking-tight tabular-nums">{children}</span>
+        <span className="truncate text-xs text-ink-faint" title={note}>
+          {note}
+        </span>
+      </dd>
+    </div>
+  );
+}
+
+function meterNote({ active_at: activeAt, release_requested_at: releasedAt }: Allocation): string {
+  if (releasedAt) return 'The meter stopped at the release';
+  return activeAt ? 'The meter is stopped' : 'The meter starts when it is active';
+}
+
+function runningFor(
+  { active_at: activeAt, release_requested_at: releasedAt, state }: Allocation,
+  now: number,
+): string {
+  if (!activeAt) return '—';
+  const end = releasedAt ? Date.parse(releasedAt) : now;
+  return state === 'failed' ? '—' : formatDuration(end - Date.parse(activeAt));
+}

@@ -1,0 +1,89 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { unwrap } from '@gpuaas/sdk/problem';
+import { client } from './client.ts';
+import { allocationKeys } from './query-keys.ts';
+import type { CreateAllocation, TimelineEntry } from './types.ts';
+
+const firstPage = null as string | null;
+
+export const allocationsQuery = (projectId: string) =>
+  infiniteQueryOptions({
+    queryKey: allocationKeys.list(projectId),
+    queryFn: ({ pageParam, signal }) =>
+      unwrap(
+        client.GET('/api/v1/allocations', {
+          params: { query: { project_id: projectId, ...(pageParam ? { page: pageParam } : {}) } },
+          signal,
+        }),
+      ),
+    initialPageParam: firstPage,
+    getNextPageParam: (last) => last.next_page,
+    select: (data) => data.pages.flatMap((page) => page.items),
+  });
+
+export const allocationQuery = (id: string) =>
+  queryOptions({
+    queryKey: allocationKeys.one(id),
+    queryFn: ({ signal }) =>
+      unwrap(client.GET('/api/v1/allocations/{allocation_id}', { params: at(id), signal })),
+  });
+
+/** The whole timeline: folding it into stages needs its beginning as well as its end. */
+export const timelineQuery = (id: string) =>
+  queryOptions({
+    queryKey: allocationKeys.timeline(id),
+    queryFn: async ({ signal }) => {
+      const entries: TimelineEntry[] = [];
+      let page: string | null = null;
+      do {
+        const answer: { items: TimelineEntry[]; next_page: string | null } = await unwrap(
+          client.GET('/api/v1/allocations/{allocation_id}/timeline', {
+            params: { ...at(id), query: { limit: 200, ...(page ? { page } : {}) } },
+            signal,
+          }),
+        );
+        entries.push(...answer.items);
+        page = answer.next_page;
+      } while (page);
+      return entries;
+    },
+  });
+
+export const connectionQuery = (id: string) =>
+  queryOptions({
+    queryKey: allocationKeys.connection(id),
+    queryFn: ({ signal }) =>
+      unwrap(client.GET('/api/v1/allocations/{allocation_id}/connection', { params: at(id), signal })),
+  });
+
+export const wipeCertificatesQuery = (id: string) =>
+  queryOptions({
+    queryKey: allocationKeys.wipes(id),
+    queryFn: async ({ signal }) => {
+      const path = '/api/v1/allocations/{allocation_id}/wipe-certificates';
+      return (await unwrap(client.GET(path, { params: at(id), signal }))).items;
+    },
+  });
+
+export interface LaunchRequest {
+  body: CreateAllocation;
+  /** Made once per click, so that a retry after a lost answer cannot lease twice. */
+  idempotencyKey: string;
+}
+
+export function launchAllocation({ body, idempotencyKey }: LaunchRequest) {
+  const params = { header: { 'X-Idempotency-Key': idempotencyKey } };
+  return unwrap(client.POST('/api/v1/allocations', { body, params }));
+}
+
+export function releaseAllocation(id: string) {
+  return unwrap(client.POST('/api/v1/allocations/{allocation_id}/release', { params: at(id) }));
+}
+
+export function mintTerminalToken(id: string) {
+  return unwrap(client.POST('/api/v1/allocations/{allocation_id}/terminal-token', { params: at(id) }));
+}
+
+function at(id: string) {
+  return { path: { allocation_id: id } };
+}

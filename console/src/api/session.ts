@@ -1,0 +1,70 @@
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useRouterState } from '@tanstack/react-router';
+import { ProblemError, unwrap } from '@gpuaas/sdk/problem';
+import { client } from './client.ts';
+import { ME_KEY } from './query-keys.ts';
+import type { Me, Organization, Project } from './types.ts';
+
+/** Who is signed in; null when nobody is. */
+export const meQuery = queryOptions({
+  queryKey: ME_KEY,
+  queryFn: async ({ signal }): Promise<Me | null> => {
+    try {
+      return await unwrap(client.GET('/api/v1/me', { signal }));
+    } catch (error) {
+      if (error instanceof ProblemError && error.problem.status === 401) return null;
+      throw error;
+    }
+  },
+  staleTime: 60_000,
+});
+
+export function useMe(): Me | null {
+  return useQuery(meQuery).data ?? null;
+}
+
+export interface ProjectChoice {
+  organization: Organization;
+  project: Project;
+}
+
+/** Every project the person belongs to, in the order the API gives. */
+export function projectsOf(me: Me): ProjectChoice[] {
+  return me.organizations.flatMap((organization) =>
+    organization.projects.map((project) => ({ organization, project })),
+  );
+}
+
+/** The project named by `?project=`, else the first one; null for people without any. */
+export function useProject(): ProjectChoice | null {
+  const me = useMe();
+  const wanted = useRouterState({
+    select: (state) => (state.location.search as { project?: string }).project,
+  });
+  if (!me) return null;
+  const all = projectsOf(me);
+  return all.find(({ project }) => project.id === wanted) ?? all[0] ?? null;
+}
+
+export function mayOnPlatform(me: Me | null, permission: string): boolean {
+  return me?.platform_permissions.includes(permission) ?? false;
+}
+
+/** Rights in one project: those bound to the project and those bound to its organization. */
+export function mayInProject(me: Me | null, projectId: string, permission: string): boolean {
+  const choice = me && projectsOf(me).find(({ project }) => project.id === projectId);
+  if (!choice) return false;
+  return (
+    choice.project.permissions.includes(permission) || choice.organization.permissions.includes(permission)
+  );
+}
+
+/** Ends the session, then loads the site afresh so that nothing of it stays in memory. */
+export async function signOut() {
+  await unwrap(client.POST('/auth/logout'));
+  location.assign('/');
+}
+
+export function signInPath(returnTo: string): string {
+  return `/auth/login?return_to=${encodeURIComponent(returnTo)}`;
+}

@@ -1,0 +1,37 @@
+import type { Node } from '../api/types.ts';
+import { Code, Fact, Facts } from '../ui/facts.tsx';
+import { Panel } from '../ui/panel.tsx';
+import { Age, Timestamp } from '../ui/timestamp.tsx';
+import { ConnectionLabel } from './connection-label.tsx';
+
+export function NodeFacts({ node }: { node: Node }) {
+  return (
+    <Panel title="Host">
+      <Facts>
+        <Fact name="Connection">
+          <ConnectionLabel connection={node.connection} />
+        </Fact>
+        <Fact name="Heartbeat">
+          {node.last_heartbeat_at ? <Age since={node.last_heartbeat_at} /> : 'Never'}
+        </Fact>
+        <Fact name="Agent">{node.agent_version ?? 'Unknown'}</Fact>
+        <Fact name="Mode">{node.mode === 'slice' ? 'GPU slices' : 'Bare metal'}</Fact>
+        <Fact name="Family">{node.node_family}</Fact>
+        <Fact name="Region">{node.region}</Fact>
+        <Fact name="Pool">{node.pool}</Fact>
+        <Fact name="Rack">{node.rack}</Fact>
+        <Fact name="Enrolled">
+          <Timestamp at={node.enrolled_at} />
+        </Fact>
+        {node.boot_id && (
+          <Fact name="Boot id" copy={node.boot_id}>
+            <Code>{node.boot_id}</Code>
+          </Fact>
+        )}
+        <Fact name="Id" copy={node.id}>
+          <Code>{node.id}</Code>
+        </Fact>
+      </Facts>
+    </Panel>
+  );
+}

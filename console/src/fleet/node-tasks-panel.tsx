@@ -1,0 +1,56 @@
+import { useQuery } from '@tanstack/react-query';
+import { nodeTasksQuery } from '../api/fleet.ts';
+import type { NodeTask } from '../api/types.ts';
+import { DataTable, type Column } from '../ui/data-table.tsx';
+import { Code } from '../ui/facts.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Panel } from '../ui/panel.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { Age } from '../ui/timestamp.tsx';
+import { TaskProgress } from './task-progress.tsx';
+
+const COLUMNS: Column<NodeTask>[] = [
+  { header: 'Task', cell: ({ kind }) => <Code>{kind}</Code> },
+  { header: 'State', cell: (task) => <TaskProgress task={task} /> },
+  { header: 'Message', cell: (task) => <Message {...task} />, from: 'md' },
+  { header: 'Attempt', cell: ({ epoch }) => epoch, align: 'right', from: 'xl' },
+  {
+    header: 'Created',
+    cell: ({ created_at: at }) => (
+      <span className="text-ink-muted">
+        <Age since={at} />
+      </span>
+    ),
+    align: 'right',
+    from: 'sm',
+  },
+];
+
+export function NodeTasksPanel({ nodeId }: { nodeId: string }) {
+  const query = useQuery(nodeTasksQuery(nodeId));
+  return (
+    <Panel title="Recent tasks" flush>
+      <Loaded query={query} loading={<Skeleton label="Loading tasks" rows={3} />}>
+        {(tasks) =>
+          tasks.length > 0 ? (
+            <DataTable label="Recent tasks" columns={COLUMNS} rows={tasks} rowKey={({ id }) => id} />
+          ) : (
+            <p className="p-4 text-sm text-ink-muted">The host has had no task yet.</p>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
+
+function Message({ message, error }: NodeTask) {
+  const text = error?.detail ?? message;
+  return (
+    <span
+      title={text ?? undefined}
+      className={`block max-w-64 truncate ${error ? 'tone-danger text-tone-text' : 'text-ink-muted'}`}
+    >
+      {text ?? '—'}
+    </span>
+  );
+}

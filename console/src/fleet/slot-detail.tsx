@@ -1,0 +1,60 @@
+import { Link } from '@tanstack/react-router';
+import type { ResourceSlot } from '../api/types.ts';
+import { shortId } from '../format/words.ts';
+import { Code, Fact, Facts } from '../ui/facts.tsx';
+import { SLOT_STATES } from './slot-states.ts';
+
+const HEALTH = { unknown: 'Unknown', healthy: 'Healthy', unhealthy: 'Unhealthy' };
+
+export function SlotDetail({ slot }: { slot: ResourceSlot }) {
+  return (
+    <section aria-label={`Slot ${slot.slot_index}`} className="flex flex-col gap-3 border-t border-line pt-4">
+      <h3 className="text-sm font-semibold">
+        Slot {slot.slot_index}
+        <span className="font-normal text-ink-muted"> · {SLOT_STATES[slot.state].label}</span>
+      </h3>
+      <div className="grid gap-x-8 gap-y-2.5 xl:grid-cols-2">
+        <Facts>
+          <Fact name="GPU" copy={slot.gpu_pci_address}>
+            {slot.gpu_model} <Code>{slot.gpu_pci_address}</Code>
+          </Fact>
+          <Fact name="Fabric VF" copy={slot.fabric_vf_pci_address}>
+            <Code>{slot.fabric_vf_pci_address}</Code>
+          </Fact>
+          <Fact name="NVMe serial" copy={slot.nvme_serial}>
+            <Code>{slot.nvme_serial}</Code>
+          </Fact>
+          <Fact name="Wipe policy">
+            <Code>{slot.capacity_metadata.destructive_wipe_policy}</Code>
+          </Fact>
+        </Facts>
+        <Facts>
+          <Fact name="MAC" copy={slot.management_mac}>
+            <Code>{slot.management_mac}</Code>
+          </Fact>
+          <Fact name="Private IP" copy={slot.private_ip}>
+            <Code>{slot.private_ip}</Code>
+          </Fact>
+          <Fact name="Health">
+            {HEALTH[slot.health_state]}
+            {slot.health_detail && <span className="text-ink-muted"> · {slot.health_detail}</span>}
+          </Fact>
+          <Fact name="Allocation">
+            {slot.allocation_id ? (
+              <Link
+                to="/allocations/$allocationId"
+                params={{ allocationId: slot.allocation_id }}
+                title={slot.allocation_id}
+                className="text-accent-text underline underline-offset-2"
+              >
+                …{shortId(slot.allocation_id)}
+              </Link>
+            ) : (
+              'None'
+            )}
+          </Fact>
+        </Facts>
+      </div>
+    </section>
+  );
+}

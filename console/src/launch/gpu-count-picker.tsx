@@ -1,0 +1,57 @@
+import { useId } from 'react';
+import { counted } from '../format/words.ts';
+import { countRefusal, type LaunchChoice } from './launch-choice.ts';
+
+interface GpuCountPickerProps {
+  choice: LaunchChoice;
+  onChange: (gpus: number) => void;
+}
+
+/** The sizes sold, with those that do not fit now disabled and the reason beside them. */
+export function GpuCountPicker({ choice, onChange }: GpuCountPickerProps) {
+  const { sku, gpus, largestSlice, gpusAvailable } = choice;
+  const stockId = useId();
+  const group = useId();
+  const counts = sku.allowed_gpu_counts;
+  const tooLarge = counts.filter((count) => count > largestSlice);
+  return (
+    <fieldset aria-describedby={stockId} className="flex flex-col gap-2">
+      <legend className="mb-2 text-sm font-medium">GPUs</legend>
+      <div className="grid grid-cols-4 gap-1.5 sm:grid-cols-8">
+        {counts.map((count) => {
+          const refusal = countRefusal(count, largestSlice);
+          return (
+            <label key={count} title={refusal ?? undefined} className={SEGMENT}>
+              <input
+                type="radio"
+                name={group}
+                className="sr-only"
+                value={count}
+                checked={count === gpus}
+                // The chosen one stays reachable when the stock falls below it.
+                disabled={refusal !== null && count !== gpus}
+                onChange={() => onChange(count)}
+                aria-label={refusal ? `${counted(count, 'GPU')}, ${refusal}` : counted(count, 'GPU')}
+              />
+              {count}
+            </label>
+          );
+        })}
+      </div>
+      <p id={stockId} aria-live="polite" className="text-sm text-ink-muted">
+        {gpusAvailable > 0
+          ? `${counted(gpusAvailable, 'GPU')} free in this region.`
+          : 'No GPU is free in this region right now.'}
+        {gpusAvailable > 0 && tooLarge.length > 0 && (
+          <> More than {largestSlice} do not fit on one node right now.</>
+        )}
+      </p>
+    </fieldset>
+  );
+}
+
+const SEGMENT =
+  'flex h-12 cursor-pointer items-center justify-center rounded-md border border-line-strong bg-surface text-lg font-semibold tabular-nums ' +
+  'hover:bg-hover has-checked:border-accent has-checked:bg-accent-wash has-checked:text-accent-text ' +
+  'has-disabled:cursor-not-allowed has-disabled:border-dashed has-disabled:border-line has-disabled:bg-sunken has-disabled:font-normal has-disabled:text-ink-faint has-disabled:line-through ' +
+  'has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent';

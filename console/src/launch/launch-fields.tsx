@@ -1,0 +1,88 @@
+import { Cpu } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { LaunchSearch } from '../search-params.ts';
+import { Select } from '../ui/select.tsx';
+import { GpuCountPicker } from './gpu-count-picker.tsx';
+import type { Catalog, LaunchChoice } from './launch-choice.ts';
+import { NameField } from './name-field.tsx';
+
+interface LaunchFieldsProps {
+  catalog: Catalog;
+  choice: LaunchChoice;
+  name: string;
+  onName: (name: string) => void;
+  onChange: (next: LaunchSearch) => void;
+}
+
+export function LaunchFields({ catalog, choice, name, onName, onChange }: LaunchFieldsProps) {
+  const { sku, region, image } = choice;
+  return (
+    <div className="flex min-w-0 flex-col rounded-lg border border-line bg-surface">
+      <Group>
+        <div className="flex items-center gap-3">
+          <span className="flex size-9 items-center justify-center rounded-md bg-accent-wash text-accent-text">
+            <Cpu aria-hidden className="size-4.5" />
+          </span>
+          <div>
+            <p className="font-semibold">{sku.display_name}</p>
+            <p className="text-sm text-ink-muted">
+              {sku.gpu_model} · {sku.resource_profile.vcpu_per_gpu} vCPU and{' '}
+              {sku.resource_profile.memory_gib_per_gpu} GiB memory with each GPU
+            </p>
+          </div>
+        </div>
+        {catalog.skus.length > 1 && (
+          <Select
+            label="Product"
+            value={sku.sku}
+            onChange={(next) => onChange({ sku: next })}
+            options={catalog.skus.map((known) => ({ value: known.sku, label: known.display_name }))}
+          />
+        )}
+      </Group>
+      <Group>
+        <GpuCountPicker choice={choice} onChange={(gpus) => onChange({ gpus })} />
+      </Group>
+      <Group columns>
+        <div className="flex flex-col gap-1.5">
+          <Select
+            label="Region"
+            value={region}
+            onChange={(next) => onChange({ region: next })}
+            options={catalog.regions.map((known) => ({
+              value: known.region,
+              label: known.display_name,
+              hint: known.region,
+              disabledReason: known.status === 'coming' ? 'Coming, not open yet' : null,
+            }))}
+          />
+        </div>
+        <div className="flex flex-col gap-1.5">
+          <Select
+            label="Image"
+            value={image.image}
+            onChange={(next) => onChange({ image: next })}
+            options={catalog.images.map((known) => ({
+              value: known.image,
+              label: known.display_name,
+              hint: known.kind === 'cuda-dev' ? 'Drivers and the CUDA toolkit' : 'Drivers only',
+            }))}
+          />
+        </div>
+      </Group>
+      <Group>
+        <NameField value={name} onChange={onName} />
+      </Group>
+    </div>
+  );
+}
+
+function Group({ children, columns }: { children: ReactNode; columns?: boolean }) {
+  return (
+    <div
+      className={`gap-4 border-b border-line p-4 last:border-0 sm:p-5 ${columns ? 'grid sm:grid-cols-2' : 'flex flex-col'}`}
+    >
+      {children}
+    </div>
+  );
+}

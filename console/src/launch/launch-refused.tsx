@@ -1,0 +1,61 @@
+import { ProblemError, type Problem } from '@gpuaas/sdk/problem';
+import { counted, inWords } from '../format/words.ts';
+import { Button } from '../ui/button.tsx';
+import { ProblemNotice } from '../ui/problem-notice.tsx';
+
+const STANDARD_MEMBERS = new Set([
+  'type',
+  'title',
+  'status',
+  'detail',
+  'code',
+  'correlation_id',
+  'errors',
+  'instance',
+]);
+
+interface LaunchRefusedProps {
+  error: Error;
+  gpus: number;
+  onGpuCount: (gpus: number) => void;
+}
+
+/** Why a launch was refused, everything the refusal says about it, and the nearest size that would fit. */
+export function LaunchRefused({ error, gpus, onGpuCount }: LaunchRefusedProps) {
+  if (!(error instanceof ProblemError)) return <ProblemNotice error={error} />;
+  const nearest = error.problem['nearest_gpu_count'];
+  const action =
+    typeof nearest === 'number' && nearest > 0 && nearest !== gpus ? (
+      <Button size="sm" onClick={() => onGpuCount(nearest)}>
+        Switch to {counted(nearest, 'GPU')}
+      </Button>
+    ) : null;
+  return (
+    <ProblemNotice error={error} action={action}>
+      <dl className="flex flex-col gap-0.5 text-xs">
+        {extensionMembers(error.problem).map(([name, value]) => (
+          <div key={name} className="flex justify-between gap-3">
+            <dt>{inWords(name)}</dt>
+            <dd className="text-right break-words tabular-nums">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </ProblemNotice>
+  );
+}
+
+function extensionMembers(problem: Problem): [name: string, value: string][] {
+  return Object.entries(problem)
+    .filter(([name]) => !STANDARD_MEMBERS.has(name))
+    .map(([name, value]) => [
+      name,
+      typeof value === 'object' && value !== null ? listed(value) : String(value),
+    ]);
+}
+
+function listed(value: object): string {
+  if (Array.isArray(value)) return value.map(String).join(', ');
+  return Object.entries(value)
+    .map(([name, inner]) => `${inWords(name)}: ${String(inner)}`)
+    .join(', ');
+}

@@ -1,0 +1,69 @@
+import type { ReactNode } from 'react';
+import { formatMoney, times } from '../format/money.ts';
+import { counted } from '../format/words.ts';
+import { Button } from '../ui/button.tsx';
+import type { LaunchChoice } from './launch-choice.ts';
+import { LaunchRefused } from './launch-refused.tsx';
+
+const HOURS_PER_MONTH = 730;
+
+interface LaunchSummaryProps {
+  choice: LaunchChoice;
+  /** Why it cannot be launched as it stands. */
+  refusal: string | null;
+  busy: boolean;
+  error: Error | null;
+  onGpuCount: (gpus: number) => void;
+}
+
+/** What it costs, what comes with it, and the button. */
+export function LaunchSummary({ choice, refusal, busy, error, onGpuCount }: LaunchSummaryProps) {
+  const { sku, gpus } = choice;
+  const perHour = times(sku.price_per_gpu_hour, gpus);
+  return (
+    <section
+      aria-label="Summary"
+      className="flex flex-col gap-4 rounded-lg border border-line bg-surface p-4 sm:p-5 lg:sticky lg:top-6"
+    >
+      <div aria-live="polite">
+        <p className="text-3xl font-semibold tracking-tight tabular-nums">
+          {formatMoney(perHour)}
+          <span className="text-base font-normal text-ink-muted"> / hour</span>
+        </p>
+        <p className="text-sm text-ink-muted">
+          {counted(gpus, 'GPU')} × {formatMoney(sku.price_per_gpu_hour)}, billed by the second
+        </p>
+      </div>
+      <dl className="flex flex-col gap-1.5 border-y border-line py-3 text-sm">
+        <Line name="Per day">{formatMoney(times(perHour, 24))}</Line>
+        <Line name={`Per month (${HOURS_PER_MONTH} h)`}>{formatMoney(times(perHour, HOURS_PER_MONTH))}</Line>
+      </dl>
+      <dl className="flex flex-col gap-1.5 text-sm">
+        <Line name="GPUs">
+          {gpus} × {sku.gpu_model}
+        </Line>
+        <Line name="vCPU">{(gpus * sku.resource_profile.vcpu_per_gpu).toLocaleString('en-US')}</Line>
+        <Line name="Memory">
+          {(gpus * sku.resource_profile.memory_gib_per_gpu).toLocaleString('en-US')} GiB
+        </Line>
+        <Line name="Storage">{counted(gpus, 'local NVMe disk')}</Line>
+      </dl>
+      {error && <LaunchRefused error={error} gpus={gpus} onGpuCount={onGpuCount} />}
+      <div className="flex flex-col gap-2">
+        <Button type="submit" variant="primary" size="lg" busy={busy} disabledReason={refusal}>
+          Launch {counted(gpus, 'GPU')}
+        </Button>
+        {refusal && <p className="text-sm text-ink-muted">{refusal}</p>}
+      </div>
+    </section>
+  );
+}
+
+function Line({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex justify-between gap-3">
+      <dt className="text-ink-muted">{name}</dt>
+      <dd className="text-right tabular-nums">{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+import type { QueryClient, QueryKey } from '@tanstack/react-query';
+import { StreamRefusedError, subscribeEvents, type EventEnvelope } from '@gpuaas/sdk/events';
+import { allocationKeys } from '../api/query-keys.ts';
+import { forgetSession } from '../api/query-client.ts';
+import type { TimelineEntry } from '../api/types.ts';
+import { setStreamStatus } from './stream-status.ts';
+import { appendEntry, timelineEntryOf } from './timeline-from-event.ts';
+import { touchedKeys } from './touched-keys.ts';
+
+const REFRESH_DELAY_MS = 150;
+
+/** Follows the live stream until aborted and keeps the cache true to it. */
+export async function followEvents(queryClient: QueryClient, signal: AbortSignal) {
+  const refresh = refreshInBatches(queryClient);
+  const onStatus = (status: 'open' | 'reconnecting') => {
+    setStreamStatus(status === 'open' ? 'open' : 'lost');
+    // What happened between the first load and the open stream was not streamed to us.
+    if (status === 'open') void queryClient.invalidateQueries();
+  };
+  try {
+    for await (const event of subscribeEvents({ baseUrl: location.origin, signal, onStatus })) {
+      growTimeline(queryClient, event);
+      refresh(touchedKeys(event));
+    }
+  } catch (error) {
+    setStreamStatus('lost');
+    if (error instanceof StreamRefusedError && error.status === 401) forgetSession();
+  }
+}
+
+function growTimeline(queryClient: QueryClient, event: EventEnvelope) {
+  const allocationId = event.payload['allocation_id'];
+  if (typeof allocationId !== 'string') return;
+  const key = allocationKeys.timeline(allocationId);
+  const entry = timelineEntryOf(event);
+  if (!entry) void queryClient.invalidateQueries({ queryKey: key });
+  else queryClient.setQueryData<TimelineEntry[]>(key, (known) => known && appendEntry(known, entry));
+}
+
+/** A launch makes many events in a moment; each answer is fetched again once for all of them. */
+function refreshInBatches(queryClient: QueryClient) {
+  const waiting = new Map<string, QueryKey>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return (keys: QueryKey[]) => {
+    for (const key of keys) waiting.set(JSON.stringify(key), key);
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      for (const queryKey of waiting.values()) void queryClient.invalidateQueries({ queryKey });
+      waiting.clear();
+    }, REFRESH_DELAY_MS);
+  };
+}

@@ -1,0 +1,32 @@
+import type { QueryKey } from '@tanstack/react-query';
+import type { EventEnvelope } from '@gpuaas/sdk/events';
+import { allocationKeys, catalogKeys, fleetKeys } from '../api/query-keys.ts';
+
+/** Which cached answers an event makes out of date. */
+export function touchedKeys(event: EventEnvelope): QueryKey[] {
+  const { allocation_id: allocationId, node_id: nodeId } = event.payload;
+  const keys: QueryKey[] = [];
+  // Progress changes nothing but the timeline, which takes it from the event itself.
+  if (typeof allocationId === 'string' && event.event_type !== 'allocation.progress') {
+    keys.push(
+      allocationKeys.lists,
+      allocationKeys.one(allocationId),
+      allocationKeys.connection(allocationId),
+      allocationKeys.wipes(allocationId),
+      catalogKeys.skus,
+    );
+  }
+  if (typeof nodeId === 'string') keys.push(...nodeKeys(event.event_type, nodeId));
+  return keys;
+}
+
+function nodeKeys(eventType: string, nodeId: string): QueryKey[] {
+  switch (eventType) {
+    case 'node.task_changed':
+      return [fleetKeys.tasks(nodeId), fleetKeys.discovery(nodeId)];
+    case 'node.slots_changed':
+      return [fleetKeys.nodes, fleetKeys.node(nodeId), fleetKeys.slots(nodeId), catalogKeys.skus];
+    default:
+      return [fleetKeys.nodes, fleetKeys.node(nodeId)];
+  }
+}

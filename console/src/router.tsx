@@ -1,0 +1,85 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+  retainSearchParams,
+} from '@tanstack/react-router';
+import { queryClient } from './api/query-client.ts';
+import { meQuery } from './api/session.ts';
+import { allocationSearch, landingSearch, launchSearch, nodeSearch, projectSearch } from './search-params.ts';
+import { RouteError } from './shell/route-error.tsx';
+import { homeOf } from './shell/home-of.ts';
+import { NotFound } from './ui/not-found.tsx';
+
+const root = createRootRoute({ notFoundComponent: () => <NotFound />, errorComponent: RouteError });
+
+const landing = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  validateSearch: landingSearch,
+  beforeLoad: async () => {
+    const me = await queryClient.fetchQuery(meQuery);
+    if (me) throw redirect({ to: homeOf(me) });
+  },
+  component: lazyRouteComponent(() => import('./landing/landing-page.tsx'), 'LandingPage'),
+});
+
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  id: 'signed-in',
+  validateSearch: projectSearch,
+  search: { middlewares: [retainSearchParams(['project'])] },
+  beforeLoad: async ({ location }) => {
+    const me = await queryClient.fetchQuery(meQuery);
+    if (!me) throw redirect({ to: '/', search: { return_to: location.href } });
+  },
+  component: lazyRouteComponent(() => import('./shell/app-shell.tsx'), 'AppShell'),
+});
+
+const allocations = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/allocations',
+  component: lazyRouteComponent(() => import('./allocations/allocations-page.tsx'), 'AllocationsPage'),
+});
+
+const allocation = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/allocations/$allocationId',
+  validateSearch: allocationSearch,
+  component: lazyRouteComponent(() => import('./allocations/allocation-page.tsx'), 'AllocationPage'),
+});
+
+const launch = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/launch',
+  validateSearch: launchSearch,
+  component: lazyRouteComponent(() => import('./launch/launch-page.tsx'), 'LaunchPage'),
+});
+
+const nodes = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operator/nodes',
+  component: lazyRouteComponent(() => import('./fleet/nodes-page.tsx'), 'NodesPage'),
+});
+
+const node = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operator/nodes/$nodeId',
+  validateSearch: nodeSearch,
+  component: lazyRouteComponent(() => import('./fleet/node-page.tsx'), 'NodePage'),
+});
+
+const routeTree = root.addChildren([
+  landing,
+  signedIn.addChildren([allocations, allocation, launch, nodes, node]),
+]);
+
+export const router = createRouter({ routeTree, defaultPreload: 'intent', scrollRestoration: true });
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

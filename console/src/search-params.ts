@@ -1,0 +1,38 @@
+/** What each page keeps in its address. Anything else in a query string is dropped. */
+type Raw = Record<string, unknown>;
+
+export function landingSearch(raw: Raw): { return_to?: string } {
+  // Only a path of this site: the API refuses others as well.
+  return typeof raw['return_to'] === 'string' && /^\/(?![/\\])/.test(raw['return_to'])
+    ? { return_to: raw['return_to'] }
+    : {};
+}
+
+export function projectSearch(raw: Raw): { project?: string } {
+  return typeof raw['project'] === 'string' ? { project: raw['project'] } : {};
+}
+
+export function allocationSearch(raw: Raw): { tab?: 'terminal' } {
+  return raw['tab'] === 'terminal' ? { tab: 'terminal' } : {};
+}
+
+export interface LaunchSearch {
+  sku?: string;
+  gpus?: number;
+  region?: string;
+  image?: string;
+}
+
+export function launchSearch(raw: Raw): LaunchSearch {
+  const { sku, gpus, region, image } = raw;
+  return {
+    ...(typeof sku === 'string' ? { sku } : {}),
+    ...(typeof gpus === 'number' && Number.isInteger(gpus) ? { gpus } : {}),
+    ...(typeof region === 'string' ? { region } : {}),
+    ...(typeof image === 'string' ? { image } : {}),
+  };
+}
+
+export function nodeSearch(raw: Raw): { slot?: number } {
+  return typeof raw['slot'] === 'number' && Number.isInteger(raw['slot']) ? { slot: raw['slot'] } : {};
+}

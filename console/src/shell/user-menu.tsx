@@ -1,0 +1,47 @@
+import { Menu } from '@base-ui/react/menu';
+import { useMutation } from '@tanstack/react-query';
+import { ChevronsUpDown, LogOut } from 'lucide-react';
+import { signOut } from '../api/session.ts';
+import type { Me } from '../api/types.ts';
+import { MENU_ITEM_CLASS, MENU_POPUP_CLASS } from '../ui/menu-class.ts';
+
+export function UserMenu({ me }: { me: Me }) {
+  const leave = useMutation({ mutationFn: signOut });
+  return (
+    <Menu.Root modal={false}>
+      <Menu.Trigger
+        aria-label={`Signed in as ${me.user.name}, account menu`}
+        className="flex items-center gap-2.5 rounded-md px-2 py-1.5 text-left hover:bg-hover"
+      >
+        <span
+          aria-hidden
+          className="flex size-7 shrink-0 items-center justify-center rounded-full bg-accent-wash text-xs font-semibold text-accent-text"
+        >
+          {initials(me.user.name)}
+        </span>
+        <span className="flex min-w-0 flex-1 flex-col">
+          <span className="truncate text-sm font-medium">{me.user.name}</span>
+          <span className="truncate text-xs text-ink-faint">{me.user.email}</span>
+        </span>
+        <ChevronsUpDown aria-hidden className="size-3.5 shrink-0 text-ink-faint" />
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner sideOffset={4} align="start" className="z-50">
+          <Menu.Popup className={MENU_POPUP_CLASS}>
+            <Menu.Item className={MENU_ITEM_CLASS} closeOnClick={false} onClick={() => leave.mutate()}>
+              <LogOut aria-hidden className="size-4 text-ink-faint" />
+              {leave.isError ? 'Could not sign out, try again' : 'Sign out'}
+            </Menu.Item>
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}
+
+function initials(name: string): string {
+  const words = name.split(/\s+/).filter(Boolean);
+  return (words.length > 1 ? [words[0], words.at(-1)] : words)
+    .map((word) => word?.charAt(0).toUpperCase())
+    .join('');
+}

@@ -1,0 +1,51 @@
+import { Button as BaseButton } from '@base-ui/react/button';
+import { LoaderCircle } from 'lucide-react';
+import { useId, type ReactNode } from 'react';
+import { buttonClass, type ButtonLook } from './button-class.ts';
+import { Tooltip } from './tooltip.tsx';
+
+interface ButtonProps extends ButtonLook {
+  children: ReactNode;
+  onClick?: () => void;
+  type?: 'button' | 'submit';
+  /** Why the button cannot be used now. It stays focusable and says so. */
+  disabledReason?: string | null | undefined;
+  /** The work it started is under way. */
+  busy?: boolean;
+  className?: string;
+}
+
+export function Button({
+  children,
+  onClick,
+  type = 'button',
+  disabledReason,
+  busy,
+  className,
+  ...look
+}: ButtonProps) {
+  const reasonId = useId();
+  return (
+    <>
+      <Tooltip text={disabledReason}>
+        <BaseButton
+          type={type}
+          onClick={onClick}
+          disabled={Boolean(disabledReason) || Boolean(busy)}
+          focusableWhenDisabled
+          aria-describedby={disabledReason ? reasonId : undefined}
+          aria-busy={busy}
+          className={`${buttonClass(look)} ${className ?? ''}`}
+        >
+          {busy && <LoaderCircle aria-hidden className="size-3.5 animate-spin" />}
+          {children}
+        </BaseButton>
+      </Tooltip>
+      {disabledReason && (
+        <span id={reasonId} className="sr-only">
+          {disabledReason}
+        </span>
+      )}
+    </>
+  );
+}

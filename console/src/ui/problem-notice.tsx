@@ -1,0 +1,49 @@
+import { ProblemError } from '@gpuaas/sdk/problem';
+import type { ReactNode } from 'react';
+import { Button } from './button.tsx';
+import { CopyButton } from './copy-button.tsx';
+import { Notice } from './notice.tsx';
+
+interface ProblemNoticeProps {
+  error: Error;
+  onRetry?: () => void;
+  /** What else can be done about it. */
+  action?: ReactNode;
+  children?: ReactNode;
+}
+
+/** A refusal or failure of the API: what, why, and the id support will ask for. */
+export function ProblemNotice({ error, onRetry, action, children }: ProblemNoticeProps) {
+  const problem = error instanceof ProblemError ? error.problem : null;
+  const actions = (
+    <>
+      {action}
+      {onRetry && (
+        <Button size="sm" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </>
+  );
+  return (
+    <Notice tone="danger" title={problem?.title ?? 'The server cannot be reached'} action={actions}>
+      <p>{problem ? problem.detail : 'Check the connection; nothing was lost.'}</p>
+      {problem?.errors && (
+        <ul className="list-disc pl-4">
+          {problem.errors.map((miss) => (
+            <li key={miss.pointer + miss.detail}>
+              {miss.detail} <code className="font-mono text-xs text-ink-muted">{miss.pointer}</code>
+            </li>
+          ))}
+        </ul>
+      )}
+      {children}
+      {problem && (
+        <p className="flex flex-wrap items-center gap-1 text-xs">
+          Correlation id <code className="font-mono break-all">{problem.correlation_id}</code>
+          <CopyButton value={problem.correlation_id} label="correlation id" />
+        </p>
+      )}
+    </Notice>
+  );
+}

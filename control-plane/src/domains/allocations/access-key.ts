@@ -1,0 +1,44 @@
+import ssh2 from 'ssh2';
+import type { Db, Tx } from '../../platform/db/database.ts';
+import type { Services } from '../../platform/services.ts';
+
+/** The gateway's login for one allocation: public half into the machine, private half sealed, gone at release. */
+export async function createAccessKey(services: Services, tx: Tx, allocationId: string): Promise<void> {
+  const existing = await tx
+    .selectFrom('allocation_access_keys')
+    .select('allocation_id')
+    .where('allocation_id', '=', allocationId)
+    .executeTakeFirst();
+  if (existing) return;
+  const pair = ssh2.utils.generateKeyPairSync('ed25519', { comment: `gateway-${allocationId}` });
+  await tx
+    .insertInto('allocation_access_keys')
+    .values({
+      allocation_id: allocationId,
+      public_key: pair.public,
+      sealed_private_key: services.sealer.seal(pair.private, allocationId),
+    })
+    .execute();
+}
+
+export async function accessPublicKey(db: Db | Tx, allocationId: string): Promise<string> {
+  const row = await db
+    .selectFrom('allocation_access_keys')
+    .select('public_key')
+    .where('allocation_id', '=', allocationId)
+    .executeTakeFirstOrThrow();
+  return row.public_key;
+}
+
+export async function openAccessKey(services: Services, allocationId: string): Promise<string | null> {
+  const row = await services.db
+    .selectFrom('allocation_access_keys')
+    .select('sealed_private_key')
+    .where('allocation_id', '=', allocationId)
+    .executeTakeFirst();
+  return row ? services.sealer.open(row.sealed_private_key, allocationId) : null;
+}
+
+export async function destroyAccessKey(tx: Tx, allocationId: string): Promise<void> {
+  await tx.deleteFrom('allocation_access_keys').where('allocation_id', '=', allocationId).execute();
+}

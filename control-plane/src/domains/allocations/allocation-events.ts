@@ -1,0 +1,41 @@
+import type { EventType } from '@gpuaas/contracts/generated/events.ts';
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import type { Tx } from '../../platform/db/database.ts';
+import { emit } from '../../platform/events/emit.ts';
+
+export type Stage = components['schemas']['TimelineEntry']['stage'];
+
+export interface TimelineStep {
+  stage: Stage;
+  status: 'running' | 'done' | 'failed';
+  message: string;
+  percent?: number | null;
+}
+
+export interface AllocationRef {
+  id: string;
+  organization_id: string;
+  project_id: string;
+  state: string;
+  correlation_id: string;
+}
+
+/** One event that is also one entry of the tenant's timeline. */
+export async function emitAllocation(tx: Tx, type: EventType, allocation: AllocationRef, step: TimelineStep): Promise<void> {
+  await emit(tx, {
+    type,
+    subjectId: allocation.id,
+    organizationId: allocation.organization_id,
+    correlationId: allocation.correlation_id,
+    payload: {
+      allocation_id: allocation.id,
+      organization_id: allocation.organization_id,
+      project_id: allocation.project_id,
+      state: allocation.state,
+      stage: step.stage,
+      status: step.status,
+      message: step.message,
+      percent: step.percent ?? null,
+    },
+  });
+}

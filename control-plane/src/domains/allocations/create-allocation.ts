@@ -1,0 +1,86 @@
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import type { Caller } from '../../platform/auth/caller.ts';
+import type { Tx } from '../../platform/db/database.ts';
+import { newId } from '../../platform/ids.ts';
+import type { Services } from '../../platform/services.ts';
+import { quoteSlice } from '../catalog/quote.ts';
+import { slotBundles } from '../fleet/slot-bundles.ts';
+import { emitSlotsChanged, moveSlots } from '../fleet/slot-states.ts';
+import { emitAllocation } from './allocation-events.ts';
+import { findProject } from './find-allocation.ts';
+import type { AllocationRow } from './move-allocation.ts';
+import { provisionWorkflow, provisionWorkflowId } from './provision.workflow.ts';
+import { reserveSlots } from './reserve-slots.ts';
+
+type CreateAllocation = components['schemas']['CreateAllocation'];
+
+/** The launch decision: price, placement, claims, event and workflow commit together or not at all. */
+export async function createAllocation(
+  services: Services,
+  tx: Tx,
+  caller: Caller,
+  request: CreateAllocation,
+  correlationId: string,
+): Promise<AllocationRow> {
+  const project = await findProject(tx, caller, 'allocation.create', request.project_id);
+  const offer = await quoteSlice(tx, {
+    sku: request.sku,
+    gpuCount: request.gpu_count,
+    image: request.image,
+    region: request.region,
+  });
+  const wanted = { region: request.region, gpuModel: offer.gpuModel, gpuCount: request.gpu_count };
+  const { nodeId, slotIds } = await reserveSlots(tx, wanted, offer.allowedGpuCounts);
+  const id = newId();
+  const allocation = await tx
+    .insertInto('allocations')
+    .values({
+      id,
+      organization_id: project.organization_id,
+      project_id: project.id,
+      name: request.name ?? `slice-${id.slice(-6)}`,
+      sku: offer.sku,
+      capacity_shape: 'gpu_slice',
+      gpu_count: request.gpu_count,
+      image: request.image,
+      image_digest: offer.imageDigest,
+      region: request.region,
+      state: 'reserved',
+      node_id: nodeId,
+      currency: offer.perGpuHour.currency,
+      per_gpu_hour_micros: offer.perGpuHour.micros,
+      price_id: offer.priceId,
+      created_by: caller.userId,
+      correlation_id: correlationId,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await claimSlots(tx, allocation, nodeId, slotIds);
+  await emitAllocation(tx, 'allocation.reserved', allocation, {
+    stage: 'placement',
+    status: 'done',
+    message: `${request.gpu_count} × ${offer.gpuModel} reserved on one node`,
+    percent: 100,
+  });
+  await services.workflows.start(tx, provisionWorkflow.name, provisionWorkflowId(id), { allocationId: id });
+  return allocation;
+}
+
+async function claimSlots(tx: Tx, allocation: AllocationRow, nodeId: string, slotIds: string[]): Promise<void> {
+  await moveSlots(tx, slotIds, { to: 'reserved' });
+  const bundles = await slotBundles(tx, slotIds);
+  await tx
+    .insertInto('allocation_resource_claims')
+    .values(
+      bundles.map((bundle) => ({
+        id: newId(),
+        allocation_id: allocation.id,
+        node_id: nodeId,
+        claim_kind: 'slot',
+        slot_id: bundle.slot_id,
+        snapshot: JSON.stringify(bundle),
+      })),
+    )
+    .execute();
+  await emitSlotsChanged(tx, nodeId, allocation.correlation_id);
+}

@@ -1,0 +1,48 @@
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import { resourceName } from '../../platform/ids.ts';
+import { cumulativeCost, moneyJson, times, wholeSecondsBetween, type Money } from '../../platform/money.ts';
+import type { AllocationRow } from './move-allocation.ts';
+
+type Allocation = components['schemas']['Allocation'];
+
+export function describeAllocation(row: AllocationRow, now: Date): Allocation {
+  const perGpuHour: Money = { currency: row.currency, micros: row.per_gpu_hour_micros };
+  const perHour = times(perGpuHour, row.gpu_count);
+  return {
+    id: row.id,
+    resource_name: resourceName({
+      region: row.region,
+      organizationId: row.organization_id,
+      projectId: row.project_id,
+      resourceType: 'allocation',
+      resourceId: row.id,
+    }),
+    name: row.name,
+    organization_id: row.organization_id,
+    project_id: row.project_id,
+    sku: row.sku,
+    capacity_shape: row.capacity_shape as Allocation['capacity_shape'],
+    gpu_count: row.gpu_count,
+    image: row.image,
+    region: row.region,
+    state: row.state as Allocation['state'],
+    states: {
+      desired: row.desired_state as Allocation['states']['desired'],
+      observed: row.observed_state as Allocation['states']['observed'],
+      execution: row.execution_state,
+    },
+    quote: { per_gpu_hour: moneyJson(perGpuHour), per_hour: moneyJson(perHour) },
+    cost_so_far: moneyJson(cumulativeCost(perHour, billedSeconds(row, now))),
+    created_at: row.created_at.toISOString(),
+    active_at: row.active_at?.toISOString() ?? null,
+    release_requested_at: row.release_requested_at?.toISOString() ?? null,
+    released_at: row.released_at?.toISOString() ?? null,
+    failure: row.failure as Allocation['failure'],
+  };
+}
+
+/** From observed active to the release request; nothing before, nothing after. */
+function billedSeconds(row: AllocationRow, now: Date): bigint {
+  if (!row.active_at) return 0n;
+  return wholeSecondsBetween(row.active_at, row.release_requested_at ?? now);
+}

@@ -1,0 +1,89 @@
+import type { Services } from '../../platform/services.ts';
+import { step, waitForWorkflow, type WorkflowDefinition } from '../../platform/workflows/definition.ts';
+import { emitSlotsChanged, moveSlots } from '../fleet/slot-states.ts';
+import { destroyAccessKey } from './access-key.ts';
+import { emitAllocation } from './allocation-events.ts';
+import { claimedSlots } from './claims.ts';
+import { lockAllocation, moveAllocation } from './move-allocation.ts';
+import { provisionWorkflowId } from './provision.workflow.ts';
+import { wipeSlots } from './wipe-slots.ts';
+
+interface Input {
+  allocationId: string;
+  /** Counts the release requests, so that a retry is a workflow of its own. */
+  attempt: number;
+}
+
+export const releaseWorkflow: WorkflowDefinition<Services, Input> = {
+  name: 'allocation.release',
+  async run(services, { allocationId, attempt }) {
+    // A machine that is still being built is released as soon as it settles, never torn out half-made.
+    await waitForWorkflow(provisionWorkflowId(allocationId));
+    const begun = await step('release.begin', () => begin(services, allocationId));
+    if (!begun) return;
+    const clean = await wipeSlots(services, allocationId, releaseWorkflowId(allocationId, attempt));
+    await step('release.end', () => end(services, allocationId, clean));
+  },
+};
+
+export function releaseWorkflowId(allocationId: string, attempt: number): string {
+  return `release:${allocationId}:${attempt}`;
+}
+
+/** False when provisioning had failed: its own cleanup has dealt with the slots. */
+async function begin(services: Services, allocationId: string): Promise<boolean> {
+  return await services.db.transaction().execute(async (tx) => {
+    const current = await lockAllocation(tx, allocationId);
+    if (current.state === 'failed' || current.state === 'released') return false;
+    const moved = await moveAllocation(tx, allocationId, 'releasing', { execution_state: 'releasing' });
+    if (!moved) return true;
+    await destroyAccessKey(tx, allocationId);
+    const slots = await claimedSlots(tx, allocationId);
+    await moveSlots(
+      tx,
+      slots.map((slot) => slot.slot_id),
+      { to: 'cleaning' },
+    );
+    await emitAllocation(tx, 'allocation.releasing', moved, {
+      stage: 'release',
+      status: 'done',
+      message: 'The host was asked to stop the machine and wipe its disks',
+      percent: 100,
+    });
+    await emitSlotsChanged(tx, moved.node_id!, moved.correlation_id);
+    return true;
+  });
+}
+
+async function end(services: Services, allocationId: string, clean: boolean): Promise<void> {
+  await services.db.transaction().execute(async (tx) => {
+    if (clean) {
+      const moved = await moveAllocation(tx, allocationId, 'released', {
+        observed_state: 'absent',
+        execution_state: 'idle',
+        released_at: services.clock.now(),
+        connection: null,
+        failure: null,
+      });
+      if (!moved) return;
+      await emitAllocation(tx, 'allocation.released', moved, {
+        stage: 'released',
+        status: 'done',
+        message: 'Wiped, verified and given back',
+        percent: 100,
+      });
+      return;
+    }
+    const failure = { code: 'wipe_not_verified', detail: 'The disks could not be proven clean; they are quarantined.' };
+    const moved = await moveAllocation(tx, allocationId, 'release_failed', {
+      execution_state: 'waiting for cleanup',
+      failure: JSON.stringify(failure),
+    });
+    if (!moved) return;
+    await emitAllocation(tx, 'allocation.release_failed', moved, {
+      stage: 'failed',
+      status: 'failed',
+      message: `${failure.detail} Billing has stopped.`,
+    });
+  });
+}

@@ -1,0 +1,44 @@
+import { sql } from 'kysely';
+import type { Caller } from '../../platform/auth/caller.ts';
+import type { Tx } from '../../platform/db/database.ts';
+import { Problem } from '../../platform/http/problem.ts';
+import type { Services } from '../../platform/services.ts';
+import { emitAllocation } from './allocation-events.ts';
+import { findAllocation } from './find-allocation.ts';
+import type { AllocationRow } from './move-allocation.ts';
+import { releaseWorkflow, releaseWorkflowId } from './release.workflow.ts';
+import { releasable, type AllocationState } from './states.ts';
+
+/** Records the wish to release; the workflow does the rest. Asking again changes nothing. */
+export async function requestRelease(services: Services, tx: Tx, caller: Caller, allocationId: string): Promise<AllocationRow> {
+  const row = await findAllocation(tx, caller, 'allocation.release', allocationId, { lock: true });
+  const state = row.state as AllocationState;
+  if (row.desired_state === 'released' && state !== 'release_failed') return row;
+  if (!releasable.has(state)) {
+    throw new Problem('allocation_not_releasable', `The allocation is ${state}; there is nothing to release.`, {
+      extensions: { state },
+    });
+  }
+  const attempt = row.release_attempts + 1;
+  const updated = await tx
+    .updateTable('allocations')
+    .set({
+      desired_state: 'released',
+      release_attempts: attempt,
+      release_requested_at: sql`coalesce(release_requested_at, ${services.clock.now()})`,
+    })
+    .where('id', '=', allocationId)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await tx.deleteFrom('terminal_tokens').where('allocation_id', '=', allocationId).execute();
+  await emitAllocation(tx, 'allocation.release_requested', updated, {
+    stage: 'release',
+    status: 'running',
+    message: row.active_at ? 'Release requested; billing has stopped' : 'Release requested',
+  });
+  await services.workflows.start(tx, releaseWorkflow.name, releaseWorkflowId(allocationId, attempt), {
+    allocationId,
+    attempt,
+  });
+  return updated;
+}

@@ -1,0 +1,73 @@
+import type { components, operations } from '@gpuaas/contracts/generated/openapi.ts';
+import type { Caller } from '../../platform/auth/caller.ts';
+import type { Handlers } from '../../platform/http/operation.ts';
+import { Problem } from '../../platform/http/problem.ts';
+import type { Services } from '../../platform/services.ts';
+import { createAllocation } from './create-allocation.ts';
+import { describeAllocation } from './describe-allocation.ts';
+import { findAllocation, findProject } from './find-allocation.ts';
+import { listAllocations } from './list-allocations.ts';
+import { listTimeline } from './list-timeline.ts';
+import { listWipeCertificates } from './list-wipe-certificates.ts';
+import { requestRelease } from './request-release.ts';
+
+type AllocationOperations = Pick<
+  operations,
+  | 'listAllocations'
+  | 'createAllocation'
+  | 'getAllocation'
+  | 'releaseAllocation'
+  | 'listAllocationTimeline'
+  | 'getAllocationConnection'
+  | 'listWipeCertificates'
+>;
+
+export function allocationRoutes(services: Services): Handlers<AllocationOperations, Caller> {
+  const { db, clock } = services;
+  return {
+    async listAllocations({ caller, query }) {
+      await findProject(db, caller, 'allocation.read', query.project_id);
+      return { status: 200, body: await listAllocations(db, clock.now(), { limit: 50, ...query }) };
+    },
+    createAllocation({ caller, body, correlationId, audit, mutate }) {
+      audit({ targetType: 'project', targetId: body.project_id });
+      return mutate(async (tx) => {
+        const row = await createAllocation(services, tx, caller, body, correlationId);
+        audit({
+          targetType: 'allocation',
+          targetId: row.id,
+          organizationId: row.organization_id,
+          detail: { sku: row.sku, gpu_count: row.gpu_count, node_id: row.node_id },
+        });
+        return { status: 202, body: describeAllocation(row, clock.now()), location: `/api/v1/allocations/${row.id}` };
+      });
+    },
+    async getAllocation({ caller, params }) {
+      const row = await findAllocation(db, caller, 'allocation.read', params.allocation_id);
+      return { status: 200, body: describeAllocation(row, clock.now()) };
+    },
+    releaseAllocation({ caller, params, audit, mutate }) {
+      audit({ targetType: 'allocation', targetId: params.allocation_id });
+      return mutate(async (tx) => {
+        const row = await requestRelease(services, tx, caller, params.allocation_id);
+        audit({ targetType: 'allocation', targetId: row.id, organizationId: row.organization_id });
+        return { status: 202, body: describeAllocation(row, clock.now()) };
+      });
+    },
+    async listAllocationTimeline({ caller, params, query }) {
+      await findAllocation(db, caller, 'allocation.read', params.allocation_id);
+      return { status: 200, body: await listTimeline(db, params.allocation_id, { limit: 50, ...query }) };
+    },
+    async getAllocationConnection({ caller, params }) {
+      const row = await findAllocation(db, caller, 'allocation.connect', params.allocation_id);
+      if (row.state !== 'active' || !row.connection) {
+        throw new Problem('allocation_not_active', `The allocation is ${row.state}.`, { extensions: { state: row.state } });
+      }
+      return { status: 200, body: row.connection as unknown as components['schemas']['Connection'] };
+    },
+    async listWipeCertificates({ caller, params }) {
+      await findAllocation(db, caller, 'allocation.read', params.allocation_id);
+      return { status: 200, body: { items: await listWipeCertificates(db, params.allocation_id), next_page: null } };
+    },
+  };
+}

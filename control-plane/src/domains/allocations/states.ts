@@ -1,0 +1,26 @@
+/** The allocation state machine as data: which state may follow which, and who may cause it. */
+export const transitions = {
+  queued: ['reserved', 'failed'],
+  reserved: ['provisioning', 'failed'],
+  provisioning: ['active', 'failed'],
+  active: ['releasing'],
+  releasing: ['released', 'release_failed'],
+  release_failed: ['releasing'],
+  released: [],
+  failed: [],
+} as const satisfies Record<string, readonly string[]>;
+
+export type AllocationState = keyof typeof transitions;
+
+export function canMove(from: AllocationState, to: AllocationState): boolean {
+  return (transitions[from] as readonly AllocationState[]).includes(to);
+}
+
+/** States in which the tenant may ask for the release. */
+export const releasable: ReadonlySet<AllocationState> = new Set([
+  'queued',
+  'reserved',
+  'provisioning',
+  'active',
+  'release_failed',
+]);

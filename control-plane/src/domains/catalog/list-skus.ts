@@ -1,0 +1,43 @@
+import { sql } from 'kysely';
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import type { Db } from '../../platform/db/database.ts';
+import { moneyJson } from '../../platform/money.ts';
+import { placementCandidates } from '../fleet/placement-candidates.ts';
+import type { CandidateNode } from '../placement/place-slice.ts';
+
+type Sku = components['schemas']['Sku'];
+
+/** Products on sale with price and aggregate availability; never which node or device. */
+export async function listSkus(db: Db): Promise<Sku[]> {
+  const rows = await db
+    .selectFrom('sku_catalog as s')
+    .innerJoin('sku_prices as p', 'p.sku', 's.sku')
+    .distinctOn(['s.sku'])
+    .selectAll('s')
+    .select(['p.currency', 'p.per_gpu_hour_micros'])
+    .where('s.enabled', '=', true)
+    .where('p.effective_from', '<=', sql<Date>`now()`)
+    .orderBy('s.sku')
+    .orderBy('p.effective_from', 'desc')
+    .execute();
+  const nodes = await placementCandidates(db);
+  const regions = await db.selectFrom('regions').select('region').where('status', '=', 'enabled').orderBy('region').execute();
+  return rows.map((row) => ({
+    sku: row.sku,
+    display_name: row.display_name,
+    capacity_shape: row.capacity_shape as Sku['capacity_shape'],
+    gpu_model: row.gpu_model,
+    gpus_total: row.gpus_total,
+    allowed_gpu_counts: row.allowed_gpu_counts,
+    resource_profile: { vcpu_per_gpu: row.vcpu_per_gpu, memory_gib_per_gpu: row.memory_gib_per_gpu },
+    price_per_gpu_hour: moneyJson({ currency: row.currency, micros: row.per_gpu_hour_micros }),
+    availability: regions.map(({ region }) => ({ region, ...stock(nodes, region, row.gpu_model) })),
+  }));
+}
+
+function stock(nodes: CandidateNode[], region: string, gpuModel: string): { gpus_available: number; largest_slice: number } {
+  const free = nodes
+    .filter((n) => n.region === region && n.gpuModel === gpuModel && n.mode === 'slice' && n.connected && !n.draining)
+    .map((n) => n.freeSlots.length);
+  return { gpus_available: free.reduce((sum, count) => sum + count, 0), largest_slice: Math.max(0, ...free) };
+}

@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { signCanonical } from '@gpuaas/contracts/signing';
+import type { components } from '@gpuaas/contracts/generated/node-openapi.ts';
+import type { Services } from '../../platform/services.ts';
+import { TASKS_CHANNEL } from './issue-task.ts';
+import { emitTaskChanged } from './task-events.ts';
+
+type SignedTask = components['schemas']['SignedTask'];
+
+/** How long a claimed task may stay silent before another attempt may take it. */
+export const TASK_LEASE_SECONDS = 20;
+
+/** The next task of the node, waiting up to `waitSeconds` for one to appear. */
+export async function claimTask(
+  services: Services,
+  nodeId: string,
+  waitSeconds: number,
+  signal: AbortSignal,
+): Promise<SignedTask | null> {
+  const deadline = Date.now() + waitSeconds * 1000;
+  for (;;) {
+    const woken = new AbortController();
+    const remaining = deadline - Date.now();
+    // Listen before looking, so that a task queued in between still wakes us. Expired leases make no noise.
+    const wake = services.listener.wait(TASKS_CHANNEL, Math.max(0, Math.min(remaining, 2000)), {
+      payload: nodeId,
+      signal: AbortSignal.any([woken.signal, signal]),
+    });
+    const task = await leaseNext(services, nodeId);
+    if (task || remaining <= 0 || signal.aborted) {
+      woken.abort();
+      return task;
+    }
+    await wake;
+  }
+}
+
+async function leaseNext({ db, keys, clock }: Services, nodeId: string): Promise<SignedTask | null> {
+  return await db.transaction().execute(async (tx) => {
+    const row = await tx
+      .selectFrom('node_tasks')
+      .selectAll()
+      .where('node_id', '=', nodeId)
+      .where('expires_at', '>', sql<Date>`now()`)
+      .where((e) =>
+        e.or([e('state', '=', 'queued'), e.and([e('state', '=', 'claimed'), e('lease_expires_at', '<', sql<Date>`now()`)])]),
+      )
+      .orderBy('created_at')
+      .limit(1)
+      .forUpdate()
+      .skipLocked()
+      .executeTakeFirst();
+    if (!row) return null;
+    const task = {
+      task_id: row.id,
+      kind: row.kind,
+      node_id: row.node_id,
+      params: row.params as Record<string, unknown>,
+      nonce: randomBytes(16).toString('base64url'),
+      epoch: row.epoch + 1,
+      issued_at: clock.now().toISOString(),
+      expires_at: row.expires_at.toISOString(),
+      correlation_id: row.correlation_id,
+    };
+    const signature = signCanonical(task, keys.signing.privateKey);
+    await tx
+      .updateTable('node_tasks')
+      .set({
+        state: 'claimed',
+        epoch: task.epoch,
+        nonce: task.nonce,
+        signature,
+        claimed_at: sql`now()`,
+        lease_expires_at: sql`now() + ${`${TASK_LEASE_SECONDS} seconds`}::interval`,
+      })
+      .where('id', '=', row.id)
+      .execute();
+    await emitTaskChanged(tx, { ...row, state: 'claimed' });
+    return { task, signature };
+  });
+}

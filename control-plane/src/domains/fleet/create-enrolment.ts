@@ -1,0 +1,48 @@
+import { hashSecret, randomSecret } from '../../platform/auth/secrets.ts';
+import type { Tx } from '../../platform/db/database.ts';
+import { Problem } from '../../platform/http/problem.ts';
+import { newId } from '../../platform/ids.ts';
+import type { Services } from '../../platform/services.ts';
+
+export interface EnrolmentRequest {
+  hostname: string;
+  region: string;
+  pool: string;
+  rack: string;
+  nodeFamily: string;
+  createdBy: string;
+}
+
+const TOKEN_HOURS = 1;
+
+/** A one-time token bound to a hostname. It carries the CA fingerprint, so the agent knows its server. */
+export async function createEnrolment(
+  services: Services,
+  tx: Tx,
+  request: EnrolmentRequest,
+): Promise<{ id: string; token: string; expiresAt: Date }> {
+  const region = await tx
+    .selectFrom('regions')
+    .select('status')
+    .where('region', '=', request.region)
+    .executeTakeFirst();
+  if (!region) throw new Problem('region_unavailable', `There is no region ${request.region}.`);
+  const id = newId();
+  const token = `gpe_${randomSecret()}.${services.keys.ca.fingerprint}`;
+  const expiresAt = new Date(services.clock.now().getTime() + TOKEN_HOURS * 3_600_000);
+  await tx
+    .insertInto('node_enrolments')
+    .values({
+      id,
+      token_hash: hashSecret(token),
+      hostname: request.hostname,
+      region: request.region,
+      pool: request.pool,
+      rack: request.rack,
+      node_family: request.nodeFamily,
+      created_by: request.createdBy,
+      expires_at: expiresAt,
+    })
+    .execute();
+  return { id, token, expiresAt };
+}

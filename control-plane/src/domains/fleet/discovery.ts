@@ -1,0 +1,47 @@
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import { parseTaskOutput } from '@gpuaas/contracts/tasks';
+import type { Db, Tx } from '../../platform/db/database.ts';
+import { notFound } from '../../platform/http/problem.ts';
+import type { Services } from '../../platform/services.ts';
+import { issueTask } from './issue-task.ts';
+import { describeTask } from './list-tasks.ts';
+
+type NodeTask = components['schemas']['NodeTask'];
+const DISCOVERY_SECONDS = 120;
+
+/** Queues a discovery. Its result is advisory and lives only in the task's output. */
+export async function startDiscovery(services: Services, tx: Tx, nodeId: string, correlationId: string): Promise<NodeTask> {
+  const node = await tx.selectFrom('nodes').select('id').where('id', '=', nodeId).executeTakeFirst();
+  if (!node) throw notFound();
+  const taskId = await issueTask(tx, {
+    nodeId,
+    kind: 'slice.topology_discover',
+    params: {},
+    correlationId,
+    expiresAt: new Date(services.clock.now().getTime() + DISCOVERY_SECONDS * 1000),
+  });
+  const task = await tx.selectFrom('node_tasks').selectAll().where('id', '=', taskId).executeTakeFirstOrThrow();
+  return describeTask(task, services.clock.now());
+}
+
+export async function latestDiscovery(db: Db, now: Date, nodeId: string) {
+  const task = await db
+    .selectFrom('node_tasks')
+    .selectAll()
+    .where('node_id', '=', nodeId)
+    .where('kind', '=', 'slice.topology_discover')
+    .orderBy('created_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!task) throw notFound();
+  const output =
+    task.state === 'succeeded'
+      ? parseTaskOutput('slice.topology_discover', task.output)
+      : { candidates: [], left_out: [] };
+  return {
+    task: describeTask(task, now),
+    approval_required: true as const,
+    candidates: output.candidates,
+    left_out: output.left_out,
+  };
+}

@@ -1,0 +1,49 @@
+import { hashSecret } from '../../platform/auth/secrets.ts';
+import type { Tx } from '../../platform/db/database.ts';
+import { emit } from '../../platform/events/emit.ts';
+import { Problem } from '../../platform/http/problem.ts';
+import { newId } from '../../platform/ids.ts';
+import type { Services } from '../../platform/services.ts';
+import { issueNodeIdentity, type NodeIdentity } from './node-identity.ts';
+
+/** Redeems a token. A host that enrols again keeps its node and its slots. */
+export async function enrollNode(
+  services: Services,
+  tx: Tx,
+  request: { token: string; csrPem: string; hostname: string; agentVersion: string; correlationId: string },
+): Promise<NodeIdentity> {
+  const enrolment = await tx
+    .updateTable('node_enrolments')
+    .set({ used_at: services.clock.now() })
+    .where('token_hash', '=', hashSecret(request.token))
+    .where('hostname', '=', request.hostname)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', services.clock.now())
+    .returningAll()
+    .executeTakeFirst();
+  if (!enrolment) {
+    throw new Problem('enrolment_token_invalid', 'Ask an operator for a new token for this hostname.');
+  }
+  const node = await tx
+    .insertInto('nodes')
+    .values({
+      id: newId(),
+      hostname: enrolment.hostname,
+      region: enrolment.region,
+      pool: enrolment.pool,
+      rack: enrolment.rack,
+      node_family: enrolment.node_family,
+      agent_version: request.agentVersion,
+    })
+    .onConflict((c) => c.column('hostname').doUpdateSet({ agent_version: request.agentVersion }))
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await emit(tx, {
+    type: 'node.enrolled',
+    subjectId: node.id,
+    organizationId: null,
+    correlationId: request.correlationId,
+    payload: { node_id: node.id, hostname: enrolment.hostname },
+  });
+  return await issueNodeIdentity(services, tx, node.id, request.csrPem);
+}

@@ -1,0 +1,51 @@
+import * as x509 from '@peculiar/x509';
+import type { Tx } from '../../platform/db/database.ts';
+import { Problem } from '../../platform/http/problem.ts';
+import { EC_P256, issueCertificate } from '../../platform/keys/certificates.ts';
+import type { Services } from '../../platform/services.ts';
+
+export interface NodeIdentity {
+  node_id: string;
+  certificate_pem: string;
+  ca_bundle_pem: string;
+  signing_public_key_pem: string;
+}
+
+const CERTIFICATE_HOURS = 24;
+const SPIFFE = 'spiffe://gpuaas/node/';
+
+/** A 24 h client certificate. The server chooses the subject; the CSR only proves and carries a key. */
+export async function issueNodeIdentity(services: Services, tx: Tx, nodeId: string, csrPem: string): Promise<NodeIdentity> {
+  const publicKey = await keyOfRequest(csrPem);
+  const certificate = await issueCertificate(services.keys.ca, {
+    publicKey,
+    commonName: nodeId,
+    names: [{ type: 'url', value: `${SPIFFE}${nodeId}` }],
+    usage: 'clientAuth',
+    lifetimeMs: CERTIFICATE_HOURS * 3_600_000,
+  });
+  await tx
+    .insertInto('node_certificates')
+    .values({ serial_number: certificate.serialNumber, node_id: nodeId, expires_at: certificate.notAfter })
+    .execute();
+  return {
+    node_id: nodeId,
+    certificate_pem: certificate.toString('pem'),
+    ca_bundle_pem: services.keys.ca.pem,
+    signing_public_key_pem: services.keys.signing.publicPem,
+  };
+}
+
+async function keyOfRequest(csrPem: string): Promise<CryptoKey> {
+  try {
+    const request = new x509.Pkcs10CertificateRequest(csrPem);
+    if (await request.verify()) return await request.publicKey.export(EC_P256, ['verify']);
+  } catch (error) {
+    throw invalid(error);
+  }
+  throw invalid(undefined);
+}
+
+function invalid(cause: unknown): Problem {
+  return new Problem('csr_invalid', 'Send a PEM certificate request with an EC P-256 key and a valid signature.', { cause });
+}

@@ -1,0 +1,61 @@
+import type { operations } from '@gpuaas/contracts/generated/node-openapi.ts';
+import type { Handlers } from '../../platform/http/operation.ts';
+import type { Services } from '../../platform/services.ts';
+import { claimTask } from './claim-task.ts';
+import { completeTask } from './complete-task.ts';
+import { enrollNode } from './enroll-node.ts';
+import type { NodeCaller } from './node-caller.ts';
+import { issueNodeIdentity } from './node-identity.ts';
+import { recordHeartbeat } from './record-heartbeat.ts';
+import { reportProgress } from './report-progress.ts';
+
+/** What agents may say. Identity comes from the certificate, never from the body. */
+export function nodeRoutes(services: Services): Handlers<operations, NodeCaller> {
+  return {
+    enrollNode({ body, correlationId, audit, mutate }) {
+      audit({ targetType: 'node', targetId: body.hostname });
+      return mutate(async (tx) => ({
+        status: 201,
+        body: await enrollNode(services, tx, {
+          token: body.token,
+          csrPem: body.csr_pem,
+          hostname: body.hostname,
+          agentVersion: body.agent_version,
+          correlationId,
+        }),
+      }));
+    },
+    renewNode({ caller, body, audit, mutate }) {
+      audit({ targetType: 'node', targetId: caller.nodeId });
+      return mutate(async (tx) => ({
+        status: 201,
+        body: await issueNodeIdentity(services, tx, caller.nodeId, body.csr_pem),
+      }));
+    },
+    async heartbeat({ caller, body }) {
+      const now = await recordHeartbeat(services, caller.nodeId, body);
+      return { status: 200, body: { server_time: now.toISOString() } };
+    },
+    async claimTask({ caller, body, request }) {
+      const gone = new AbortController();
+      const hangUp = (): void => gone.abort();
+      request.raw.socket.once('close', hangUp);
+      try {
+        const task = await claimTask(services, caller.nodeId, body.wait_seconds, gone.signal);
+        return task ? { status: 200, body: task } : { status: 204, body: undefined };
+      } finally {
+        request.raw.socket.off('close', hangUp);
+      }
+    },
+    async reportTaskProgress({ caller, params, body }) {
+      await services.db.transaction().execute((tx) => reportProgress(tx, caller.nodeId, params.task_id, body));
+      return { status: 204, body: undefined };
+    },
+    async completeTask({ caller, params, body }) {
+      await services.db
+        .transaction()
+        .execute((tx) => completeTask(services, tx, caller.nodeId, params.task_id, body));
+      return { status: 204, body: undefined };
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import type { Services } from '../../platform/services.ts';
+
+export interface Heartbeat {
+  boot_id: string;
+  agent_version: string;
+  agent_time: string;
+  leases: { slot_id: string; allocation_id: string }[];
+  vms: { allocation_id: string; state: 'running' | 'stopped'; started_at: string }[];
+}
+
+/** Keeps what the host says of itself: the observed state, never mixed with what we want. */
+export async function recordHeartbeat({ db, clock }: Services, nodeId: string, heartbeat: Heartbeat): Promise<Date> {
+  const now = clock.now();
+  const { boot_id, agent_version, agent_time, leases, vms } = heartbeat;
+  await db
+    .updateTable('nodes')
+    .set({ boot_id, agent_version, last_heartbeat_at: now, observed: JSON.stringify({ agent_time, leases, vms }) })
+    .where('id', '=', nodeId)
+    .execute();
+  return now;
+}

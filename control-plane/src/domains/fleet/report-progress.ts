@@ -1,0 +1,44 @@
+import { sql } from 'kysely';
+import type { Tx } from '../../platform/db/database.ts';
+import { notFound, Problem } from '../../platform/http/problem.ts';
+import { recordStageProgress, type NodeStage } from '../allocations/record-stage-progress.ts';
+import { TASK_LEASE_SECONDS } from './claim-task.ts';
+
+export interface Progress {
+  epoch: number;
+  stage: NodeStage | 'discover';
+  percent: number;
+  message: string;
+}
+
+/** Progress of a claimed task renews its lease. A fenced attempt learns it here and stops. */
+export async function reportProgress(tx: Tx, nodeId: string, taskId: string, progress: Progress): Promise<void> {
+  const task = await lockOwnTask(tx, nodeId, taskId);
+  if (task.state !== 'claimed' || task.epoch !== progress.epoch) throw fenced();
+  const { stage, percent, message } = progress;
+  await tx
+    .updateTable('node_tasks')
+    .set({ stage, percent, message, lease_expires_at: sql`now() + ${`${TASK_LEASE_SECONDS} seconds`}::interval` })
+    .where('id', '=', taskId)
+    .execute();
+  const moved = task.stage !== stage || task.percent !== percent;
+  if (moved && task.allocation_id && stage !== 'discover') {
+    await recordStageProgress(tx, task.allocation_id, { stage, percent, message }, task.correlation_id);
+  }
+}
+
+export async function lockOwnTask(tx: Tx, nodeId: string, taskId: string) {
+  const task = await tx
+    .selectFrom('node_tasks')
+    .selectAll()
+    .where('id', '=', taskId)
+    .where('node_id', '=', nodeId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!task) throw notFound();
+  return task;
+}
+
+export function fenced(): Problem {
+  return new Problem('task_fenced', 'Another attempt owns this task, or it has ended.');
+}

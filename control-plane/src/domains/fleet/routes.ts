@@ -1,0 +1,88 @@
+import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
+import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import type { Handlers } from '../../platform/http/operation.ts';
+import type { Services } from '../../platform/services.ts';
+import { approveSlots } from './approve-slots.ts';
+import { createEnrolment } from './create-enrolment.ts';
+import { latestDiscovery, startDiscovery } from './discovery.ts';
+import { getNode, listNodes } from './list-nodes.ts';
+import { listSlots } from './list-slots.ts';
+import { listTasks } from './list-tasks.ts';
+
+type FleetOperations = Pick<
+  operations,
+  | 'listNodes'
+  | 'getNode'
+  | 'startTopologyDiscovery'
+  | 'getTopologyDiscovery'
+  | 'listResourceSlots'
+  | 'approveResourceSlots'
+  | 'createNodeEnrolment'
+  | 'listNodeTasks'
+>;
+
+const platform = { kind: 'platform' } as const;
+
+export function fleetRoutes(services: Services): Handlers<FleetOperations, Caller> {
+  const { db, clock } = services;
+  return {
+    async listNodes({ caller, query }) {
+      authorize(caller, 'fleet.read', platform);
+      return { status: 200, body: await listNodes(db, clock.now(), { limit: 50, ...query }) };
+    },
+    async getNode({ caller, params }) {
+      authorize(caller, 'fleet.read', platform);
+      return { status: 200, body: await getNode(db, clock.now(), params.node_id) };
+    },
+    startTopologyDiscovery({ caller, params, correlationId, audit, mutate }) {
+      audit({ targetType: 'node', targetId: params.node_id });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.discover', platform);
+        const body = await startDiscovery(services, tx, params.node_id, correlationId);
+        return { status: 202, body, location: `/api/v1/admin/nodes/${params.node_id}/slice-topology/discovery` };
+      });
+    },
+    async getTopologyDiscovery({ caller, params }) {
+      authorize(caller, 'fleet.read', platform);
+      return { status: 200, body: await latestDiscovery(db, clock.now(), params.node_id) };
+    },
+    async listResourceSlots({ caller, params }) {
+      authorize(caller, 'fleet.read', platform);
+      return { status: 200, body: { items: await listSlots(db, params.node_id), next_page: null } };
+    },
+    approveResourceSlots({ caller, params, body, correlationId, audit, mutate }) {
+      audit({ targetType: 'node', targetId: params.node_id, detail: { slot_indexes: body.slot_indexes } });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.approve', platform);
+        await approveSlots(tx, {
+          nodeId: params.node_id,
+          discoveryTaskId: body.discovery_task_id,
+          slotIndexes: body.slot_indexes,
+          destructiveWipePolicy: body.destructive_wipe_policy,
+          correlationId,
+        });
+        return { status: 200, body: { items: await listSlots(tx, params.node_id), next_page: null } };
+      });
+    },
+    createNodeEnrolment({ caller, body, audit, mutate }) {
+      audit({ targetType: 'node_enrolment', targetId: body.hostname, detail: { region: body.region } });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.enrol', platform);
+        const { id, token, expiresAt } = await createEnrolment(services, tx, {
+          hostname: body.hostname,
+          region: body.region,
+          pool: body.pool ?? 'default',
+          rack: body.rack ?? 'unassigned',
+          nodeFamily: body.node_family ?? 'hgx-h200',
+          createdBy: caller.userId,
+        });
+        const answer = { id, token, expires_at: expiresAt.toISOString() };
+        return { status: 201, body: answer, replayBody: { ...answer, token: null, secret_already_shown: true } };
+      });
+    },
+    async listNodeTasks({ caller, query }) {
+      authorize(caller, 'fleet.read', platform);
+      return { status: 200, body: await listTasks(db, clock.now(), { limit: 50, ...query }) };
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import type { Tx } from '../../platform/db/database.ts';
+import { emit } from '../../platform/events/emit.ts';
+import type { SlotState } from './posture.ts';
+
+/** From which states each slot state may be entered. `available` also needs a wipe; the database checks it. */
+const enteredFrom: Record<SlotState, readonly SlotState[]> = {
+  disabled: ['available'],
+  available: ['disabled', 'cleaning', 'cleanup_blocked'],
+  reserved: ['available'],
+  in_use: ['reserved'],
+  cleaning: ['reserved', 'in_use', 'cleanup_blocked'],
+  cleanup_blocked: ['reserved', 'in_use', 'cleaning'],
+};
+
+export interface SlotMove {
+  to: SlotState;
+  health?: { state: 'healthy' | 'unhealthy'; detail: string };
+  lastWipeId?: string;
+}
+
+/** Moves slots along the state table; a slot that is already there stays. Anything else is a defect. */
+export async function moveSlots(tx: Tx, slotIds: string[], move: SlotMove): Promise<void> {
+  const rows = await tx
+    .selectFrom('node_resource_slots')
+    .select(['id', 'state'])
+    .where('id', 'in', slotIds)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+  for (const row of rows) {
+    const from = row.state as SlotState;
+    if (from !== move.to && !enteredFrom[move.to].includes(from)) {
+      throw new Error(`slot ${row.id} cannot go from ${from} to ${move.to}`);
+    }
+  }
+  await tx
+    .updateTable('node_resource_slots')
+    .set({
+      state: move.to,
+      ...(move.health ? { health_state: move.health.state, health_detail: move.health.detail } : {}),
+      ...(move.lastWipeId ? { last_wipe_id: move.lastWipeId } : {}),
+    })
+    .where('id', 'in', slotIds)
+    .execute();
+}
+
+export async function emitSlotsChanged(tx: Tx, nodeId: string, correlationId: string): Promise<void> {
+  await emit(tx, {
+    type: 'node.slots_changed',
+    subjectId: nodeId,
+    organizationId: null,
+    correlationId,
+    payload: { node_id: nodeId },
+  });
+}

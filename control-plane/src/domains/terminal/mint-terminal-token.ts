@@ -1,0 +1,54 @@
+import type { Caller } from '../../platform/auth/caller.ts';
+import { hashSecret, randomSecret } from '../../platform/auth/secrets.ts';
+import type { Db, Tx } from '../../platform/db/database.ts';
+import { Problem } from '../../platform/http/problem.ts';
+import type { Services } from '../../platform/services.ts';
+import { findAllocation } from '../allocations/find-allocation.ts';
+
+const TOKEN_SECONDS = 300;
+
+export interface TerminalGrant {
+  allocationId: string;
+  userId: string;
+  correlationId: string;
+}
+
+/** An opaque token that opens one terminal within five minutes. */
+export async function mintTerminalToken(
+  services: Services,
+  tx: Tx,
+  caller: Caller,
+  allocationId: string,
+  correlationId: string,
+): Promise<{ token: string; expiresAt: Date; organizationId: string }> {
+  const allocation = await findAllocation(tx, caller, 'allocation.connect', allocationId);
+  if (allocation.state !== 'active' || allocation.desired_state !== 'active') {
+    throw new Problem('allocation_not_active', `The allocation is ${allocation.state}; a terminal needs it active.`, {
+      extensions: { state: allocation.state },
+    });
+  }
+  const token = randomSecret();
+  const expiresAt = new Date(services.clock.now().getTime() + TOKEN_SECONDS * 1000);
+  await tx
+    .insertInto('terminal_tokens')
+    .values({
+      token_hash: hashSecret(token),
+      allocation_id: allocationId,
+      user_id: caller.userId,
+      correlation_id: correlationId,
+      expires_at: expiresAt,
+    })
+    .execute();
+  return { token, expiresAt, organizationId: allocation.organization_id };
+}
+
+/** Deleting is consuming: of two that race, one gets the row. */
+export async function consumeTerminalToken(db: Db, token: string, now: Date): Promise<TerminalGrant | null> {
+  const row = await db
+    .deleteFrom('terminal_tokens')
+    .where('token_hash', '=', hashSecret(token))
+    .returningAll()
+    .executeTakeFirst();
+  if (!row || row.expires_at <= now) return null;
+  return { allocationId: row.allocation_id, userId: row.user_id, correlationId: row.correlation_id };
+}

@@ -1,0 +1,86 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import ssh2, { type ClientChannel } from 'ssh2';
+import { recordAudit } from '../../platform/audit/record.ts';
+import type { Services } from '../../platform/services.ts';
+import { openAccessKey } from '../allocations/access-key.ts';
+import type { TerminalGrant } from './mint-terminal-token.ts';
+import { GuestUnreachableError, openGuestStream } from './open-guest-stream.ts';
+import type { TunnelHub } from './tunnel-hub.ts';
+
+export interface Shell {
+  channel: ClientChannel;
+  end(): void;
+}
+
+const SSH_PORT = 22;
+const READY_TIMEOUT_MS = 15_000;
+
+/** An SSH shell in the allocation's machine, over the tunnel, with the platform's own key for it. */
+export async function openShell(
+  services: Services,
+  hub: TunnelHub,
+  grant: TerminalGrant,
+  size: { cols: number; rows: number },
+): Promise<Shell> {
+  const { db } = services;
+  // The world may have changed since the token was minted.
+  const allocation = await db
+    .selectFrom('allocations')
+    .select(['node_id', 'organization_id', 'connection', 'state', 'desired_state'])
+    .where('id', '=', grant.allocationId)
+    .executeTakeFirst();
+  const privateKey = await openAccessKey(services, grant.allocationId);
+  if (allocation?.state !== 'active' || allocation.desired_state !== 'active' || !allocation.node_id || !privateKey) {
+    throw new GuestUnreachableError('the allocation is not active');
+  }
+  const connection = allocation.connection as { username: string; host_key_fingerprint: string };
+  const stream = await openGuestStream(services, hub, {
+    nodeId: allocation.node_id,
+    allocationId: grant.allocationId,
+    userId: grant.userId,
+    port: SSH_PORT,
+  });
+  const client = new ssh2.Client();
+  await recordAudit(db, {
+    actorUserId: grant.userId,
+    actorRole: 'terminal',
+    action: 'allocation.terminal_open',
+    targetType: 'allocation',
+    targetId: grant.allocationId,
+    organizationId: allocation.organization_id,
+    result: 'succeeded',
+    correlationId: grant.correlationId,
+  });
+  return await new Promise((resolve, reject) => {
+    client.on('error', (error) => {
+      stream.destroy();
+      reject(new GuestUnreachableError(error.message));
+    });
+    client.on('close', () => stream.destroy());
+    client.on('ready', () => {
+      client.shell({ term: 'xterm-256color', ...size }, (error, channel) => {
+        if (error) {
+          client.end();
+          reject(new GuestUnreachableError(error.message));
+          return;
+        }
+        resolve({ channel, end: () => client.end() });
+      });
+    });
+    client.connect({
+      sock: stream,
+      username: connection.username,
+      privateKey,
+      readyTimeout: READY_TIMEOUT_MS,
+      keepaliveInterval: 15_000,
+      hostVerifier: (key: Buffer) => matchesFingerprint(key, connection.host_key_fingerprint),
+    });
+  });
+}
+
+/** The host key the node reported when it built the machine; anything else is not that machine. */
+function matchesFingerprint(key: Buffer, fingerprint: string): boolean {
+  const seen = Buffer.from(`SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`);
+  const expected = Buffer.from(fingerprint);
+  return seen.length === expected.length && timingSafeEqual(seen, expected);
+}

@@ -1,0 +1,99 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer, type WebSocket } from 'ws';
+import type { EventTail } from '../../platform/events/tail.ts';
+import type { Services } from '../../platform/services.ts';
+import { consumeTerminalToken } from './mint-terminal-token.ts';
+import { TERMINAL_PATH } from './routes.ts';
+import { openShell } from './open-shell.ts';
+import { parseClientMessage, type AuthMessage } from './terminal-messages.ts';
+import { TerminalSession } from './terminal-session.ts';
+import type { TunnelHub } from './tunnel-hub.ts';
+
+const AUTH_TIMEOUT_MS = 10_000;
+
+/** Web terminals: token first, then bytes, until either side ends or the allocation is released. */
+export class TerminalGateway {
+  readonly #services: Services;
+  readonly #hub: TunnelHub;
+  readonly #origin: string;
+  readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: 64 * 1024, perMessageDeflate: false });
+  readonly #sessions = new Map<string, Set<TerminalSession>>();
+  readonly #unsubscribe: () => void;
+
+  constructor(services: Services, hub: TunnelHub, tail: EventTail, publicUrl: string) {
+    this.#services = services;
+    this.#hub = hub;
+    this.#origin = new URL(publicUrl).origin;
+    const ends = new Set(['allocation.release_requested', 'allocation.releasing', 'allocation.failed']);
+    this.#unsubscribe = tail.subscribe((event) => {
+      if (ends.has(event.envelope.event_type)) this.#cut(event.subjectId, 'The allocation is being released.');
+    }).unsubscribe;
+  }
+
+  static isTerminalPath(url: string | undefined): boolean {
+    return url?.split('?')[0] === TERMINAL_PATH;
+  }
+
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const { origin } = request.headers;
+    // Browsers always send it; a page of another site must not ride on anybody's network position.
+    if (origin !== undefined && origin !== this.#origin) {
+      socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
+      return;
+    }
+    this.#sockets.handleUpgrade(request, socket, head, (ws) => this.#greet(ws));
+  }
+
+  close(): void {
+    this.#unsubscribe();
+    for (const allocationId of this.#sessions.keys()) this.#cut(allocationId, 'The gateway is restarting.');
+    this.#sockets.close();
+    for (const client of this.#sockets.clients) client.terminate();
+  }
+
+  #greet(ws: WebSocket): void {
+    ws.on('error', () => ws.terminate());
+    const timer = setTimeout(() => ws.close(4401, 'no token'), AUTH_TIMEOUT_MS);
+    ws.once('message', (data, isBinary) => {
+      clearTimeout(timer);
+      const message = isBinary ? null : parseClientMessage(data as Buffer);
+      if (message?.type !== 'auth') ws.close(4400, 'the first message must carry the token');
+      else void this.#begin(ws, message);
+    });
+    ws.once('close', () => clearTimeout(timer));
+  }
+
+  async #begin(ws: WebSocket, auth: AuthMessage): Promise<void> {
+    const { log, db, clock } = this.#services;
+    try {
+      const grant = await consumeTerminalToken(db, auth.token, clock.now());
+      if (!grant) {
+        ws.close(4401, 'the token is unknown, used or expired');
+        return;
+      }
+      const shell = await openShell(this.#services, this.#hub, grant, { cols: auth.cols, rows: auth.rows });
+      const session = new TerminalSession(ws, shell);
+      this.#track(grant.allocationId, session);
+      log.info({ allocation_id: grant.allocationId, correlation_id: grant.correlationId }, 'terminal open');
+    } catch (error) {
+      log.warn({ err: error }, 'terminal could not be opened');
+      const reason = error instanceof Error ? error.message : 'unknown';
+      ws.send(JSON.stringify({ type: 'closed', reason: `The machine cannot be reached: ${reason}` }));
+      ws.close(4502, 'unreachable');
+    }
+  }
+
+  #track(allocationId: string, session: TerminalSession): void {
+    const sessions = this.#sessions.get(allocationId) ?? new Set();
+    this.#sessions.set(allocationId, sessions.add(session));
+    session.onEnd(() => {
+      sessions.delete(session);
+      if (sessions.size === 0 && this.#sessions.get(allocationId) === sessions) this.#sessions.delete(allocationId);
+    });
+  }
+
+  #cut(allocationId: string, reason: string): void {
+    for (const session of this.#sessions.get(allocationId) ?? []) session.end(reason);
+  }
+}

@@ -1,0 +1,19 @@
+import type { Db, Tx } from '../db/database.ts';
+import { hashSecret, randomSecret } from './secrets.ts';
+
+export const SESSION_COOKIE = 'gpuaas_session';
+const SESSION_HOURS = 12;
+
+export async function createSession(tx: Tx, userId: string): Promise<{ secret: string; expiresAt: Date }> {
+  const secret = randomSecret();
+  const expiresAt = new Date(Date.now() + SESSION_HOURS * 3_600_000);
+  await tx
+    .insertInto('sessions')
+    .values({ id_hash: hashSecret(secret), user_id: userId, csrf_token: randomSecret(), expires_at: expiresAt })
+    .execute();
+  return { secret, expiresAt };
+}
+
+export async function endSession(db: Db | Tx, idHash: Buffer): Promise<void> {
+  await db.deleteFrom('sessions').where('id_hash', '=', idHash).execute();
+}

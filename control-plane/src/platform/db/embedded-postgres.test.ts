@@ -1,0 +1,201 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { Client } from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createLibraryLinks } from './embedded/binaries.ts';
+import { findPostmaster } from './embedded/postmaster-file.ts';
+import { isPidTaken, isRunning } from './embedded/processes.ts';
+import { startEmbeddedPostgres } from './embedded-postgres.ts';
+import type { EmbeddedPostgres } from './embedded-postgres.ts';
+
+const settings = { fsync: 'off', shared_buffers: '16MB', max_connections: '10' };
+const runsAsRoot = process.getuid?.() === 0;
+let home: string;
+let dataDir: string;
+let server: EmbeddedPostgres | undefined;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'gpuaas postgres '));
+  if (runsAsRoot) await chmod(home, 0o711);
+  dataDir = join(home, 'data');
+});
+
+afterEach(async () => {
+  await server?.stop();
+  server = undefined;
+  await rm(home, { recursive: true, force: true });
+});
+
+async function start(): Promise<EmbeddedPostgres> {
+  server = await startEmbeddedPostgres({ dataDir, settings });
+  return server;
+}
+
+async function ask(url: string, sql: string): Promise<unknown> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return Object.values<unknown>((await client.query<Record<string, unknown>>(sql)).rows[0] ?? {})[0];
+  } finally {
+    await client.end();
+  }
+}
+
+async function mode(path: string): Promise<number> {
+  return (await stat(path)).mode & 0o777;
+}
+
+test('a fresh folder gets a private UTF-8 database that data survives in', async () => {
+  const first = await start();
+  expect(first.adopted).toBe(false);
+  expect(await ask(first.url, 'show server_encoding')).toBe('UTF8');
+  expect(await ask(first.url, 'show listen_addresses')).toBe('127.0.0.1');
+  expect(await ask(first.url, 'show unix_socket_directories')).toBe('');
+  expect(await ask(first.url, 'show fsync')).toBe('off');
+  expect(await mode(join(dataDir, 'postgres.password'))).toBe(0o600);
+  expect(await mode(join(dataDir, 'postgres'))).toBe(0o700);
+  await ask(first.url, 'create database kept');
+  await first.stop();
+
+  const second = await start();
+  expect(second.adopted).toBe(false);
+  expect(await ask(second.urlFor('kept'), 'select current_database()')).toBe('kept');
+});
+
+test('a wrong password is refused', async () => {
+  const { url } = await start();
+  await expect(ask(url.replace(/:[^:@]+@/, ':wrong@'), 'select 1')).rejects.toThrow(
+    /password authentication failed/,
+  );
+});
+
+test('stop leaves no process and may be called again', async () => {
+  const running = await start();
+  const found = await findPostmaster(join(dataDir, 'postgres'));
+  await Promise.all([running.stop(), running.stop()]);
+  await running.stop();
+  expect(await isRunning(found?.pid ?? 0)).toBe(false);
+  expect(await readdir(dataDir)).not.toContain('postgres.supervisor');
+});
+
+test('a second platform on the same folder is refused while the first runs', async () => {
+  const first = await start();
+  await expect(startEmbeddedPostgres({ dataDir, settings })).rejects.toMatchObject({ code: 'in_use' });
+  expect(await ask(first.url, 'select 1')).toBe(1);
+});
+
+test('the server of a killed platform process is adopted and can be stopped', async () => {
+  const script = join(home, 'platform.mjs');
+  const module = join(import.meta.dirname, 'embedded-postgres.ts');
+  await writeFile(
+    script,
+    `import { startEmbeddedPostgres } from ${JSON.stringify(module)};
+     const server = await startEmbeddedPostgres(${JSON.stringify({ dataDir, settings })});
+     console.log(server.url);
+     setInterval(() => {}, 1000);`,
+  );
+  const platform = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = (await once(platform.stdout, 'data')) as [Buffer];
+  platform.kill('SIGKILL');
+  await once(platform, 'exit');
+
+  const adopted = await start();
+  expect(adopted.adopted).toBe(true);
+  expect(adopted.url).toBe(line.toString().trim());
+  expect(await ask(adopted.url, 'select 1')).toBe(1);
+  const found = await findPostmaster(join(dataDir, 'postgres'));
+  await adopted.stop();
+  expect(await isRunning(found?.pid ?? 0)).toBe(false);
+});
+
+test('a killed server is started again at once, recovering what was committed', async () => {
+  const first = await start();
+  await ask(first.url, 'create database committed');
+  const found = await findPostmaster(join(dataDir, 'postgres'));
+  process.kill(found?.pid ?? 0, 'SIGKILL');
+  await first.stop();
+
+  const second = await start();
+  expect(await ask(second.urlFor('committed'), 'select 1')).toBe(1);
+});
+
+test('a lock file whose pid belongs to another program does not prevent a start', async () => {
+  await (await start()).stop();
+  const lock = join(dataDir, 'postgres', 'postmaster.pid');
+  await writeFile(lock, `${process.ppid}\n${join(dataDir, 'postgres')}\n0\n5432\n\n127.0.0.1\n\nready\n`);
+  expect(isPidTaken(process.ppid)).toBe(true);
+  expect((await start()).adopted).toBe(false);
+});
+
+test('a database of another major version is refused untouched', async () => {
+  await mkdir(join(dataDir, 'postgres'), { recursive: true });
+  await writeFile(join(dataDir, 'postgres', 'PG_VERSION'), '15\n');
+  await expect(start()).rejects.toMatchObject({ code: 'other_major_version' });
+  expect(await readdir(join(dataDir, 'postgres'))).toEqual(['PG_VERSION']);
+});
+
+test('foreign files in the place of the database are refused', async () => {
+  await mkdir(join(dataDir, 'postgres'), { recursive: true });
+  await writeFile(join(dataDir, 'postgres', 'thesis.txt'), 'precious');
+  await expect(start()).rejects.toMatchObject({ code: 'not_a_cluster' });
+});
+
+test('an initdb that was killed half-way is cleared away', async () => {
+  await mkdir(join(dataDir, 'postgres.init-1', 'data'), { recursive: true });
+  if (runsAsRoot) await chmod(dataDir, 0o711);
+  await start();
+  expect((await readdir(dataDir)).filter((name) => name.includes('.init-'))).toEqual([]);
+});
+
+test('a failed start says what Postgres said and frees the folder', async () => {
+  await (await start()).stop();
+  const broken = startEmbeddedPostgres({ dataDir, settings: { ...settings, shared_buffers: 'plenty' } });
+  await expect(broken).rejects.toMatchObject({
+    code: 'start_failed',
+    message: expect.stringContaining('shared_buffers') as string,
+  });
+  await start();
+});
+
+test('a lost password file is reported, not replaced', async () => {
+  await (await start()).stop();
+  await unlink(join(dataDir, 'postgres.password'));
+  await expect(start()).rejects.toMatchObject({ code: 'password_missing' });
+});
+
+test('missing library links are created, existing ones left alone', async () => {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const native = join(dirname(createRequire(import.meta.url).resolve(name)), '..', 'native');
+  const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as {
+    source: string;
+    target: string;
+  }[];
+  const copy = join(home, 'binaries');
+  await mkdir(join(copy, 'lib'), { recursive: true });
+  await cp(join(native, 'pg-symlinks.json'), join(copy, 'pg-symlinks.json'));
+  await writeFile(join(copy, 'lib', 'libpq.so'), 'already here');
+
+  await createLibraryLinks(copy);
+  await createLibraryLinks(copy);
+  expect((await readdir(join(copy, 'lib'))).length).toBe(links.length);
+  expect(await readFile(join(copy, 'lib', 'libpq.so'), 'utf8')).toBe('already here');
+  for (const { source, target } of links.filter((link) => basename(link.target) !== 'libpq.so')) {
+    expect(await readlink(join(copy, 'lib', basename(target)))).toBe(basename(source));
+  }
+});

@@ -1,0 +1,64 @@
+import { Client, DatabaseError } from 'pg';
+import { MIGRATIONS_FOLDER, MigrationError, pendingMigrations, readMigrations } from './migrations.ts';
+import type { AppliedMigration, Migration } from './migrations.ts';
+
+export { MigrationError } from './migrations.ts';
+
+/** Any fixed number serves, as long as every release asks for the same one. */
+const MIGRATION_LOCK = 4_872_001;
+
+/** Brings the schema up to date, forward only, one transaction per file. */
+export async function migrate(
+  url: string,
+  log: (line: string) => void = () => undefined,
+  folder: string = MIGRATIONS_FOLDER,
+): Promise<{ applied: string[] }> {
+  const migrations = await readMigrations(folder);
+  const client = new Client({ connectionString: url });
+  // A broken connection also fails the query in flight; without a listener it would end the process.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    // Ends with the session, so a killed start cannot leave it behind.
+    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await client.query(
+      `create table if not exists public.schema_migrations (
+         version text primary key,
+         checksum text not null,
+         applied_at timestamptz not null default now()
+       )`,
+    );
+    const { rows } = await client.query<AppliedMigration>(
+      'select version, checksum from public.schema_migrations',
+    );
+    const pending = pendingMigrations(migrations, rows);
+    for (const migration of pending) {
+      await apply(client, migration);
+      log(`applied migration ${migration.version}`);
+    }
+    return { applied: pending.map(({ version }) => version) };
+  } finally {
+    await client.end();
+  }
+}
+
+async function apply(client: Client, { version, sql, checksum }: Migration): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query(sql);
+    await client.query('insert into public.schema_migrations (version, checksum) values ($1, $2)', [
+      version,
+      checksum,
+    ]);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw new MigrationError('migration_failed', `${version}.sql${describe(error, sql)}`, { cause: error });
+  }
+}
+
+function describe(error: unknown, sql: string): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof DatabaseError) || error.position === undefined) return ` failed: ${message}`;
+  return ` failed at line ${sql.slice(0, Number(error.position)).split('\n').length}: ${message}`;
+}

@@ -1,0 +1,89 @@
+import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
+import { stillAuthenticated } from '../auth/authenticate.ts';
+import { loadBindings, permissionsAt, type Binding, type Caller } from '../auth/caller.ts';
+import { HIJACKED, type Handler } from '../http/operation.ts';
+import type { Services } from '../services.ts';
+import { formatCursor, parseCursor, readEvents, type Cursor, type LoggedEvent } from './event-log.ts';
+import type { EventTail } from './tail.ts';
+
+const RECHECK_MS = 3000;
+const KEEPALIVE_MS = 15_000;
+const MAX_BUFFERED_BYTES = 1024 * 1024;
+
+/** `GET /api/v1/events/stream`: what the caller may see, from `Last-Event-ID` on, cut when the rights end. */
+export function streamEvents(services: Services, tail: EventTail): Handler<operations['streamEvents'], Caller> {
+  return async ({ caller, request, reply, log }) => {
+    const { raw } = reply.hijack();
+    raw.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      'x-correlation-id': request.id,
+    });
+    let bindings = caller.bindings;
+    const send = (event: LoggedEvent): void => {
+      const data = maySee(bindings, event) ? `data: ${JSON.stringify(event.envelope)}\n` : '';
+      if (raw.writableLength > MAX_BUFFERED_BYTES) raw.destroy();
+      else if (data) raw.write(`id: ${formatCursor(event.cursor)}\n${data}\n`);
+    };
+    // While the past is read, the present is kept aside.
+    let waiting: LoggedEvent[] | null = [];
+    const { from, unsubscribe } = tail.subscribe((event) => (waiting ? waiting.push(event) : send(event)));
+    raw.write(`id: ${formatCursor(from)}\ndata:\n\n`);
+    const keepalive = setInterval(() => raw.write(': keepalive\n\n'), KEEPALIVE_MS);
+    const recheck = setInterval(() => {
+      void stillAuthenticated(services.db, caller)
+        .then(async (valid) => {
+          if (valid) bindings = await loadBindings(services.db, caller.userId);
+          else raw.end();
+        })
+        .catch((error: unknown) => log.warn({ err: error }, 'event stream could not recheck its caller'));
+    }, RECHECK_MS);
+    raw.on('close', () => {
+      unsubscribe();
+      clearInterval(keepalive);
+      clearInterval(recheck);
+    });
+    const lastSeen = parseCursor(String(request.headers['last-event-id'] ?? ''));
+    try {
+      if (lastSeen) await replay(services, lastSeen, from, send);
+    } catch (error) {
+      log.warn({ err: error }, 'event stream replay failed');
+      raw.destroy();
+    }
+    for (const event of waiting) send(event);
+    waiting = null;
+    return HIJACKED;
+  };
+}
+
+async function replay(
+  { db }: Services,
+  after: Cursor,
+  until: Cursor,
+  send: (event: LoggedEvent) => void,
+): Promise<void> {
+  let cursor = after;
+  for (;;) {
+    const events = await readEvents(db, cursor, 500);
+    for (const event of events) {
+      if (isAfter(event.cursor, until)) return;
+      send(event);
+      cursor = event.cursor;
+    }
+    if (events.length < 500) return;
+  }
+}
+
+function isAfter(a: Cursor, b: Cursor): boolean {
+  if (a.xid !== b.xid) return BigInt(a.xid) > BigInt(b.xid);
+  return BigInt(a.position) > BigInt(b.position);
+}
+
+/** Tenant events by project rights; events of nobody's tenant are the operators'. */
+function maySee(bindings: Binding[], event: LoggedEvent): boolean {
+  if (event.organizationId === null) return permissionsAt(bindings, { kind: 'platform' }).has('fleet.read');
+  const projectId = String(event.envelope.payload['project_id'] ?? '');
+  const scope = { kind: 'project', organizationId: event.organizationId, projectId } as const;
+  return permissionsAt(bindings, scope).has('allocation.read');
+}

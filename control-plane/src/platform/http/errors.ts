@@ -1,0 +1,34 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from '../telemetry/logger.ts';
+import { Problem } from './problem.ts';
+import { validationProblem } from './validation.ts';
+
+/** Every failure as a problem; what we did not foresee is logged and told as `internal_error` without detail. */
+export function toProblem(error: unknown, log: Logger, request: FastifyRequest): Problem {
+  if (error instanceof Problem) return error;
+  const known = error as FastifyError;
+  if (known.validation) return validationProblem(known.validationContext, known.validation);
+  if (known.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new Problem('body_too_large', 'The body is larger than this operation accepts.');
+  }
+  if (known.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new Problem('unsupported_media_type', 'Send the body as application/json.');
+  }
+  if (known.statusCode !== undefined && known.statusCode >= 400 && known.statusCode < 500) {
+    return new Problem('invalid_request', known.message);
+  }
+  log.error({ err: error, correlation_id: request.id, method: request.method, url: request.url }, 'request failed');
+  return new Problem('internal_error', 'The failure is logged under the correlation id.');
+}
+
+export function answerProblem(problem: Problem, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (problem.options.retryAfterSeconds !== undefined) {
+    reply.header('retry-after', String(problem.options.retryAfterSeconds));
+  }
+  if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
+  return reply
+    .code(problem.status)
+    .header('x-correlation-id', request.id)
+    .type('application/problem+json')
+    .send(JSON.stringify(problem.toJson(request.id)));
+}

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import { sql } from 'kysely';
+import { isDatabaseError, type Tx } from '../db/database.ts';
+import { Problem } from './problem.ts';
+
+export interface StoredReply {
+  status: number;
+  body: unknown;
+  location: string | null;
+}
+
+export interface IdempotentRequest {
+  callerId: string;
+  key: string;
+  operation: string;
+  requestHash: Buffer;
+}
+
+const WAIT_SECONDS = 5;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+export function hashRequest(operation: string, params: unknown, body: unknown): Buffer {
+  return createHash('sha256')
+    .update(canonicalize({ operation, params: params ?? null, body: body ?? null }) ?? '')
+    .digest();
+}
+
+/**
+ * Takes the key inside the mutation's own transaction. An equal request in flight waits here for the first
+ * one to commit or roll back; the stored answer is returned when there is one.
+ */
+export async function claimIdempotencyKey(tx: Tx, request: IdempotentRequest): Promise<StoredReply | null> {
+  await sql`select set_config('lock_timeout', ${`${WAIT_SECONDS}s`}, true)`.execute(tx);
+  try {
+    const inserted = await tx
+      .insertInto('idempotency_keys')
+      .values({
+        caller_id: request.callerId,
+        key: request.key,
+        operation: request.operation,
+        request_hash: request.requestHash,
+      })
+      .onConflict((conflict) => conflict.columns(['caller_id', 'key']).doNothing())
+      .executeTakeFirst();
+    if (inserted.numInsertedOrUpdatedRows === 1n) return null;
+  } catch (error) {
+    if (!isDatabaseError(error, LOCK_NOT_AVAILABLE)) throw error;
+    throw new Problem('idempotency_in_progress', 'The first request with this key is still running.', {
+      retryAfterSeconds: 2,
+    });
+  } finally {
+    await sql`select set_config('lock_timeout', '0', true)`.execute(tx).catch(() => undefined);
+  }
+  const row = await tx
+    .selectFrom('idempotency_keys')
+    .selectAll()
+    .where('caller_id', '=', request.callerId)
+    .where('key', '=', request.key)
+    .executeTakeFirstOrThrow();
+  if (!row.request_hash.equals(request.requestHash)) {
+    throw new Problem('idempotency_key_reused', 'This idempotency key was sent before with another request.');
+  }
+  if (row.response_status === null) throw new Error('an idempotency row was committed without its answer');
+  return { status: row.response_status, body: row.response_body, location: row.response_location };
+}
+
+export async function storeReply(tx: Tx, request: IdempotentRequest, reply: StoredReply): Promise<void> {
+  await tx
+    .updateTable('idempotency_keys')
+    .set({
+      response_status: reply.status,
+      response_body: reply.body === undefined ? null : JSON.stringify(reply.body),
+      response_location: reply.location,
+    })
+    .where('caller_id', '=', request.callerId)
+    .where('key', '=', request.key)
+    .execute();
+}

@@ -1,0 +1,87 @@
+import type { FastifyRequest } from 'fastify';
+import { recordAudit, type AuditEntry } from '../audit/record.ts';
+import type { Db, Tx } from '../db/database.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { CallerIdentity } from './contract-server.ts';
+import { claimIdempotencyKey, hashRequest, storeReply, type IdempotentRequest } from './idempotency.ts';
+import type { AuditTarget, OperationObject } from './operation.ts';
+import { Problem } from './problem.ts';
+
+interface Mutation {
+  db: Db;
+  operation: OperationObject;
+  caller: CallerIdentity;
+  request: FastifyRequest;
+  log: Logger;
+  audited: { target?: AuditTarget };
+}
+
+interface AnyReply {
+  status: number;
+  body: unknown;
+  location?: string;
+  replayBody?: unknown;
+}
+
+/** One decision, one transaction: idempotency row, domain rows, audit row. */
+export async function runMutation<R>(mutation: Mutation, decide: (tx: Tx) => Promise<R>): Promise<R> {
+  const idempotent = idempotentRequest(mutation);
+  try {
+    return await mutation.db.transaction().execute(async (tx) => {
+      const stored = idempotent && (await claimIdempotencyKey(tx, idempotent));
+      if (stored) {
+        mutation.caller.authorised = true;
+        return { status: stored.status, body: stored.body, ...(stored.location ? { location: stored.location } : {}) } as R;
+      }
+      const reply = await decide(tx);
+      const { status, body, location, replayBody } = reply as AnyReply;
+      if (mutation.operation['x-audit']) await recordAudit(tx, auditEntry(mutation, 'succeeded'));
+      if (idempotent) await storeReply(tx, idempotent, { status, body: replayBody ?? body, location: location ?? null });
+      return reply;
+    });
+  } catch (error) {
+    if (mutation.operation['x-audit']) await recordRefusal(mutation, error);
+    throw error;
+  }
+}
+
+async function recordRefusal(mutation: Mutation, error: unknown): Promise<void> {
+  const problem = error instanceof Problem ? error : null;
+  const result = !problem ? 'failed' : problem.status === 403 || problem.status === 404 ? 'denied' : 'refused';
+  const entry = auditEntry(mutation, result);
+  try {
+    await recordAudit(mutation.db, { ...entry, detail: { ...entry.detail, code: problem?.code ?? 'internal_error' } });
+  } catch (failure) {
+    mutation.log.error({ err: failure }, 'the refusal could not be audited');
+  }
+}
+
+function auditEntry(mutation: Mutation, result: AuditEntry['result']): AuditEntry {
+  const { target } = mutation.audited;
+  if (!target && result === 'succeeded') {
+    throw new Error(`operation ${mutation.operation.operationId} named no audit target`);
+  }
+  return {
+    actorUserId: mutation.caller.userId,
+    actorRole: mutation.caller.role,
+    action: mutation.operation['x-audit']!,
+    targetType: target?.targetType ?? 'unknown',
+    targetId: target?.targetId ?? 'unknown',
+    organizationId: target?.organizationId ?? null,
+    result,
+    correlationId: mutation.request.id,
+    ...(target?.detail ? { detail: target.detail } : {}),
+  };
+}
+
+function idempotentRequest({ operation, caller, request }: Mutation): IdempotentRequest | null {
+  const key = request.headers['x-idempotency-key'];
+  const declared = operation.parameters?.some((p) => p.name === 'X-Idempotency-Key' || p.$ref?.endsWith('IdempotencyKey'));
+  if (typeof key !== 'string' || !declared) return null;
+  return {
+    callerId: caller.id,
+    key,
+    operation: operation.operationId,
+    requestHash: hashRequest(operation.operationId, request.params, request.body),
+  };
+}

@@ -1,0 +1,69 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Tx } from '../db/database.ts';
+import type { Logger } from '../telemetry/logger.ts';
+
+type JsonOf<R> = R extends { content: { 'application/json': infer B } } ? B : undefined;
+
+/** What a handler may answer: exactly the statuses and bodies the contract declares. */
+export type Reply<O> = O extends { responses: infer R }
+  ? {
+      [S in keyof R & number]: {
+        status: S;
+        body: JsonOf<R[S]>;
+        location?: string;
+        replayBody?: JsonOf<R[S]>;
+      };
+    }[keyof R & number]
+  : never;
+
+type PathOf<O> = O extends { parameters: { path: infer P } } ? P : Record<string, never>;
+type QueryOf<O> = O extends { parameters: { query?: infer Q } } ? NonNullable<Q> : Record<string, never>;
+type BodyOf<O> = O extends { requestBody: { content: { 'application/json': infer B } } } ? B : undefined;
+
+/** The handler wrote the answer itself (a stream). */
+export const HIJACKED = Symbol('hijacked');
+
+export interface AuditTarget {
+  targetType: string;
+  targetId: string;
+  organizationId?: string | null;
+  detail?: Record<string, unknown>;
+}
+
+export interface Context<O, Caller> {
+  caller: Caller;
+  params: PathOf<O>;
+  query: QueryOf<O>;
+  body: BodyOf<O>;
+  correlationId: string;
+  log: Logger;
+  request: FastifyRequest;
+  reply: FastifyReply;
+  /** Names what a mutation acted on; operations with `x-audit` must call it before they can fail on it. */
+  audit(target: AuditTarget): void;
+  /**
+   * Runs the decision in one transaction, together with its idempotency row and audit row.
+   * A thrown problem rolls all of it back and leaves a `refused` or `denied` audit row.
+   */
+  mutate(decide: (tx: Tx) => Promise<Reply<O>>): Promise<Reply<O>>;
+}
+
+export type Handler<O, Caller> = (context: Context<O, Caller>) => Promise<Reply<O> | typeof HIJACKED>;
+
+export type Handlers<Operations, Caller> = {
+  [K in keyof Operations]: Handler<Operations[K], Caller>;
+};
+
+/** The parts of an OpenAPI operation the server reads. */
+export interface OperationObject {
+  operationId: string;
+  security?: Record<string, string[]>[];
+  'x-permission'?: string;
+  'x-audit'?: string;
+  parameters?: { name?: string; in?: string; $ref?: string }[];
+  responses: Record<string, unknown>;
+}
+
+export interface ContractDocument {
+  paths: Record<string, Record<string, OperationObject>>;
+}

@@ -1,0 +1,31 @@
+import { Problem } from './problem.ts';
+
+/** Opaque cursor: the sort key of the last row of a page. */
+export function encodePage(key: readonly string[]): string {
+  return Buffer.from(JSON.stringify(key), 'utf8').toString('base64url');
+}
+
+export function decodePage(page: string | undefined, parts: number): string[] | null {
+  if (page === undefined) return null;
+  try {
+    const key: unknown = JSON.parse(Buffer.from(page, 'base64url').toString('utf8'));
+    if (Array.isArray(key) && key.length === parts && key.every((part) => typeof part === 'string'))
+      return key;
+  } catch {
+    // falls through to the refusal
+  }
+  throw new Problem('invalid_request', 'The page cursor is not one of ours.', {
+    errors: [{ pointer: '/querystring/page', detail: 'is not a cursor of this list' }],
+  });
+}
+
+/** Cuts `rows`, fetched with one row too many, into a page. */
+export function pageOf<Row>(
+  rows: Row[],
+  limit: number,
+  key: (row: Row) => readonly string[],
+): { rows: Row[]; next_page: string | null } {
+  if (rows.length <= limit) return { rows, next_page: null };
+  const kept = rows.slice(0, limit);
+  return { rows: kept, next_page: encodePage(key(kept[limit - 1]!)) };
+}

@@ -1,0 +1,49 @@
+import Ajv2020 from 'ajv/dist/2020.js';
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { FastifySchemaValidationError } from 'fastify/types/schema.js';
+import { Problem, type ProblemDetail } from './problem.ts';
+
+/** Bodies are taken as they are; only path, query and header text is coerced. */
+export function createValidators(): { compile(schema: object, part: string | undefined): ValidateFunction } {
+  const bodies = strictAjv({ coerceTypes: false, useDefaults: true });
+  const text = strictAjv({ coerceTypes: 'array', useDefaults: true });
+  return { compile: (schema, part) => (part === 'body' ? bodies : text).compile(schema) };
+}
+
+/** Checks answers against the contract; used where a mismatch must fail loudly. */
+export function createResponseChecker(): (schema: object, value: unknown) => string | null {
+  const ajv = strictAjv({});
+  const compiled = new WeakMap<object, ValidateFunction>();
+  return (schema, value) => {
+    let validate = compiled.get(schema);
+    if (!validate) compiled.set(schema, (validate = ajv.compile(schema)));
+    return validate(value) ? null : ajv.errorsText(validate.errors);
+  };
+}
+
+export function validationProblem(part: string | undefined, errors: FastifySchemaValidationError[]): Problem {
+  const details = errors.map((error) => describe(part ?? 'request', error as ErrorObject));
+  return new Problem('invalid_request', `The ${part ?? 'request'} does not match the contract.`, {
+    errors: details,
+  });
+}
+
+function describe(part: string, error: ErrorObject): ProblemDetail {
+  const base = part === 'body' ? error.instancePath : `/${part}${error.instancePath}`;
+  if (error.keyword === 'additionalProperties') {
+    const field = String(error.params['additionalProperty']);
+    return { pointer: `${base}/${field}`, code: 'unknown_field', detail: 'is not a known field' };
+  }
+  if (error.keyword === 'required') {
+    const field = String(error.params['missingProperty']);
+    return { pointer: `${base}/${field}`, code: 'required', detail: 'is required' };
+  }
+  return { pointer: base, code: error.keyword, detail: error.message ?? 'is not valid' };
+}
+
+function strictAjv(options: { coerceTypes?: boolean | 'array'; useDefaults?: boolean }): Ajv2020.default {
+  const ajv = new Ajv2020.default({ strict: false, allErrors: true, ...options });
+  addFormats.default(ajv);
+  return ajv;
+}

@@ -1,0 +1,83 @@
+import 'reflect-metadata';
+import { createPrivateKey, randomBytes } from 'node:crypto';
+import * as x509 from '@peculiar/x509';
+import type { PlatformKeys } from './platform-keys.ts';
+
+x509.cryptoProvider.set(crypto);
+
+export const EC_P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+
+export interface IssueOptions {
+  publicKey: CryptoKey;
+  commonName: string;
+  names: x509.JsonGeneralNames;
+  usage: 'serverAuth' | 'clientAuth';
+  lifetimeMs: number;
+}
+
+/** A leaf under the platform CA. The caller decides every name; nothing is taken from a CSR but its key. */
+export async function issueCertificate(
+  ca: PlatformKeys['ca'],
+  options: IssueOptions,
+): Promise<x509.X509Certificate> {
+  const now = Date.now();
+  return await x509.X509CertificateGenerator.create({
+    serialNumber: certificateSerial(),
+    subject: `CN=${options.commonName}`,
+    issuer: ca.certificate.subject,
+    notBefore: new Date(now - 60_000),
+    notAfter: new Date(now + options.lifetimeMs),
+    signingAlgorithm: EC_P256,
+    publicKey: options.publicKey,
+    signingKey: ca.privateKey,
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage[options.usage]]),
+      new x509.SubjectAlternativeNameExtension(options.names),
+      await x509.AuthorityKeyIdentifierExtension.create(ca.certificate),
+    ],
+  });
+}
+
+/** Key and certificate for our own TLS listener. */
+export async function issueServerIdentity(
+  ca: PlatformKeys['ca'],
+  hosts: { dns: string[]; ip: string[] },
+): Promise<{ keyPem: string; certPem: string }> {
+  const keys = await crypto.subtle.generateKey(EC_P256, true, ['sign', 'verify']);
+  const certificate = await issueCertificate(ca, {
+    publicKey: keys.publicKey,
+    commonName: 'GPUaaS node API',
+    names: [
+      ...hosts.dns.map((value) => ({ type: 'dns' as const, value })),
+      ...hosts.ip.map((value) => ({ type: 'ip' as const, value })),
+    ],
+    usage: 'serverAuth',
+    lifetimeMs: 30 * 86_400_000,
+  });
+  // The CA travels with the leaf: an enrolling agent compares its fingerprint with the token's.
+  return {
+    keyPem: await exportPrivateKeyPem(keys.privateKey),
+    certPem: `${certificate.toString('pem')}\n${ca.pem}`,
+  };
+}
+
+/** Positive, random and 16 bytes long, as X.509 wants it. */
+export function certificateSerial(): string {
+  const bytes = randomBytes(16);
+  bytes[0] = (bytes[0]! & 0x7f) | 0x40;
+  return bytes.toString('hex');
+}
+
+export async function exportPrivateKeyPem(key: CryptoKey): Promise<string> {
+  const der = Buffer.from(await crypto.subtle.exportKey('pkcs8', key));
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+    .export({ type: 'pkcs8', format: 'pem' })
+    .toString();
+}
+
+export async function importPrivateKey(pem: string): Promise<CryptoKey> {
+  const der = createPrivateKey(pem).export({ type: 'pkcs8', format: 'der' });
+  return await crypto.subtle.importKey('pkcs8', der, EC_P256, false, ['sign']);
+}

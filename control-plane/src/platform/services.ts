@@ -1,0 +1,19 @@
+import type { Clock } from './clock.ts';
+import type { Database, Db } from './db/database.ts';
+import type { Listener } from './db/listener.ts';
+import type { PlatformKeys } from './keys/platform-keys.ts';
+import type { Sealer } from './keys/seal.ts';
+import type { Logger } from './telemetry/logger.ts';
+import type { WorkflowClient } from './workflows/workflow-client.ts';
+
+/** What every use-case may rely on; built once per process by a role. */
+export interface Services {
+  db: Db;
+  database: Database;
+  listener: Listener;
+  keys: PlatformKeys;
+  sealer: Sealer;
+  workflows: WorkflowClient;
+  clock: Clock;
+  log: Logger;
+}

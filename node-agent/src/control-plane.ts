@@ -1,0 +1,100 @@
+import { Agent } from 'node:https';
+import type { components, operations } from '@gpuaas/contracts/generated/node-openapi.ts';
+import { isSuccess, postJson, ServerRefusedError, type JsonAnswer } from './http-json.ts';
+import type { NodeIdentity } from './identity/enrol.ts';
+import type { Identity } from './identity/identity.ts';
+
+export type SignedTask = components['schemas']['SignedTask'];
+export type TaskOutcome = components['schemas']['TaskOutcome'];
+export type Progress = operations['reportTaskProgress']['requestBody']['content']['application/json'];
+export type Heartbeat = operations['heartbeat']['requestBody']['content']['application/json'];
+
+export interface TaskCall {
+  task_id: string;
+  correlation_id: string;
+}
+
+/** The calls of /node/v1 over mTLS. */
+export interface ControlPlane {
+  readonly identity: Identity;
+  claimTask(waitSeconds: number, signal: AbortSignal): Promise<SignedTask | null>;
+  reportProgress(task: TaskCall, progress: Progress): Promise<void>;
+  completeTask(task: TaskCall, outcome: TaskOutcome): Promise<void>;
+  heartbeat(body: Heartbeat): Promise<void>;
+  renew(csrPem: string): Promise<NodeIdentity>;
+  useIdentity(identity: Identity): void;
+  close(): void;
+}
+
+const CALL_MS = 10_000;
+/** On top of the server's own waiting time. */
+const CLAIM_GRACE_MS = 10_000;
+
+export function createControlPlane(server: URL, first: Identity): ControlPlane {
+  let identity = first;
+  let agent = mutualTls(first);
+
+  async function post(path: string, body: unknown, extra: PostExtra = {}): Promise<JsonAnswer> {
+    const answer = await postJson({ url: new URL(path, server), body, agent, timeoutMs: CALL_MS, ...extra });
+    if (!isSuccess(answer)) throw new ServerRefusedError(path, answer);
+    return answer;
+  }
+
+  return {
+    get identity() {
+      return identity;
+    },
+    async claimTask(waitSeconds, signal) {
+      const timeoutMs = waitSeconds * 1000 + CLAIM_GRACE_MS;
+      const answer = await post('/node/v1/tasks/claim', { wait_seconds: waitSeconds }, { timeoutMs, signal });
+      return answer.status === 204 ? null : signedTask(answer.body);
+    },
+    async reportProgress(task, progress) {
+      await post(`/node/v1/tasks/${task.task_id}/progress`, progress, { correlationId: task.correlation_id });
+    },
+    async completeTask(task, outcome) {
+      await post(`/node/v1/tasks/${task.task_id}/complete`, outcome, { correlationId: task.correlation_id });
+    },
+    async heartbeat(body) {
+      await post('/node/v1/heartbeat', body);
+    },
+    async renew(csrPem) {
+      return (await post('/node/v1/renew', { csr_pem: csrPem })).body as NodeIdentity;
+    },
+    useIdentity(next) {
+      const old = agent;
+      identity = next;
+      agent = mutualTls(next);
+      // Calls in flight finish on the old connections first.
+      setTimeout(() => old.destroy(), 60_000).unref();
+    },
+    close() {
+      agent.destroy();
+    },
+  };
+}
+
+interface PostExtra {
+  timeoutMs?: number;
+  signal?: AbortSignal;
+  correlationId?: string;
+}
+
+function mutualTls(identity: Identity): Agent {
+  return new Agent({
+    keepAlive: true,
+    maxSockets: 16,
+    ca: identity.ca_bundle_pem,
+    cert: identity.certificate_pem,
+    key: identity.private_key_pem,
+    minVersion: 'TLSv1.3',
+  });
+}
+
+function signedTask(body: unknown): SignedTask {
+  const value = body as Partial<SignedTask> | null;
+  if (typeof value?.signature !== 'string' || typeof value.task !== 'object' || value.task === null) {
+    throw new Error('the claim was not answered with a signed task');
+  }
+  return value as SignedTask;
+}

@@ -1,0 +1,26 @@
+import { mkdirSync, openSync, closeSync, fsyncSync } from 'node:fs';
+import { join } from 'node:path';
+import { isErrno } from './durable-file.ts';
+
+export type CrashPoint = (kind: string, stage: string) => void;
+
+/** For tests: dies like a pulled plug at `<kind>:<stage>`, once per state folder. */
+export function createCrashPoint(dir: string, crashAt: string | null): CrashPoint {
+  return (kind, stage) => {
+    if (crashAt !== `${kind}:${stage}`) return;
+    if (leaveMarker(join(dir, 'crash-points'), `${kind}.${stage}`)) process.kill(process.pid, 'SIGKILL');
+  };
+}
+
+function leaveMarker(folder: string, name: string): boolean {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  try {
+    const file = openSync(join(folder, name), 'wx');
+    fsyncSync(file);
+    closeSync(file);
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false;
+    throw error;
+  }
+}

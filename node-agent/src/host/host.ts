@@ -1,0 +1,58 @@
+import type { Duplex } from 'node:stream';
+import type { SlotBundle, TaskOutput } from '@gpuaas/contracts/tasks';
+import type { Heartbeat } from '../control-plane.ts';
+import type { VmPlan } from '../slices/plan-vm.ts';
+
+/** The ear of a long host operation: it stops when the signal fires and tells how far it is. */
+export interface Step {
+  signal: AbortSignal;
+  percent(percent: number, message?: string): void;
+}
+
+export type Topology = TaskOutput['slice.topology_discover'];
+export type NetworkLease = TaskOutput['slice.vm_provision']['network'];
+export type ObservedVm = Heartbeat['vms'][number];
+
+export interface WipeProof {
+  verified: boolean;
+  verification: string;
+}
+
+/**
+ * Everything the agent asks of a machine and its hypervisor. Each operation may be repeated after a crash:
+ * done work is recognised and not done again. Refusals are `TaskError`s.
+ */
+export interface Host {
+  /** Changes exactly when the machine was powered off or rebooted. */
+  readonly bootId: string;
+  discoverTopology(step: Step): Promise<Topology>;
+
+  /** Refuses a plan that this machine cannot carry, before anything is created. */
+  checkPlan(plan: VmPlan): Promise<void>;
+  /** The VM runs with exactly this plan. */
+  runsAsPlanned(plan: VmPlan): Promise<boolean>;
+  cloneImage(plan: VmPlan, step: Step): Promise<void>;
+  attachSeed(plan: VmPlan, seedFolder: string, step: Step): Promise<void>;
+  startVm(plan: VmPlan, step: Step): Promise<void>;
+  awaitNetwork(plan: VmPlan, step: Step): Promise<NetworkLease>;
+  /** Answers when a login would work. */
+  awaitReadiness(plan: VmPlan, step: Step): Promise<GuestFacts>;
+
+  /** Stops and removes the VM; absent is fine. Asks first, forces after the timeout. */
+  removeVm(allocationId: string, stopTimeoutSeconds: number, step: Step): Promise<void>;
+  vmExists(allocationId: string): Promise<boolean>;
+  wipeDisk(slot: SlotBundle, method: string, step: Step): Promise<void>;
+  /** Reads the disk again; never takes the wipe's word for it. */
+  verifyWipe(slot: SlotBundle, step: Step): Promise<WipeProof>;
+
+  listVms(): Promise<ObservedVm[]>;
+  /** A byte stream to a port of the guest; a `GuestUnreachableError` when there is none. */
+  openGuestPort(allocationId: string, port: number): Promise<Duplex>;
+}
+
+export interface GuestFacts {
+  host_key_fingerprint: string;
+  started_at: string;
+}
+
+export class GuestUnreachableError extends Error {}

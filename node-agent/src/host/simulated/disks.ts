@@ -1,0 +1,77 @@
+import { chmod, chown, lstat, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ensureFolder, isErrno, readJson, writeDurable } from '../../durable-file.ts';
+import type { WipeProof } from '../host.ts';
+import { GUEST_UID } from './guest/sandbox.ts';
+
+/** What stands on a disk: whose it is, and which image when it is a boot disk. */
+export interface DiskLabel {
+  allocation_id: string;
+  image: string | null;
+}
+
+/** The disks of the simulated machine: the content of a disk is a folder named after its serial. */
+export interface SimulatedDisks {
+  folder(serial: string): string;
+  /** Null for a blank disk, `foreign` for content without a label. */
+  label(serial: string): Promise<DiskLabel | 'foreign' | null>;
+  write(serial: string, label: DiskLabel): Promise<void>;
+  homeFolder(serial: string): string;
+  wipe(serial: string, options: { leaveResidue: boolean }): Promise<void>;
+  verifyBlank(serial: string): Promise<WipeProof>;
+}
+
+const LABEL = 'label.json';
+
+export function openDisks(dir: string): SimulatedDisks {
+  const folder = (serial: string): string => join(dir, 'disks', serial);
+  const entries = async (serial: string): Promise<string[]> => {
+    try {
+      return await readdir(folder(serial));
+    } catch (error) {
+      if (isErrno(error, 'ENOENT')) return [];
+      throw error;
+    }
+  };
+
+  return {
+    folder,
+    homeFolder: (serial) => join(folder(serial), 'home'),
+    async label(serial) {
+      if ((await entries(serial)).length === 0) return null;
+      return (await readJson<DiskLabel>(join(folder(serial), LABEL))) ?? 'foreign';
+    },
+    async write(serial, label) {
+      await ensureFolder(folder(serial));
+      await writeDurable(join(folder(serial), LABEL), `${JSON.stringify(label)}\n`);
+      if (label.image !== null) await makeHome(join(folder(serial), 'home'));
+    },
+    async wipe(serial, { leaveResidue }) {
+      for (const name of await entries(serial)) {
+        const path = join(folder(serial), name);
+        await makeRemovable(path);
+        await rm(path, { recursive: true, force: true });
+      }
+      await ensureFolder(folder(serial));
+      if (leaveResidue) await writeFile(join(folder(serial), 'residue.bin'), 'data of the former tenant\n');
+    },
+    async verifyBlank(serial) {
+      const left = await entries(serial);
+      return left.length === 0
+        ? { verified: true, verification: 'simulated disk read back: 0 entries left' }
+        : { verified: false, verification: `simulated disk read back: ${left.length} entries left (${left[0]})` };
+    },
+  };
+}
+
+async function makeHome(path: string): Promise<void> {
+  await ensureFolder(path);
+  if (process.getuid?.() === 0) await chown(path, GUEST_UID, GUEST_UID);
+}
+
+/** A tenant may have taken away the rights that an agent without root needs to delete a folder. */
+async function makeRemovable(path: string): Promise<void> {
+  if (!(await lstat(path)).isDirectory()) return;
+  await chmod(path, 0o700);
+  for (const name of await readdir(path)) await makeRemovable(join(path, name));
+}

@@ -1,0 +1,72 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import ssh2, { type AuthContext, type Connection, type ParsedKey } from 'ssh2';
+import { createSession } from './ssh-session.ts';
+import type { Sandbox } from './sandbox.ts';
+
+export interface GuestSshOptions {
+  hostKey: string;
+  username: string;
+  authorizedKeys: readonly string[];
+  sandbox: Sandbox;
+  motd: string;
+}
+
+const MAX_SESSIONS = 16;
+const MAX_CONNECTIONS = 64;
+const LOGIN_GRACE_MS = 30_000;
+
+/** The guest's SSH server on a loopback port of its own; resolves with the port. */
+export function serveSsh(options: GuestSshOptions): Promise<number> {
+  const keys = parseKeys(options.authorizedKeys);
+  let sessions = 0;
+  const server = new ssh2.Server({ hostKeys: [options.hostKey], ident: 'GPUaaS-simulated-guest' }, (connection) => {
+    connection.on('error', () => undefined);
+    const grace = setTimeout(() => connection.end(), LOGIN_GRACE_MS);
+    connection.on('authentication', (login) => authenticate(login, options.username, keys));
+    connection.on('ready', () => {
+      clearTimeout(grace);
+      serveSessions(connection);
+    });
+    connection.on('close', () => clearTimeout(grace));
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+
+  function serveSessions(connection: Connection): void {
+    connection.on('session', (accept, reject) => {
+      if (sessions >= MAX_SESSIONS) return reject();
+      sessions += 1;
+      const session = accept();
+      session.on('close', () => (sessions -= 1));
+      createSession(session, options.sandbox, options.motd);
+    });
+  }
+
+  return new Promise((resolve, reject) => {
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+/** Keys of kinds that this server cannot verify (e.g. hardware tokens) are passed over. */
+function parseKeys(lines: readonly string[]): ParsedKey[] {
+  return lines.flatMap((line) => {
+    const key = ssh2.utils.parseKey(line.trim());
+    return key instanceof Error ? [] : [key];
+  });
+}
+
+function authenticate(login: AuthContext, username: string, keys: readonly ParsedKey[]): void {
+  if (login.method !== 'publickey' || login.username !== username) return login.reject(['publickey']);
+  const { key: offered, blob, signature, hashAlgo } = login;
+  const known = keys.find((key) => sameBytes(key.getPublicSSH(), offered.data));
+  if (!known) return login.reject(['publickey']);
+  // Without a signature the client only asks whether the key would do.
+  if (!signature || !blob) return login.accept();
+  if (known.verify(blob, signature, hashAlgo) === true) return login.accept();
+  login.reject(['publickey']);
+}
+
+function sameBytes(a: Buffer, b: Buffer): boolean {
+  return a.length === b.length && timingSafeEqual(a, b);
+}

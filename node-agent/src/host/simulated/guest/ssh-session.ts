@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { spawn as spawnPty } from '@lydell/node-pty';
+import type { ServerChannel, Session } from 'ssh2';
+import { contain, containmentProblem, loginShell, type Command, type Sandbox } from './sandbox.ts';
+
+interface Terminal {
+  cols: number;
+  rows: number;
+  name: string;
+  /** Set while a program runs on the terminal. */
+  resize: ((cols: number, rows: number) => void) | null;
+}
+
+/** One SSH session: a login shell or a command, with or without a terminal, always contained. */
+export function createSession(session: Session, sandbox: Sandbox, motd: string): void {
+  let terminal: Terminal | null = null;
+  const environment: Record<string, string> = {};
+
+  session.on('pty', (accept, _reject, info) => {
+    terminal = { ...size(info.cols, info.rows), name: termName(info), resize: null };
+    accept?.();
+  });
+  session.on('window-change', (accept, _reject, info) => {
+    const { cols, rows } = size(info.cols, info.rows);
+    if (terminal) Object.assign(terminal, { cols, rows });
+    terminal?.resize?.(cols, rows);
+    accept?.();
+  });
+  session.on('env', (accept, reject, info) => {
+    // What a client may set decides how programs behave; languages only.
+    if (!/^(LANG|LC_[A-Z]+)$/.test(info.key)) return void reject?.();
+    environment[info.key] = info.val.slice(0, 100);
+    accept?.();
+  });
+  session.on('shell', (accept) => start(accept(), [loginShell(), '-l'], motd));
+  session.on('exec', (accept, _reject, info) => start(accept(), [loginShell(), '-lc', info.command], ''));
+
+  function start(channel: ServerChannel, argv: string[], greeting: string): void {
+    channel.on('error', () => undefined);
+    const problem = containmentProblem(sandbox);
+    if (problem) return refuse(channel, problem);
+    channel.write(terminal ? greeting.replaceAll('\n', '\r\n') : '');
+    if (terminal) runOnTerminal(channel, contain(sandbox, argv, { ...environment, TERM: terminal.name }), terminal);
+    else runOnPipes(channel, contain(sandbox, argv, environment));
+  }
+}
+
+/** Never an uncontained shell. */
+function refuse(channel: ServerChannel, problem: string): void {
+  channel.stderr.write(`This simulated machine opens no shell, because it could not contain it:\r\n${problem}\r\n`);
+  channel.exit(1);
+  channel.end();
+}
+
+function runOnTerminal(channel: ServerChannel, command: Command, terminal: Terminal): void {
+  const { cols, rows, name } = terminal;
+  const pty = spawnPty(command.file, command.args, { cols, rows, name, cwd: '/' });
+  terminal.resize = (width, height) => pty.resize(width, height);
+  pty.onData((data) => {
+    if (!channel.write(data)) pty.pause();
+  });
+  channel.on('drain', () => pty.resume());
+  channel.setEncoding('utf8');
+  channel.on('data', (text: string) => pty.write(text));
+  pty.onExit(({ exitCode, signal }) => {
+    terminal.resize = null;
+    finish(channel, exitCode, signal);
+  });
+  channel.on('close', () => {
+    terminal.resize = null;
+    killQuietly(() => pty.kill('SIGKILL'));
+  });
+}
+
+function runOnPipes(channel: ServerChannel, command: Command): void {
+  const child = spawn(command.file, command.args, { cwd: '/', stdio: 'pipe' });
+  child.on('error', (error) => refuse(channel, error.message));
+  child.stdin.on('error', () => undefined);
+  channel.pipe(child.stdin);
+  child.stdout.pipe(channel, { end: false });
+  child.stderr.pipe(channel.stderr, { end: false });
+  child.on('close', (code, signal) => finish(channel, code ?? 0, signal ? constants.signals[signal] : 0));
+  channel.on('close', () => killQuietly(() => child.kill('SIGKILL')));
+}
+
+function finish(channel: ServerChannel, code: number, signal: number | undefined): void {
+  channel.exit(signal ? 128 + signal : code);
+  channel.end();
+}
+
+function killQuietly(kill: () => void): void {
+  try {
+    kill();
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+function size(cols: number, rows: number): { cols: number; rows: number } {
+  const bound = (value: number, fallback: number): number => Math.min(Math.max(value || fallback, 1), 1000);
+  return { cols: bound(cols, 80), rows: bound(rows, 24) };
+}
+
+function termName(info: object): string {
+  const name = 'term' in info && typeof info.term === 'string' ? info.term : '';
+  return /^[A-Za-z0-9._+-]{1,40}$/.test(name) ? name : 'xterm-256color';
+}

@@ -1,0 +1,207 @@
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { pause } from '../../backoff.ts';
+import type { AgentConfig } from '../../config.ts';
+import type { Logger } from '../../log.ts';
+import type { VmPlan } from '../../slices/plan-vm.ts';
+import { TaskError } from '../../tasks/task-error.ts';
+import { GuestUnreachableError, type Host, type ObservedVm, type Step } from '../host.ts';
+import { currentBootId } from './boot-id.ts';
+import { checkBundle } from './check-bundle.ts';
+import { openDisks } from './disks.ts';
+import { createFaults } from './faults.ts';
+import { ensureHostKey, fingerprintOf } from './guest/host-key.ts';
+import { describeHardware } from './hardware.ts';
+import { createPace } from './pace.ts';
+import { mountsOf, surveyTopology } from './survey-topology.ts';
+import { openVms, type VmDefinition } from './vms.ts';
+
+const CLONE_MS = 6_000;
+const SLOW_CLONE_MS = 20_000;
+const BOOT_MS = 4_000;
+const WIPE_MS = 3_000;
+const SSH_PORT = 22;
+
+/** An HGX H200 machine of which only the hardware and the hypervisor are made up. */
+export async function openSimulatedHost(config: AgentConfig, log: Logger): Promise<Host> {
+  const { dir, hostname, simulation } = config;
+  const hardware = describeHardware(hostname);
+  const hasFault = createFaults(dir, hostname, simulation.faults);
+  const pace = createPace(simulation.speed);
+  const disks = openDisks(dir);
+  const vms = await openVms(dir, simulation.powerFd);
+  const bootId = await currentBootId(dir, simulation.bootId);
+
+  for (const vm of await vms.list()) {
+    if (await vms.running(vm.plan.allocation_id)) continue;
+    log.info({ allocation_id: vm.plan.allocation_id }, 'VM powered on with the host');
+    await vms.powerOn(vm);
+  }
+
+  async function definitionOf(plan: VmPlan): Promise<VmDefinition> {
+    const vm = await vms.find(plan.allocation_id);
+    if (!vm) throw new TaskError('vm_missing', 'the VM is not defined on this host');
+    return vm;
+  }
+
+  return {
+    bootId,
+
+    async discoverTopology(step) {
+      await pace.spend(1_500, step);
+      return surveyTopology(hardware, hasFault);
+    },
+
+    async checkPlan(plan) {
+      checkBundle(plan, hardware, hasFault);
+      for (const slot of plan.slots) {
+        const label = await disks.label(slot.nvme_serial);
+        if (label === null || (label !== 'foreign' && label.allocation_id === plan.allocation_id)) continue;
+        throw new TaskError('disk_not_clean', `disk ${slot.nvme_serial} still carries data of another use`);
+      }
+    },
+
+    async runsAsPlanned(plan) {
+      const vm = await vms.find(plan.allocation_id);
+      if (!vm || !(await vms.running(plan.allocation_id))) return false;
+      return JSON.stringify(vm.plan) === JSON.stringify(plan);
+    },
+
+    async cloneImage(plan, step) {
+      const image = `${plan.image.name}@${plan.image.digest}`;
+      const boot = plan.boot_slot.nvme_serial;
+      const present = await disks.label(boot);
+      if (present === null || present === 'foreign' || present.image !== image) {
+        // Labelled before the first byte: a crash must not leave a disk that looks blank.
+        await disks.write(boot, { allocation_id: plan.allocation_id, image: null });
+        if (hasFault('slow_clone')) await createPace(1).spend(SLOW_CLONE_MS, step);
+        else await pace.spend(CLONE_MS, step);
+        await disks.write(boot, { allocation_id: plan.allocation_id, image });
+      }
+      for (const { nvme_serial } of plan.slots.slice(1)) {
+        await disks.write(nvme_serial, { allocation_id: plan.allocation_id, image: null });
+      }
+    },
+
+    async attachSeed(_plan, _seedFolder, step) {
+      await pace.spend(300, step);
+    },
+
+    async startVm(plan, step) {
+      const stale = await vms.find(plan.allocation_id);
+      if (stale) await vms.stop(plan.allocation_id, 2_000, step.signal);
+      const home = disks.homeFolder(plan.boot_slot.nvme_serial);
+      const vm = await vms.define(plan, { home, neverBoots: hasFault('vm_never_boots') });
+      await ensureHostKey(vm.guest_folder);
+      await vms.powerOn(vm);
+      await pace.spend(BOOT_MS, step);
+    },
+
+    async awaitNetwork(plan, step) {
+      const { management_mac: mac, private_ip: expected_ip } = plan.boot_slot;
+      const port = await waitFor(pace.deadlineMs(30_000), step, () => sshPort(plan.allocation_id));
+      await pace.spend(800, step);
+      return port === null
+        ? { mac, expected_ip, actual_ip: null, lease_state: 'missing' as const }
+        : { mac, expected_ip, actual_ip: expected_ip, lease_state: 'bound' as const };
+    },
+
+    async awaitReadiness(plan, step) {
+      const greeting = await waitFor(pace.deadlineMs(30_000), step, () => sshGreeting(plan.allocation_id));
+      if (greeting === null) throw new TaskError('guest_not_ready', 'SSH of the guest does not answer');
+      await pace.spend(500, step);
+      const vm = await definitionOf(plan);
+      return { host_key_fingerprint: fingerprintOf(await ensureHostKey(vm.guest_folder)), started_at: vm.started_at };
+    },
+
+    async removeVm(allocationId, stopTimeoutSeconds, step) {
+      if (await vms.running(allocationId)) {
+        await vms.stop(allocationId, stopTimeoutSeconds * 1000, step.signal);
+        if (await vms.running(allocationId)) return;
+        await pace.spend(1_500, step);
+      }
+      await vms.undefine(allocationId);
+    },
+
+    async vmExists(allocationId) {
+      return (await vms.running(allocationId)) !== null || (await vms.find(allocationId)) !== null;
+    },
+
+    async wipeDisk(slot, _method, step) {
+      const known = hardware.slots.find((own) => own.nvme_serial === slot.nvme_serial);
+      if (!known) throw new TaskError('disk_unknown', `there is no data disk ${slot.nvme_serial} in this host`);
+      const mounts = mountsOf(known, hasFault);
+      if (mounts.length > 0) {
+        throw new TaskError('disk_mounted', `disk ${slot.nvme_serial} is mounted on ${mounts.join(', ')}`);
+      }
+      for (const { plan } of await vms.list()) {
+        if (plan.slots.some((used) => used.nvme_serial === slot.nvme_serial)) {
+          throw new TaskError('disk_in_use', `disk ${slot.nvme_serial} is used by the VM of ${plan.allocation_id}`);
+        }
+      }
+      await disks.wipe(slot.nvme_serial, { leaveResidue: hasFault('wipe_fails') });
+      await pace.spend(WIPE_MS, step);
+    },
+
+    async verifyWipe(slot, step) {
+      await pace.spend(700, step);
+      return await disks.verifyBlank(slot.nvme_serial);
+    },
+
+    async listVms(): Promise<ObservedVm[]> {
+      const defined = await vms.list();
+      return await Promise.all(
+        defined.map(async ({ plan: { allocation_id }, started_at }) => ({
+          allocation_id,
+          state: (await vms.running(allocation_id)) ? ('running' as const) : ('stopped' as const),
+          started_at,
+        })),
+      );
+    },
+
+    async openGuestPort(allocationId, port) {
+      if (port !== SSH_PORT) throw new GuestUnreachableError(`the guest serves only port ${SSH_PORT}`);
+      const local = await sshPort(allocationId);
+      if (local === null) throw new GuestUnreachableError('there is no running VM of this allocation');
+      return await dial(local);
+    },
+  };
+
+  async function sshPort(allocationId: string): Promise<number | null> {
+    return (await vms.running(allocationId))?.ssh_port ?? null;
+  }
+
+  async function sshGreeting(allocationId: string): Promise<string | null> {
+    const port = await sshPort(allocationId);
+    if (port === null) return null;
+    try {
+      const socket = await dial(port);
+      const [chunk] = (await once(socket, 'data', { signal: AbortSignal.timeout(2_000) })) as [Buffer];
+      socket.destroy();
+      return chunk.toString('latin1').startsWith('SSH-2.0-') ? chunk.toString('latin1') : null;
+    } catch {
+      return null;
+    }
+  }
+}
+
+async function dial(port: number): Promise<Socket> {
+  const socket = connect({ host: '127.0.0.1', port, noDelay: true });
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(5_000) });
+    return socket;
+  } catch {
+    socket.destroy();
+    throw new GuestUnreachableError('the guest does not accept the connection');
+  }
+}
+
+async function waitFor<T>(deadlineMs: number, step: Step, look: () => Promise<T | null>): Promise<T | null> {
+  const end = Date.now() + deadlineMs;
+  for (;;) {
+    const found = await look();
+    if (found !== null || Date.now() > end) return found;
+    await pause(50, step.signal);
+    step.signal.throwIfAborted();
+  }
+}

@@ -1,0 +1,60 @@
+import { createPublicKey } from 'node:crypto';
+import { verifyCanonical } from '@gpuaas/contracts/signing';
+import { isTaskKind, parseTaskParams, type TaskKind, type TaskParams } from '@gpuaas/contracts/tasks';
+import type { SignedTask } from '../control-plane.ts';
+import { reasonOf } from '../log.ts';
+
+export type Task = SignedTask['task'];
+
+export type CheckedTask = {
+  [K in TaskKind]: { task: Task; kind: K; params: TaskParams[K] };
+}[TaskKind];
+
+export type TaskRefusal =
+  | 'signature_invalid'
+  | 'wrong_node'
+  | 'task_expired'
+  | 'task_replayed'
+  | 'kind_unknown'
+  | 'params_invalid';
+
+export type Verdict<T> = { ok: true; value: T } | { ok: false; code: TaskRefusal; detail: string };
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Who sent it and for whom: until this holds, not one field of the task may be believed. */
+export function checkOrigin(signed: SignedTask, nodeId: string, signingKeyPem: string): Verdict<Task> {
+  const { task, signature } = signed;
+  if (!hasValidSignature(task, signature, signingKeyPem) || !UUID.test(task.task_id)) {
+    return refuse('signature_invalid', 'the task is not signed with the pinned key');
+  }
+  if (task.node_id !== nodeId) return refuse('wrong_node', `the task is for node ${task.node_id}`);
+  return { ok: true, value: task };
+}
+
+/** Whether a task of proven origin is one that may run here and now. */
+export function checkContent(task: Task, now: Date): Verdict<CheckedTask> {
+  // A date that cannot be parsed compares false and is refused.
+  if (!(Date.parse(task.expires_at) > now.getTime())) {
+    return refuse('task_expired', `the task expired at ${task.expires_at}`);
+  }
+  if (!isTaskKind(task.kind)) return refuse('kind_unknown', `this agent does not know tasks of kind ${task.kind}`);
+  try {
+    const params = parseTaskParams(task.kind, task.params);
+    return { ok: true, value: { task, kind: task.kind, params } as CheckedTask };
+  } catch (error) {
+    return refuse('params_invalid', reasonOf(error));
+  }
+}
+
+function hasValidSignature(task: Task, signature: string, signingKeyPem: string): boolean {
+  try {
+    return verifyCanonical(task, signature, createPublicKey(signingKeyPem));
+  } catch {
+    return false;
+  }
+}
+
+function refuse(code: TaskRefusal, detail: string): { ok: false; code: TaskRefusal; detail: string } {
+  return { ok: false, code, detail };
+}

@@ -1,0 +1,52 @@
+import { parseTaskOutput, type TaskKind, type TaskOutput } from '@gpuaas/contracts/tasks';
+import { reasonOf } from '../log.ts';
+import type { CheckedTask } from './check-task.ts';
+import type { StoredOutcome } from './journal.ts';
+import { discoverSliceTopology } from './slice-topology-discover.ts';
+import { provisionSliceVm } from './slice-vm-provision.ts';
+import { releaseSliceVm } from './slice-vm-release.ts';
+import type { TaskContext, TaskHandler, TaskTools } from './task-context.ts';
+import { TaskError } from './task-error.ts';
+
+const HANDLERS: { [K in TaskKind]: TaskHandler<K> } = {
+  'slice.topology_discover': discoverSliceTopology,
+  'slice.vm_provision': provisionSliceVm,
+  'slice.vm_release': releaseSliceVm,
+};
+
+/** The outcome, or null when the task was cut short and a later attempt has to take it up. */
+export async function runTask(
+  checked: CheckedTask,
+  tools: TaskTools,
+  context: TaskContext,
+): Promise<StoredOutcome | null> {
+  try {
+    const output = await handle(checked, tools, context);
+    parseTaskOutput(checked.kind, output);
+    return { outcome: 'succeeded', output: { ...output } };
+  } catch (error) {
+    if (context.signal.aborted) return null;
+    if (error instanceof TaskError) return failed(error.code, error.message, error.output);
+    context.log.error({ reason: reasonOf(error) }, 'task broke');
+    return failed('agent_error', reasonOf(error), null);
+  }
+}
+
+function handle(checked: CheckedTask, tools: TaskTools, context: TaskContext): Promise<TaskOutput[TaskKind]> {
+  switch (checked.kind) {
+    case 'slice.topology_discover':
+      return HANDLERS[checked.kind](checked.params, tools, context);
+    case 'slice.vm_provision':
+      return HANDLERS[checked.kind](checked.params, tools, context);
+    case 'slice.vm_release':
+      return HANDLERS[checked.kind](checked.params, tools, context);
+  }
+}
+
+export function failed(code: string, detail: string, output: Record<string, unknown> | null): StoredOutcome {
+  return {
+    outcome: 'failed',
+    ...(output ? { output } : {}),
+    error: { code, detail: detail.slice(0, 2000) || code },
+  };
+}

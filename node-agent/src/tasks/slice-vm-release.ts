@@ -1,0 +1,67 @@
+import type { TaskOutput } from '@gpuaas/contracts/tasks';
+import { removeSeed } from '../slices/cloud-init-seed.ts';
+import type { TaskHandler } from './task-context.ts';
+import { TaskError } from './task-error.ts';
+
+type Wipe = TaskOutput['slice.vm_release']['wipes'][number];
+
+/**
+ * Ends the VM of an allocation and wipes its disks. A VM that was never made is no reason not to wipe. The
+ * leases go last, and only when every disk was read back as empty.
+ */
+export const releaseSliceVm: TaskHandler<'slice.vm_release'> = async (params, tools, context) => {
+  const { host, leases, streams } = tools;
+  const { allocation_id, wipe_method } = params;
+  const slots = params.slots.toSorted((a, b) => a.slot_index - b.slot_index);
+  const slotIds = slots.map((slot) => slot.slot_id);
+
+  const stopping = context.stage('stop', 'Cutting connections and stopping the VM');
+  // Another tenant's slot must be safe from a stale release, so ownership comes before anything destructive.
+  await leases.take(slotIds, allocation_id);
+  streams.revoke(allocation_id);
+  await host.removeVm(allocation_id, params.stop_timeout_seconds, stopping);
+  const vm_absent = !(await host.vmExists(allocation_id));
+  if (!vm_absent) {
+    throw new TaskError('vm_not_stopped', 'the VM could not be stopped; its disks were not touched', {
+      vm_absent,
+      wipes: [],
+    });
+  }
+  await removeSeed(tools.dir, allocation_id);
+
+  const started = new Map<string, string>();
+  const wiping = context.stage('wipe', `Wiping ${slots.length} disk by ${wipe_method}`);
+  for (const [index, slot] of slots.entries()) {
+    started.set(slot.slot_id, new Date().toISOString());
+    await host.wipeDisk(slot, wipe_method, {
+      signal: wiping.signal,
+      percent: (percent) => wiping.percent((index * 100 + percent) / slots.length, `Wiping ${slot.nvme_serial}`),
+    });
+  }
+
+  const wipes: Wipe[] = [];
+  const verifying = context.stage('verify', 'Reading the disks back');
+  for (const [index, slot] of slots.entries()) {
+    const proof = await host.verifyWipe(slot, {
+      signal: verifying.signal,
+      percent: (percent) => verifying.percent((index * 100 + percent) / slots.length, `Reading ${slot.nvme_serial}`),
+    });
+    wipes.push({
+      slot_id: slot.slot_id,
+      device_serial: slot.nvme_serial,
+      method: wipe_method,
+      verified: proof.verified,
+      verification: proof.verification,
+      started_at: started.get(slot.slot_id) ?? new Date().toISOString(),
+      finished_at: new Date().toISOString(),
+    });
+  }
+
+  const dirty = wipes.filter((wipe) => !wipe.verified);
+  if (dirty.length > 0) {
+    const detail = dirty.map((wipe) => `${wipe.device_serial}: ${wipe.verification}`).join('; ');
+    throw new TaskError('wipe_not_verified', detail, { vm_absent, wipes });
+  }
+  await leases.drop(slotIds, allocation_id);
+  return { vm_absent, wipes };
+};

@@ -1,0 +1,28 @@
+import type { TaskKind, TaskOutput, TaskParams } from '@gpuaas/contracts/tasks';
+import type { Host, Step } from '../host/host.ts';
+import type { Logger } from '../log.ts';
+import type { SlotLeases } from '../slot-leases.ts';
+import type { GuestStreams } from '../tunnel/guest-streams.ts';
+import type { Stage } from './progress-reporter.ts';
+
+/** What the tasks work with. */
+export interface TaskTools {
+  host: Host;
+  leases: SlotLeases;
+  streams: GuestStreams;
+  /** The agent's state folder. */
+  dir: string;
+}
+
+export interface TaskContext {
+  signal: AbortSignal;
+  log: Logger;
+  /** Enters a stage; throws when the task was fenced meanwhile. */
+  stage(stage: Stage, message: string): Step;
+}
+
+export type TaskHandler<K extends TaskKind> = (
+  params: TaskParams[K],
+  tools: TaskTools,
+  context: TaskContext,
+) => Promise<TaskOutput[K]>;

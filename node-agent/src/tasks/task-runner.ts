@@ -1,0 +1,126 @@
+import type { TaskKind } from '@gpuaas/contracts/tasks';
+import type { ControlPlane, SignedTask } from '../control-plane.ts';
+import type { CrashPoint } from '../crash-point.ts';
+import type { Logger } from '../log.ts';
+import { checkContent, checkOrigin, type CheckedTask, type Task } from './check-task.ts';
+import { deliverOutcome } from './deliver-outcome.ts';
+import type { Journal, JournalEntry } from './journal.ts';
+import { createProgressReporter, type ProgressReporter, type Stage } from './progress-reporter.ts';
+import { failed, runTask } from './run-task.ts';
+import { SerialQueue } from './serial-queue.ts';
+import type { TaskContext, TaskTools } from './task-context.ts';
+
+export interface TaskRunnerOptions {
+  controlPlane: ControlPlane;
+  journal: Journal;
+  tools: TaskTools;
+  crashPoint: CrashPoint;
+  log: Logger;
+  signal: AbortSignal;
+}
+
+export interface TaskRunner {
+  /** Settles when the task has its outcome delivered, was refused, or was cut short. */
+  accept(signed: SignedTask): Promise<void>;
+}
+
+const FIRST_STAGE: Record<TaskKind, Stage> = {
+  'slice.topology_discover': 'discover',
+  'slice.vm_provision': 'plan',
+  'slice.vm_release': 'stop',
+};
+
+interface Run {
+  epoch: number;
+  cut: AbortController;
+}
+
+export function createTaskRunner(options: TaskRunnerOptions): TaskRunner {
+  const { controlPlane, journal, log, signal } = options;
+  const running = new Map<string, Run>();
+  const queue = new SerialQueue();
+
+  async function accept(signed: SignedTask): Promise<void> {
+    const { node_id, signing_public_key_pem } = controlPlane.identity;
+    const origin = checkOrigin(signed, node_id, signing_public_key_pem);
+    // The platform cannot be told about a task that it may never have written.
+    if (!origin.ok) return log.error({ code: origin.code, detail: origin.detail }, 'task dropped');
+    const task = origin.value;
+    const taskLog = log.child({ task_id: task.task_id, kind: task.kind, correlation_id: task.correlation_id });
+
+    const admission = await journal.admit(task);
+    if (admission.verdict === 'replayed') return await refuseReplay(task, admission.detail, taskLog);
+    if (admission.verdict === 'deliver') return await deliver(admission.entry);
+
+    const content = checkContent(task, new Date());
+    if (!content.ok) {
+      taskLog.warn({ code: content.code, detail: content.detail }, 'task refused');
+      return await deliver(await journal.finish(task.task_id, failed(content.code, content.detail, null)));
+    }
+
+    const current = running.get(task.task_id);
+    if (current && !current.cut.signal.aborted) {
+      taskLog.info({ epoch: task.epoch }, 'a running task goes on under a later epoch');
+      current.epoch = task.epoch;
+      return;
+    }
+    await enqueue(content.value, taskLog);
+  }
+
+  async function enqueue(checked: CheckedTask, taskLog: Logger): Promise<void> {
+    const run: Run = { epoch: checked.task.epoch, cut: new AbortController() };
+    running.set(checked.task.task_id, run);
+    const reporter = createProgressReporter({
+      controlPlane,
+      task: checked.task,
+      epoch: () => run.epoch,
+      onFenced: () => run.cut.abort(),
+    });
+    const key = serialKey(checked);
+    // Telling that it waits keeps the task's lease.
+    if (queue.isBusy(key)) reporter.update(FIRST_STAGE[checked.kind], 0, 'Waiting for an earlier task');
+    try {
+      await queue.run(key, () => execute(checked, run, reporter, taskLog));
+    } finally {
+      if (running.get(checked.task.task_id) === run) running.delete(checked.task.task_id);
+      await reporter.close();
+    }
+  }
+
+  /** A task that ran here keeps its own outcome: failing it for a replayed message would let an echo kill it. */
+  async function refuseReplay(task: Task, detail: string, taskLog: Logger): Promise<void> {
+    taskLog.error({ code: 'task_replayed', detail }, 'task refused');
+    if (journal.knows(task.task_id)) return;
+    const error = failed('task_replayed', detail, null);
+    await controlPlane.completeTask(task, { epoch: task.epoch, ...error }).catch(() => undefined);
+  }
+
+  async function execute(checked: CheckedTask, run: Run, reporter: ProgressReporter, taskLog: Logger): Promise<void> {
+    const stop = AbortSignal.any([signal, run.cut.signal]);
+    const context: TaskContext = {
+      signal: stop,
+      log: taskLog,
+      stage(stage, message) {
+        stop.throwIfAborted();
+        options.crashPoint(checked.kind, stage);
+        taskLog.info({ stage }, message);
+        reporter.update(stage, 0, message);
+        return { signal: stop, percent: (percent, text = message) => reporter.update(stage, percent, text) };
+      },
+    };
+    const outcome = await runTask(checked, options.tools, context);
+    await reporter.close();
+    if (outcome) return await deliver(await journal.finish(checked.task.task_id, outcome));
+    taskLog.warn('task cut short; a later attempt takes it up');
+  }
+
+  async function deliver(entry: JournalEntry): Promise<void> {
+    await deliverOutcome(entry, { controlPlane, journal, log, signal });
+  }
+
+  return { accept };
+}
+
+function serialKey(checked: CheckedTask): string {
+  return 'allocation_id' in checked.params ? checked.params.allocation_id : checked.kind;
+}

@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { TUNNEL_PATH } from '@gpuaas/contracts/tunnel';
+import { createWebSocketStream, WebSocket } from 'ws';
+import { Backoff } from '../backoff.ts';
+import type { Identity } from '../identity/identity.ts';
+import { reasonOf } from '../log.ts';
+import { serveStreams, type StreamServer } from './serve-streams.ts';
+
+const PING_EVERY_MS = 10_000;
+const DEAD_AFTER_MS = 30_000;
+const HANDSHAKE_MS = 10_000;
+/** A connection that lived this long was a good one: the next attempt starts without delay. */
+const STABLE_MS = 10_000;
+
+/** Keeps the one outbound connection to the gateway until the signal fires. */
+export async function keepTunnel(server: URL, streams: StreamServer, signal: AbortSignal): Promise<void> {
+  const backoff = new Backoff(500, 15_000);
+  while (!signal.aborted) {
+    const started = Date.now();
+    try {
+      await holdTunnel(server, streams, signal);
+      streams.log.info('tunnel closed');
+    } catch (error) {
+      if (!signal.aborted) streams.log.warn({ reason: reasonOf(error) }, 'tunnel lost');
+    }
+    if (Date.now() - started > STABLE_MS) backoff.reset();
+    await backoff.wait(signal);
+  }
+}
+
+async function holdTunnel(server: URL, streams: StreamServer, signal: AbortSignal): Promise<void> {
+  const socket = openSocket(server, streams.identity());
+  const cut = (): void => socket.terminate();
+  signal.addEventListener('abort', cut, { once: true });
+  try {
+    await once(socket, 'open');
+    streams.log.info('tunnel open');
+    const watch = watchPeer(socket);
+    const connection = createWebSocketStream(socket, { allowHalfOpen: false });
+    connection.on('error', () => undefined);
+    const session = serveStreams(connection, streams);
+    try {
+      if (socket.readyState !== WebSocket.CLOSED) await once(socket, 'close');
+    } finally {
+      clearInterval(watch);
+      session.destroy();
+      connection.destroy();
+    }
+  } finally {
+    signal.removeEventListener('abort', cut);
+    socket.terminate();
+  }
+}
+
+function openSocket(server: URL, identity: Identity): WebSocket {
+  const url = new URL(TUNNEL_PATH, server);
+  url.protocol = 'wss:';
+  return new WebSocket(url, {
+    ca: identity.ca_bundle_pem,
+    cert: identity.certificate_pem,
+    key: identity.private_key_pem,
+    minVersion: 'TLSv1.3',
+    handshakeTimeout: HANDSHAKE_MS,
+    perMessageDeflate: false,
+    maxPayload: 16 * 1024 * 1024,
+  });
+}
+
+/** A peer that is silent for too long is dead, whatever TCP still believes. */
+function watchPeer(socket: WebSocket): NodeJS.Timeout {
+  let heard = Date.now();
+  const note = (): void => void (heard = Date.now());
+  socket.on('pong', note);
+  socket.on('ping', note);
+  socket.on('message', note);
+  return setInterval(() => {
+    if (Date.now() - heard > DEAD_AFTER_MS) return socket.terminate();
+    socket.ping();
+  }, PING_EVERY_MS);
+}

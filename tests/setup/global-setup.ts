@@ -1,0 +1,34 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DBOS } from '@dbos-inc/dbos-sdk';
+import { startEmbeddedPostgres } from '../../control-plane/src/platform/db/embedded-postgres.ts';
+import { migrate } from '../../control-plane/src/platform/db/migrate.ts';
+import {
+  runAsAdmin,
+  TEMPLATE_DATABASE,
+  TEST_POSTGRES_URL_VARIABLE,
+} from '../../control-plane/src/platform/db/testing.ts';
+
+/** One throwaway Postgres per test run, with the migrated template that test databases are cloned from. */
+export async function setup(): Promise<() => Promise<void>> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gpuaas-test-'));
+  const server = await startEmbeddedPostgres({
+    dataDir,
+    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
+  });
+  const teardown = async (): Promise<void> => {
+    await server.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  try {
+    await runAsAdmin(server.url, `create database ${TEMPLATE_DATABASE}`);
+    await migrate(server.urlFor(TEMPLATE_DATABASE));
+    await DBOS.migrate(server.urlFor(TEMPLATE_DATABASE));
+    process.env[TEST_POSTGRES_URL_VARIABLE] = server.url;
+  } catch (error) {
+    await teardown();
+    throw error;
+  }
+  return teardown;
+}
