@@ -13,7 +13,15 @@ import { RouteError } from './shell/route-error.tsx';
 import { homeOf } from './shell/home-of.ts';
 import { NotFound } from './ui/not-found.tsx';
 
-const root = createRootRoute({ notFoundComponent: () => <NotFound />, errorComponent: RouteError });
+function NoSuchPage() {
+  return (
+    <main>
+      <NotFound />
+    </main>
+  );
+}
+
+const root = createRootRoute({ notFoundComponent: NoSuchPage, errorComponent: RouteError });
 
 const landing = createRoute({
   getParentRoute: () => root,

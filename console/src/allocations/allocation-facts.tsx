@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Allocation } from '../api/types.ts';
-import { Code, Fact, Facts } from '../ui/facts.tsx';
+import { Fact, Facts, LongName } from '../ui/facts.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { Timestamp } from '../ui/timestamp.tsx';
 
@@ -9,10 +9,10 @@ export function AllocationFacts({ allocation }: { allocation: Allocation }) {
     <Panel title="Details">
       <Facts>
         <Fact name="Id" copy={allocation.id}>
-          <Code>{allocation.id}</Code>
+          <LongName>{allocation.id}</LongName>
         </Fact>
         <Fact name="Resource name" copy={allocation.resource_name}>
-          <Code>{allocation.resource_name}</Code>
+          <LongName>{allocation.resource_name}</LongName>
         </Fact>
         <Fact name="Image">{allocation.image}</Fact>
         <Fact name="Requested">

@@ -26,7 +26,7 @@ export function AllocationSummary({ allocation, fetchedAt }: AllocationSummaryPr
         <span className="text-sm font-normal text-ink-muted"> / h</span>
       </Figure>
       <Figure name="Cost so far" note={metered ? 'The meter is running' : meterNote(allocation)}>
-        <span data-testid="cost-so-far">{formatMoney(cost, 4)}</span>
+        <span data-testid="cost-so-far">{metered ? formatMoney(cost, 4) : formatMoney(cost)}</span>
       </Figure>
       <Figure name="Running for" note={allocation.image}>
         {runningFor(allocation, now)}

@@ -26,7 +26,7 @@ export function ReleaseButton({ allocation }: { allocation: Allocation }) {
   return (
     <>
       <Button variant="danger" disabledReason={refusal} onClick={() => setAsking(true)}>
-        Release
+        {allocation.state === 'release_failed' ? 'Release again' : 'Release'}
       </Button>
       <ConfirmDialog
         open={asking}

@@ -10,11 +10,7 @@ export function StatesPanel({ states }: { states: FourStates }) {
       <dl className="flex flex-col gap-3 text-sm">
         <State name="Desired" value={states.desired} words={DESIRED_WORDS[states.desired]} />
         <State name="Observed" value={states.observed} words={OBSERVED_WORDS[states.observed]} />
-        <State
-          name="Execution"
-          value={states.execution}
-          words={`The workflow says: ${inWords(states.execution)}.`}
-        />
+        <State name="Execution" value={states.execution} words={executionWords(states.execution)} />
       </dl>
     </Panel>
   );
@@ -30,4 +26,10 @@ function State({ name, value, words }: { name: string; value: string; words: str
       <dd className="text-ink-muted">{words}</dd>
     </div>
   );
+}
+
+function executionWords(execution: string): string {
+  return execution === 'idle'
+    ? 'No work is under way.'
+    : `The workflow is at: ${inWords(execution).toLowerCase()}.`;
 }

@@ -8,8 +8,7 @@ const COLUMNS: Column<CandidateSlot>[] = [
   { header: 'NUMA', cell: ({ numa_node: numa }) => numa, align: 'right', from: 'sm' },
   { header: 'Fabric VF', cell: ({ fabric_vf_pci_address: vf }) => <Part value={vf} />, from: 'md' },
   { header: 'NVMe', cell: (candidate) => <Disk {...candidate} /> },
-  { header: 'MAC', cell: ({ management_mac: mac }) => <Code>{mac}</Code>, from: 'xl' },
-  { header: 'Private IP', cell: ({ private_ip: ip }) => <Code>{ip}</Code>, from: 'xl' },
+  { header: 'Network', cell: (candidate) => <Network {...candidate} />, from: 'lg' },
 ];
 
 export function CandidatesTable({ candidates }: { candidates: CandidateSlot[] }) {
@@ -34,6 +33,17 @@ function Disk({ nvme_serial: serial, nvme_mounts: mounts }: CandidateSlot) {
       {mounts.length > 0 && (
         <span className="tone-danger text-xs text-tone-text">Mounted at {mounts.join(', ')}</span>
       )}
+    </span>
+  );
+}
+
+function Network({ private_ip: ip, management_mac: mac }: CandidateSlot) {
+  return (
+    <span className="flex flex-col">
+      <Code>{ip}</Code>
+      <span className="text-xs text-ink-faint">
+        <Code>{mac}</Code>
+      </span>
     </span>
   );
 }

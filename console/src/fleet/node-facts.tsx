@@ -1,5 +1,5 @@
 import type { Node } from '../api/types.ts';
-import { Code, Fact, Facts } from '../ui/facts.tsx';
+import { Fact, Facts, LongName } from '../ui/facts.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { Age, Timestamp } from '../ui/timestamp.tsx';
 import { ConnectionLabel } from './connection-label.tsx';
@@ -25,11 +25,11 @@ export function NodeFacts({ node }: { node: Node }) {
         </Fact>
         {node.boot_id && (
           <Fact name="Boot id" copy={node.boot_id}>
-            <Code>{node.boot_id}</Code>
+            <LongName>{node.boot_id}</LongName>
           </Fact>
         )}
         <Fact name="Id" copy={node.id}>
-          <Code>{node.id}</Code>
+          <LongName>{node.id}</LongName>
         </Fact>
       </Facts>
     </Panel>

@@ -33,7 +33,7 @@ export function NodeTasksPanel({ nodeId }: { nodeId: string }) {
       <Loaded query={query} loading={<Skeleton label="Loading tasks" rows={3} />}>
         {(tasks) =>
           tasks.length > 0 ? (
-            <DataTable label="Recent tasks" columns={COLUMNS} rows={tasks} rowKey={({ id }) => id} />
+            <DataTable label="Node tasks" columns={COLUMNS} rows={tasks} rowKey={({ id }) => id} />
           ) : (
             <p className="p-4 text-sm text-ink-muted">The host has had no task yet.</p>
           )

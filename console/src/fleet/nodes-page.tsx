@@ -24,6 +24,7 @@ const COLUMNS: Column<Node>[] = [
       </Link>
     ),
   },
+  { header: 'Slots', cell: ({ slot_counts: counts }) => <SlotStrip counts={counts} /> },
   {
     header: 'Posture',
     cell: ({ posture, posture_reason: reason }) => (
@@ -32,7 +33,6 @@ const COLUMNS: Column<Node>[] = [
       </span>
     ),
   },
-  { header: 'Slots', cell: ({ slot_counts: counts }) => <SlotStrip counts={counts} /> },
   { header: 'Connection', cell: ({ connection }) => <ConnectionLabel connection={connection} />, from: 'md' },
   {
     header: 'Region / rack',

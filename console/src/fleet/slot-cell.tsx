@@ -19,15 +19,19 @@ export function SlotCell({ slot, chosen, onChoose }: SlotCellProps) {
         type="button"
         onClick={onChoose}
         aria-pressed={chosen}
-        aria-label={`Slot ${slot.slot_index}, ${label.toLowerCase()}, ${slot.health_state}`}
         className={`${TONE_CLASS[tone]} flex min-w-0 flex-col gap-1.5 rounded-md border bg-surface p-1.5 text-left hover:border-line-strong ${chosen ? 'border-accent! ring-1 ring-accent' : 'border-line'}`}
       >
         <span className={`${fill} h-8 w-full rounded-[3px] border`} />
         <span className="flex items-center justify-between text-xs font-semibold tabular-nums">
-          {slot.slot_index}
-          {unhealthy && <TriangleAlert aria-hidden className="tone-danger size-3 text-tone-text" />}
+          <span>
+            <span className="sr-only">Slot </span>
+            {slot.slot_index}
+          </span>
+          {unhealthy && (
+            <TriangleAlert aria-label="unhealthy" className="tone-danger size-3 text-tone-text" />
+          )}
         </span>
-        <span className="text-[0.6875rem] leading-tight text-tone-text">{label}</span>
+        <span className="min-h-[2lh] text-xs leading-tight text-tone-text">{label}</span>
       </button>
     </Tooltip>
   );

@@ -11,7 +11,7 @@ export function SlotStrip({ counts }: { counts: Node['slot_counts'] }) {
     .map((state) => `${counts[state]} ${SLOT_STATES[state].label.toLowerCase()}`)
     .join(', ');
   return (
-    <span className="inline-flex items-center gap-2.5" title={words}>
+    <span className="inline-flex items-center gap-2.5 align-middle" title={words}>
       <span role="img" aria-label={words} className="inline-flex gap-[3px]">
         {states.flatMap((state) =>
           Array.from({ length: counts[state] }, (_, index) => (

@@ -19,14 +19,18 @@ export function formatAge(milliseconds: number): string {
 }
 
 const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
 export function formatLocal(timestamp: string): string {
   return local.format(new Date(timestamp));
 }
 
+/** The time of day, with the day in front unless it is today. */
 export function formatClock(timestamp: string): string {
-  return clock.format(new Date(timestamp));
+  const date = new Date(timestamp);
+  const today = date.toDateString() === new Date().toDateString();
+  return today ? clock.format(date) : `${day.format(date)}, ${clock.format(date)}`;
 }
 
 export function formatUtc(timestamp: string): string {

@@ -25,7 +25,7 @@ export function GpuCountPicker({ choice, onChange }: GpuCountPickerProps) {
               <input
                 type="radio"
                 name={group}
-                className="sr-only"
+                className="absolute inset-0 cursor-[inherit] appearance-none rounded-md outline-none"
                 value={count}
                 checked={count === gpus}
                 // The chosen one stays reachable when the stock falls below it.
@@ -51,7 +51,7 @@ export function GpuCountPicker({ choice, onChange }: GpuCountPickerProps) {
 }
 
 const SEGMENT =
-  'flex h-12 cursor-pointer items-center justify-center rounded-md border border-line-strong bg-surface text-lg font-semibold tabular-nums ' +
+  'relative flex h-12 cursor-pointer items-center justify-center rounded-md border border-line-strong bg-surface text-lg font-semibold tabular-nums ' +
   'hover:bg-hover has-checked:border-accent has-checked:bg-accent-wash has-checked:text-accent-text ' +
   'has-disabled:cursor-not-allowed has-disabled:border-dashed has-disabled:border-line has-disabled:bg-sunken has-disabled:font-normal has-disabled:text-ink-faint has-disabled:line-through ' +
   'has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent';

@@ -20,7 +20,7 @@ export function LaunchFields({ catalog, choice, name, onName, onChange }: Launch
     <div className="flex min-w-0 flex-col rounded-lg border border-line bg-surface">
       <Group>
         <div className="flex items-center gap-3">
-          <span className="flex size-9 items-center justify-center rounded-md bg-accent-wash text-accent-text">
+          <span className="flex size-9 shrink-0 items-center justify-center rounded-md bg-accent-wash text-accent-text">
             <Cpu aria-hidden className="size-4.5" />
           </span>
           <div>

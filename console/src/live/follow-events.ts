@@ -19,8 +19,7 @@ export async function followEvents(queryClient: QueryClient, signal: AbortSignal
   };
   try {
     for await (const event of subscribeEvents({ baseUrl: location.origin, signal, onStatus })) {
-      growTimeline(queryClient, event);
-      refresh(touchedKeys(event));
+      refresh([...touchedKeys(event), ...growTimeline(queryClient, event)]);
     }
   } catch (error) {
     setStreamStatus('lost');
@@ -28,13 +27,16 @@ export async function followEvents(queryClient: QueryClient, signal: AbortSignal
   }
 }
 
-function growTimeline(queryClient: QueryClient, event: EventEnvelope) {
+/** Adds the event to its timeline; answers with the timeline's key if it must be fetched again instead. */
+function growTimeline(queryClient: QueryClient, event: EventEnvelope): QueryKey[] {
   const allocationId = event.payload['allocation_id'];
-  if (typeof allocationId !== 'string') return;
+  if (typeof allocationId !== 'string') return [];
   const key = allocationKeys.timeline(allocationId);
   const entry = timelineEntryOf(event);
-  if (!entry) void queryClient.invalidateQueries({ queryKey: key });
-  else queryClient.setQueryData<TimelineEntry[]>(key, (known) => known && appendEntry(known, entry));
+  if (!entry) return [key];
+  queryClient.setQueryData<TimelineEntry[]>(key, (known) => known && appendEntry(known, entry));
+  // An answer under way may be older than the event and would overwrite it.
+  return queryClient.getQueryState(key)?.fetchStatus === 'fetching' ? [key] : [];
 }
 
 /** A launch makes many events in a moment; each answer is fetched again once for all of them. */

@@ -1,4 +1,5 @@
-import { Navigate, Outlet, useRouterState } from '@tanstack/react-router';
+import { Navigate, Outlet, useRouter } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useMe } from '../api/session.ts';
 import { LiveEvents } from '../live/live-events.tsx';
 import { LiveIndicator } from './live-indicator.tsx';
@@ -12,8 +13,7 @@ import { UserMenu } from './user-menu.tsx';
 /** The frame around every page of a signed-in person. */
 export function AppShell() {
   const me = useMe();
-  const here = useRouterState({ select: (state) => state.location.href });
-  if (!me) return <Navigate to="/" search={{ return_to: here }} />;
+  if (!me) return <ToLanding />;
   return (
     <div className="grid min-h-dvh grid-rows-[auto_1fr] md:grid-cols-[13.5rem_1fr] md:grid-rows-1">
       <LiveEvents />
@@ -47,4 +47,11 @@ export function AppShell() {
       </main>
     </div>
   );
+}
+
+/** The session ended under the page. The address is read once: it changes as soon as we leave. */
+function ToLanding() {
+  const router = useRouter();
+  const [here] = useState(() => router.state.location.href);
+  return <Navigate to="/" search={{ return_to: here }} replace />;
 }

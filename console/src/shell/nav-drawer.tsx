@@ -11,7 +11,7 @@ import { UserMenu } from './user-menu.tsx';
 /** The navigation on a phone. */
 export function NavDrawer({ me }: { me: Me }) {
   const [open, setOpen] = useState(false);
-  const iconButton = `${buttonClass({ variant: 'ghost' })} w-8 px-0`;
+  const iconButton = buttonClass({ variant: 'ghost', size: 'icon' });
   return (
     <Dialog.Root open={open} onOpenChange={setOpen}>
       <Dialog.Trigger aria-label="Open navigation" className={iconButton}>

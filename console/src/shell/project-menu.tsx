@@ -24,10 +24,8 @@ function ProjectSwitch({ current, choices }: { current: ProjectChoice; choices: 
   const navigate = useNavigate();
   return (
     <Menu.Root modal={false}>
-      <Menu.Trigger
-        aria-label={`Project ${current.project.name} of ${current.organization.name}, switch`}
-        className="flex items-center justify-between gap-2 rounded-md border border-line px-2.5 py-1.5 text-left hover:bg-hover"
-      >
+      <Menu.Trigger className="flex items-center justify-between gap-2 rounded-md border border-line px-2.5 py-1.5 text-left hover:bg-hover">
+        <span className="sr-only">Switch project, now</span>
         <ProjectName {...current} />
         <ChevronsUpDown aria-hidden className="size-3.5 shrink-0 text-ink-faint" />
       </Menu.Trigger>

@@ -18,12 +18,12 @@ export function ThemeSwitch() {
           <label
             key={choice}
             title={`${inWords(choice)} theme`}
-            className="flex size-6 cursor-pointer items-center justify-center rounded text-ink-faint hover:text-ink has-checked:bg-raised has-checked:text-accent-text has-checked:shadow-xs has-focus-visible:outline-2 has-focus-visible:outline-accent"
+            className="relative flex size-6 cursor-pointer items-center justify-center rounded text-ink-faint hover:text-ink has-checked:bg-raised has-checked:text-accent-text has-checked:shadow-xs has-focus-visible:outline-2 has-focus-visible:outline-accent"
           >
             <input
               type="radio"
               name={group}
-              className="sr-only"
+              className="absolute inset-0 cursor-pointer appearance-none rounded outline-none"
               checked={theme === choice}
               onChange={() => chooseTheme(choice)}
               aria-label={inWords(choice)}

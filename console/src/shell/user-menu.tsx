@@ -9,16 +9,14 @@ export function UserMenu({ me }: { me: Me }) {
   const leave = useMutation({ mutationFn: signOut });
   return (
     <Menu.Root modal={false}>
-      <Menu.Trigger
-        aria-label={`Signed in as ${me.user.name}, account menu`}
-        className="flex items-center gap-2.5 rounded-md px-2 py-1.5 text-left hover:bg-hover"
-      >
+      <Menu.Trigger className="flex items-center gap-2.5 rounded-md px-2 py-1.5 text-left hover:bg-hover">
         <span
           aria-hidden
           className="flex size-7 shrink-0 items-center justify-center rounded-full bg-accent-wash text-xs font-semibold text-accent-text"
         >
           {initials(me.user.name)}
         </span>
+        <span className="sr-only">Account menu of</span>
         <span className="flex min-w-0 flex-1 flex-col">
           <span className="truncate text-sm font-medium">{me.user.name}</span>
           <span className="truncate text-xs text-ink-faint">{me.user.email}</span>

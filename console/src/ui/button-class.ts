@@ -1,6 +1,6 @@
 export interface ButtonLook {
   variant?: 'primary' | 'secondary' | 'danger' | 'ghost';
-  size?: 'sm' | 'md' | 'lg';
+  size?: 'sm' | 'md' | 'lg' | 'icon';
 }
 
 const BASE =
@@ -14,7 +14,7 @@ const VARIANT = {
   ghost: 'border-transparent text-ink-muted hover:bg-hover hover:text-ink',
 };
 
-const SIZE = { sm: 'h-7 px-2.5 text-xs', md: 'h-8 px-3 text-sm', lg: 'h-10 px-4 text-base' };
+const SIZE = { sm: 'h-7 px-2.5 text-xs', md: 'h-8 px-3 text-sm', lg: 'h-10 px-4 text-base', icon: 'size-8' };
 
 /** The look of a button, for links that act like one. */
 export function buttonClass({ variant = 'secondary', size = 'md' }: ButtonLook): string {

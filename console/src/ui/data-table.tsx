@@ -24,8 +24,9 @@ const FROM = {
 
 export function DataTable<Row>({ label, columns, rows, rowKey }: DataTableProps<Row>) {
   return (
-    <div className="overflow-x-auto">
-      <table aria-label={label} className="w-full border-collapse text-sm">
+    // Focusable, so that arrow keys scroll what a narrow screen cuts off.
+    <div role="region" aria-label={label} tabIndex={0} className="overflow-x-auto">
+      <table className="w-full border-collapse text-sm">
         <thead>
           <tr className="border-b border-line">
             {columns.map((column) => (

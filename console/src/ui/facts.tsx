@@ -3,7 +3,11 @@ import { CopyButton } from './copy-button.tsx';
 
 /** A list of named facts; on wide screens the names stand in a column of their own. */
 export function Facts({ children }: { children: ReactNode }) {
-  return <dl className="grid gap-x-6 gap-y-2.5 text-sm sm:grid-cols-[minmax(7rem,auto)_1fr]">{children}</dl>;
+  return (
+    <dl className="grid gap-x-4 gap-y-2.5 text-sm sm:grid-cols-[minmax(6rem,max-content)_minmax(0,1fr)]">
+      {children}
+    </dl>
+  );
 }
 
 interface FactProps {
@@ -16,16 +20,25 @@ interface FactProps {
 export function Fact({ name, children, copy }: FactProps) {
   return (
     <>
-      <dt className="text-ink-faint max-sm:-mb-2">{name}</dt>
-      <dd className="flex min-h-6 min-w-0 items-center gap-1.5 break-words">
-        <span className="min-w-0 break-words">{children}</span>
+      <dt className="flex min-h-6 items-center self-start text-ink-faint max-sm:-mb-3">{name}</dt>
+      <dd className="flex min-h-6 min-w-0 items-center gap-1.5">
+        <span className="min-w-0 wrap-anywhere">{children}</span>
         {copy && <CopyButton value={copy} label={name.toLowerCase()} />}
       </dd>
     </>
   );
 }
 
-/** Addresses, serials and ids. */
+/** Addresses and serials. */
 export function Code({ children }: { children: ReactNode }) {
-  return <code className="font-mono text-[0.93em] break-all">{children}</code>;
+  return <code className="font-mono text-[0.93em] wrap-anywhere">{children}</code>;
+}
+
+/** A long name on one line, cut where the room ends; whole on hover and for the copy button. */
+export function LongName({ children }: { children: string }) {
+  return (
+    <code title={children} className="block truncate font-mono text-[0.93em]">
+      {children}
+    </code>
+  );
 }

@@ -10,6 +10,7 @@ export function NotFound({ what = 'page' }: { what?: string }) {
   return (
     <EmptyState
       icon={SearchX}
+      heading="h1"
       title={`There is no such ${what}`}
       action={
         <Link to="/" className={buttonClass({})}>

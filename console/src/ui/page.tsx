@@ -14,7 +14,7 @@ interface PageProps {
 export function Page({ title, tabTitle, aside, subtitle, actions, children }: PageProps) {
   useDocumentTitle(tabTitle ?? title);
   return (
-    <div className="mx-auto flex w-full max-w-6xl flex-col gap-5 px-4 py-6 sm:px-6">
+    <div className="mx-auto flex w-full max-w-7xl flex-col gap-5 px-4 py-6 sm:px-6">
       <header className="flex flex-wrap items-start justify-between gap-3">
         <div className="flex min-w-0 flex-col gap-1">
           <div className="flex flex-wrap items-center gap-x-3 gap-y-1">

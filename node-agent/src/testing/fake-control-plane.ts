@@ -10,6 +10,7 @@ import type { TaskKind, TaskParams } from '@gpuaas/contracts/tasks';
 import { TUNNEL_PATH } from '@gpuaas/contracts/tunnel';
 import { createWebSocketStream, WebSocketServer } from 'ws';
 import type { Heartbeat, Progress, SignedTask, TaskOutcome } from '../control-plane.ts';
+import { asSocket } from '../tunnel/socket-pair.ts';
 import { createTestAuthority, type TestAuthority } from './test-authority.ts';
 
 /** The node API over real mTLS, with the answers of a platform that remembers everything it heard. */
@@ -82,7 +83,7 @@ export async function startFakeControlPlane(): Promise<FakeControlPlane> {
       waiting.splice(0).forEach((wake) => wake());
     },
     async gateway() {
-      while (gateways.length === 0) await once(sockets, 'connection');
+      while (gateways.length === 0) await once(sockets, 'gateway');
       const latest = gateways.at(-1);
       if (!latest) throw new Error('no tunnel');
       return latest;
@@ -95,12 +96,12 @@ export async function startFakeControlPlane(): Promise<FakeControlPlane> {
     },
   };
 
-  sockets.on('connection', (socket) => {
-    const connection = createWebSocketStream(socket);
-    connection.on('error', () => undefined);
+  sockets.on('connection', async (socket) => {
+    const connection = await asSocket(createWebSocketStream(socket));
     const session = connect('http://tunnel', { createConnection: () => connection });
     session.on('error', () => undefined);
     gateways.push(session);
+    sockets.emit('gateway');
   });
   server.on('upgrade', (request, socket, head) => {
     if (request.url !== TUNNEL_PATH || !(socket as TLSSocket).authorized) return socket.destroy();

@@ -1,5 +1,5 @@
-import { performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
-import { pipeline, type Duplex } from 'node:stream';
+import { constants, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
+import type { Duplex } from 'node:stream';
 import { GRANT_HEADER, REASON_HEADER } from '@gpuaas/contracts/tunnel';
 import type { Host } from '../host/host.ts';
 import type { Identity } from '../identity/identity.ts';
@@ -60,7 +60,29 @@ async function open(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, ser
   server.streams.add(allocation_id, stream);
   stream.respond({ ':status': 200 });
   log.info('tunnel stream opened');
-  pipeline(stream, guest, stream, () => log.info('tunnel stream closed'));
+  join(stream, guest);
+  stream.once('close', () => log.info('tunnel stream closed'));
+}
+
+/** Each half closes by itself, as TCP does: a client may end its input and still wait for the answer. */
+function join(stream: ServerHttp2Stream, guest: Duplex): void {
+  stream.pipe(guest);
+  guest.pipe(stream);
+  guest.on('error', () => stream.close(constants.NGHTTP2_CONNECT_ERROR));
+  guest.once('close', () => {
+    stream.end();
+    stream.close(constants.NGHTTP2_NO_ERROR);
+  });
+  // A reset with code 0 does not close a stream that still has something to write; nobody will read it.
+  stream.once('aborted', () => {
+    guest.destroy();
+    stream.destroy();
+  });
+  stream.once('close', () => {
+    // What the client sent before it ended is still on its way into the guest.
+    if (stream.readableEnded && !guest.writableFinished) guest.once('finish', () => guest.destroy());
+    else guest.destroy();
+  });
 }
 
 function refuse(stream: ServerHttp2Stream, status: number, reason: string, log: Logger): void {

@@ -5,6 +5,7 @@ import { Backoff } from '../backoff.ts';
 import type { Identity } from '../identity/identity.ts';
 import { reasonOf } from '../log.ts';
 import { serveStreams, type StreamServer } from './serve-streams.ts';
+import { asSocket } from './socket-pair.ts';
 
 const PING_EVERY_MS = 10_000;
 const DEAD_AFTER_MS = 30_000;
@@ -36,15 +37,13 @@ async function holdTunnel(server: URL, streams: StreamServer, signal: AbortSigna
     await once(socket, 'open');
     streams.log.info('tunnel open');
     const watch = watchPeer(socket);
-    const connection = createWebSocketStream(socket, { allowHalfOpen: false });
-    connection.on('error', () => undefined);
+    const connection = await asSocket(createWebSocketStream(socket, { allowHalfOpen: false }));
     const session = serveStreams(connection, streams);
     try {
       if (socket.readyState !== WebSocket.CLOSED) await once(socket, 'close');
     } finally {
       clearInterval(watch);
       session.destroy();
-      connection.destroy();
     }
   } finally {
     signal.removeEventListener('abort', cut);

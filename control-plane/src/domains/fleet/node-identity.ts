@@ -1,6 +1,6 @@
-import * as x509 from '@peculiar/x509';
 import type { Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
+import { x509 } from '../../platform/keys/x509.ts';
 import { EC_P256, issueCertificate } from '../../platform/keys/certificates.ts';
 import type { Services } from '../../platform/services.ts';
 

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifyServerOptions } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifyServerOptions, type RouteOptions } from 'fastify';
 import glue from 'fastify-openapi-glue';
 import type { Db } from '../db/database.ts';
 import { isUuid, newId } from '../ids.ts';
@@ -67,11 +67,8 @@ export async function createContractServer<Caller extends CallerIdentity>(
   });
   await options.prepare?.(server);
   await server.register(glue, {
-    specification: structuredClone(options.document) as unknown as Record<string, never>,
-    operationResolver: (operationId: string) => {
-      const operation = findOperation(options.document, operationId);
-      return routeOptions(options, operation);
-    },
+    specification: structuredClone(options.document),
+    operationResolver: (operationId) => routeOptions(options, findOperation(options.document, operationId)),
   });
   refuseOtherMethods(server, options.document);
   return server;
@@ -80,7 +77,7 @@ export async function createContractServer<Caller extends CallerIdentity>(
 function routeOptions<Caller extends CallerIdentity>(
   options: ContractServerOptions<Caller>,
   operation: OperationObject,
-): Record<string, unknown> {
+): RouteOptions {
   const handler = options.handlers[operation.operationId];
   if (!handler) throw new Error(`operation ${operation.operationId} has no handler`);
   const callers = new WeakMap<FastifyRequest, Caller>();
@@ -102,7 +99,8 @@ function routeOptions<Caller extends CallerIdentity>(
       if (location) reply.header('location', location);
       return await reply.code(status).send(body);
     },
-  };
+    // The rest of the route comes from the contract.
+  } as unknown as RouteOptions;
 }
 
 function createContext<Caller extends CallerIdentity>(

@@ -1,9 +1,6 @@
-import 'reflect-metadata';
 import { createPrivateKey, randomBytes } from 'node:crypto';
-import * as x509 from '@peculiar/x509';
+import { x509 } from './x509.ts';
 import type { PlatformKeys } from './platform-keys.ts';
-
-x509.cryptoProvider.set(crypto);
 
 export const EC_P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 

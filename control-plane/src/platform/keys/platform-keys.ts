@@ -1,6 +1,5 @@
-import 'reflect-metadata';
 import { createPrivateKey, generateKeyPairSync, X509Certificate, type KeyObject } from 'node:crypto';
-import * as x509 from '@peculiar/x509';
+import { x509 } from './x509.ts';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../db/database.ts';
 import { certificateSerial, EC_P256, exportPrivateKeyPem, importPrivateKey } from './certificates.ts';

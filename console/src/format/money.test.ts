@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { formatMoney, plus, priceOver, times } from './money.ts';
+
+const usd = (micros: number) => ({ currency: 'USD', micros });
+
+test('an amount is written exactly, with further decimals only where it has them', () => {
+  expect(formatMoney(usd(3_490_000))).toBe('$3.49');
+  expect(formatMoney(usd(20_000_000))).toBe('$20.00');
+  expect(formatMoney(usd(1_234_567_800_001))).toBe('$1,234,567.800001');
+  expect(formatMoney(usd(1))).toBe('$0.000001');
+  expect(formatMoney(usd(-500_000))).toBe('−$0.50');
+  expect(formatMoney({ currency: 'CHF', micros: 1_500_000 })).toBe('CHF 1.50');
+});
+
+test('a fixed number of decimals cuts off and never rounds up', () => {
+  expect(formatMoney(usd(999_999), 4)).toBe('$0.9999');
+  expect(formatMoney(usd(0), 4)).toBe('$0.0000');
+});
+
+test('a price over a span is rounded down to the micro', () => {
+  expect(priceOver(usd(3_490_000), 3_600_000)).toEqual(usd(3_490_000));
+  expect(priceOver(usd(3_490_000), 1_000)).toEqual(usd(969));
+});
+
+test('sums and multiples stay exact', () => {
+  expect(times(usd(3_490_000), 730 * 8)).toEqual(usd(20_381_600_000));
+  expect(plus(usd(1), usd(2))).toEqual(usd(3));
+});

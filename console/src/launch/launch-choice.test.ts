@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import type { Sku } from '../api/types.ts';
+import { countRefusal, launchChoice, type Catalog } from './launch-choice.ts';
+
+const sku: Sku = {
+  sku: 'h200-slice',
+  display_name: 'H200 slice',
+  capacity_shape: 'gpu_slice',
+  gpu_model: 'H200',
+  gpus_total: 8,
+  allowed_gpu_counts: [1, 2, 4],
+  resource_profile: { vcpu_per_gpu: 24, memory_gib_per_gpu: 240 },
+  price_per_gpu_hour: { currency: 'USD', micros: 3_490_000 },
+  availability: [{ region: 'north', gpus_available: 9, largest_slice: 2 }],
+};
+
+const catalog: Catalog = {
+  skus: [sku],
+  regions: [
+    { region: 'east', display_name: 'East', status: 'coming' },
+    { region: 'north', display_name: 'North', status: 'enabled' },
+  ],
+  images: [{ image: 'ubuntu', display_name: 'Ubuntu', kind: 'base', digest: 'sha256:0' }],
+};
+
+test('an empty address gets the first choice that can be had', () => {
+  expect(launchChoice({}, catalog)).toMatchObject({
+    region: 'north',
+    gpus: 1,
+    largestSlice: 2,
+    gpusAvailable: 9,
+  });
+});
+
+test('a coming region and a size that is not sold are not taken from the address', () => {
+  expect(launchChoice({ region: 'east', gpus: 3 }, catalog)).toMatchObject({ region: 'north', gpus: 1 });
+  expect(launchChoice({ gpus: 4 }, catalog)).toMatchObject({ gpus: 4 });
+});
+
+test('a size that does not fit on one node says so', () => {
+  expect(countRefusal(2, 2)).toBeNull();
+  expect(countRefusal(4, 2)).toContain('the largest free slice is 2');
+  expect(countRefusal(1, 0)).toContain('No GPU is free');
+});

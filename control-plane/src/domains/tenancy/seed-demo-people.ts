@@ -1,0 +1,145 @@
+import type { PermissionGroup } from '@gpuaas/contracts/generated/permissions.ts';
+import { hashSecret, newApiKey } from '../../platform/auth/secrets.ts';
+import type { Tx } from '../../platform/db/database.ts';
+import { newId } from '../../platform/ids.ts';
+
+export interface DemoPerson {
+  key: string;
+  role: string;
+  email: string;
+  name: string;
+  password: string;
+  group: PermissionGroup;
+  organization: string | null;
+}
+
+/** The people a newcomer can be. They exist only in the embedded identity provider. */
+export const demoPeople: readonly DemoPerson[] = [
+  {
+    key: 'operator',
+    role: 'platform operator',
+    email: 'operator@gpuaas.test',
+    name: 'Omar Operator',
+    password: 'operator-demo',
+    group: 'fleet_operator',
+    organization: null,
+  },
+  {
+    key: 'admin',
+    role: 'tenant admin',
+    email: 'admin@acme.test',
+    name: 'Ada Admin',
+    password: 'admin-demo',
+    group: 'tenant_admin',
+    organization: 'Acme Research',
+  },
+  {
+    key: 'member',
+    role: 'tenant member',
+    email: 'member@acme.test',
+    name: 'Max Member',
+    password: 'member-demo',
+    group: 'regular_user',
+    organization: 'Acme Research',
+  },
+  {
+    key: 'other',
+    role: 'member of a second tenant',
+    email: 'member@globex.test',
+    name: 'Gia Globex',
+    password: 'globex-demo',
+    group: 'tenant_admin',
+    organization: 'Globex Labs',
+  },
+];
+
+export interface SeededPerson extends DemoPerson {
+  apiKey: string;
+  organizationId: string | null;
+  projectId: string | null;
+}
+
+/** Makes the demo people and their tenants, once. `knownKeys` are the API keys of an earlier start. */
+export async function seedDemoPeople(
+  tx: Tx,
+  issuer: string,
+  knownKeys: ReadonlyMap<string, string>,
+): Promise<SeededPerson[]> {
+  const seeded: SeededPerson[] = [];
+  for (const person of demoPeople) {
+    const userId = await findOrCreateUser(tx, issuer, person);
+    const tenant = person.organization ? await findOrCreateTenant(tx, person.organization) : null;
+    await bind(tx, userId, person, tenant);
+    const apiKey = await keepOrCreateKey(tx, userId, knownKeys.get(person.email));
+    seeded.push({ ...person, apiKey, organizationId: tenant?.organizationId ?? null, projectId: tenant?.projectId ?? null });
+  }
+  return seeded;
+}
+
+async function findOrCreateUser(tx: Tx, issuer: string, person: DemoPerson): Promise<string> {
+  const row = await tx
+    .insertInto('users')
+    .values({ id: newId(), issuer, subject: person.key, email: person.email, name: person.name })
+    .onConflict((c) => c.columns(['issuer', 'subject']).doUpdateSet({ email: person.email, name: person.name }))
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return row.id;
+}
+
+interface Tenant {
+  organizationId: string;
+  projectId: string;
+}
+
+async function findOrCreateTenant(tx: Tx, name: string): Promise<Tenant> {
+  const existing = await tx
+    .selectFrom('organizations as o')
+    .innerJoin('projects as p', 'p.organization_id', 'o.id')
+    .select(['o.id as organizationId', 'p.id as projectId'])
+    .where('o.name', '=', name)
+    .where('p.name', '=', 'default')
+    .executeTakeFirst();
+  if (existing) return existing;
+  const tenant = { organizationId: newId(), projectId: newId() };
+  await tx.insertInto('organizations').values({ id: tenant.organizationId, name }).execute();
+  await tx
+    .insertInto('projects')
+    .values({ id: tenant.projectId, organization_id: tenant.organizationId, name: 'default' })
+    .execute();
+  return tenant;
+}
+
+async function bind(tx: Tx, userId: string, person: DemoPerson, tenant: Tenant | null): Promise<void> {
+  const scope = !tenant ? 'platform' : person.group === 'tenant_admin' ? 'tenant' : 'project';
+  await tx
+    .insertInto('permission_bindings')
+    .values({
+      id: newId(),
+      user_id: userId,
+      permission_group: person.group,
+      scope,
+      organization_id: tenant?.organizationId ?? null,
+      project_id: scope === 'project' ? tenant!.projectId : null,
+    })
+    .onConflict((c) => c.columns(['user_id', 'permission_group', 'scope', 'organization_id', 'project_id']).doNothing())
+    .execute();
+}
+
+async function keepOrCreateKey(tx: Tx, userId: string, known: string | undefined): Promise<string> {
+  if (known) {
+    const row = await tx
+      .selectFrom('api_keys')
+      .select('id')
+      .where('secret_hash', '=', hashSecret(known))
+      .where('user_id', '=', userId)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst();
+    if (row) return known;
+  }
+  const key = newApiKey();
+  await tx
+    .insertInto('api_keys')
+    .values({ id: newId(), user_id: userId, name: 'demo', prefix: key.slice(0, 12), secret_hash: hashSecret(key) })
+    .execute();
+  return key;
+}

@@ -1,0 +1,105 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import cookie from '@fastify/cookie';
+import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
+import type { FastifyInstance } from 'fastify';
+import { allocationRoutes } from '../domains/allocations/routes.ts';
+import { catalogRoutes } from '../domains/catalog/routes.ts';
+import { fleetRoutes } from '../domains/fleet/routes.ts';
+import { tenancyRoutes } from '../domains/tenancy/routes.ts';
+import { terminalRoutes } from '../domains/terminal/routes.ts';
+import { TerminalGateway } from '../domains/terminal/terminal-gateway.ts';
+import { TunnelHub } from '../domains/terminal/tunnel-hub.ts';
+import { authenticate } from '../platform/auth/authenticate.ts';
+import type { Caller } from '../platform/auth/caller.ts';
+import type { DevIdp } from '../platform/auth/dev-idp/dev-idp.ts';
+import { OidcLogin, type OidcSettings } from '../platform/auth/oidc-login.ts';
+import { EventTail } from '../platform/events/tail.ts';
+import { streamEvents } from '../platform/events/stream-route.ts';
+import { createContractServer } from '../platform/http/contract-server.ts';
+import type { ContractDocument, Handler } from '../platform/http/operation.ts';
+import { Readiness, systemRoutes } from '../platform/http/readiness.ts';
+import { serveConsole } from '../platform/http/serve-console.ts';
+import type { Services } from '../platform/services.ts';
+import { startNodeApi } from './node-api.ts';
+
+export interface ApiOptions {
+  host: string;
+  port: number;
+  nodePort: number;
+  publicUrl: string;
+  oidc: OidcSettings;
+  /** Serves the embedded identity provider under its issuer's path. */
+  devIdp: DevIdp | null;
+  /** Folder of the built console; null serves the API alone. */
+  consoleDir: string | null;
+  readiness: Readiness;
+  checkResponses: boolean;
+}
+
+export interface Api {
+  stop(): Promise<void>;
+}
+
+/** The public API with console and terminal gateway, and the node API beside it. */
+export async function startApi(services: Services, options: ApiOptions): Promise<Api> {
+  const { log } = services;
+  const tail = new EventTail(services.db, services.listener, log);
+  await tail.start();
+  const hub = new TunnelHub(log);
+  const gateway = new TerminalGateway(services, hub, tail, options.publicUrl);
+  const login = new OidcLogin(services.db, options.oidc);
+  const handlers = {
+    ...systemRoutes(options.readiness, document),
+    ...tenancyRoutes(services, { login, publicUrl: options.publicUrl }),
+    ...catalogRoutes(services),
+    ...allocationRoutes(services),
+    ...terminalRoutes(services),
+    ...fleetRoutes(services),
+    streamEvents: streamEvents(services, tail),
+  };
+  const server = await createContractServer<Caller>({
+    document: document as unknown as ContractDocument,
+    handlers: handlers as unknown as Record<string, Handler<never, Caller>>,
+    authenticate: (request, operation) => authenticate(services.db, request, operation),
+    db: services.db,
+    log,
+    checkResponses: options.checkResponses,
+    fastify: { serverFactory: (handler) => createServer(withDevIdp(options.devIdp, handler)) },
+    prepare: async (instance) => {
+      await instance.register(cookie);
+    },
+  });
+  if (options.consoleDir) await serveConsole(server, options.consoleDir);
+  routeUpgrades(server, gateway);
+  await server.listen({ host: options.host, port: options.port });
+  const nodeApi = await startNodeApi(services, hub, options);
+  return {
+    async stop() {
+      gateway.close();
+      hub.close();
+      await nodeApi.stop();
+      await tail.stop();
+      server.server.closeAllConnections();
+      await server.close();
+    },
+  };
+}
+
+type RawHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+function withDevIdp(devIdp: DevIdp | null, handler: RawHandler): RawHandler {
+  if (!devIdp) return handler;
+  const mount = new URL(devIdp.issuer).pathname;
+  return (request, response) => {
+    const path = request.url?.split('?')[0] ?? '';
+    if (path === mount || path.startsWith(`${mount}/`)) devIdp.handle(request, response);
+    else handler(request, response);
+  };
+}
+
+function routeUpgrades(server: FastifyInstance, gateway: TerminalGateway): void {
+  server.server.on('upgrade', (request: IncomingMessage, socket, head: Buffer) => {
+    if (TerminalGateway.isTerminalPath(request.url)) gateway.accept(request, socket, head);
+    else socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
+  });
+}

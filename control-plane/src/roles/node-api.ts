@@ -1,0 +1,74 @@
+import type { IncomingMessage } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import document from '@gpuaas/contracts/generated/node-openapi.json' with { type: 'json' };
+import { enrollingNode, nodeOfConnection, type NodeCaller } from '../domains/fleet/node-caller.ts';
+import { nodeRoutes } from '../domains/fleet/node-routes.ts';
+import { TunnelHub } from '../domains/terminal/tunnel-hub.ts';
+import { createContractServer } from '../platform/http/contract-server.ts';
+import type { ContractDocument, Handler } from '../platform/http/operation.ts';
+import { issueServerIdentity } from '../platform/keys/certificates.ts';
+import type { Services } from '../platform/services.ts';
+
+export interface NodeApi {
+  port: number;
+  stop(): Promise<void>;
+}
+
+/** The agents' port: TLS 1.3, client certificates of our own CA for everything but enrolment. */
+export async function startNodeApi(
+  services: Services,
+  hub: TunnelHub,
+  options: { host: string; nodePort: number; checkResponses: boolean },
+): Promise<NodeApi> {
+  const { ca } = services.keys;
+  const identity = await issueServerIdentity(ca, { dns: ['localhost'], ip: ['127.0.0.1'] });
+  const tls = {
+    key: identity.keyPem,
+    cert: identity.certPem,
+    ca: ca.pem,
+    requestCert: true,
+    // Enrolment has no certificate yet; every other operation checks `authorized` itself.
+    rejectUnauthorized: false,
+    minVersion: 'TLSv1.3' as const,
+  };
+  const server = await createContractServer<NodeCaller>({
+    document: document as unknown as ContractDocument,
+    handlers: nodeRoutes(services) as unknown as Record<string, Handler<never, NodeCaller>>,
+    authenticate: async (request, operation) =>
+      operation.security?.length === 0 ? enrollingNode() : await nodeOfConnection(services.db, request.raw),
+    db: services.db,
+    log: services.log,
+    checkResponses: options.checkResponses,
+    fastify: { serverFactory: (handler) => createServer(tls, handler) as never },
+  });
+  server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    void upgradeTunnel(services, hub, request, socket, head);
+  });
+  await server.listen({ host: options.host, port: options.nodePort });
+  return {
+    port: (server.server.address() as AddressInfo).port,
+    async stop() {
+      server.server.closeAllConnections();
+      await server.close();
+    },
+  };
+}
+
+async function upgradeTunnel(
+  services: Services,
+  hub: TunnelHub,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): Promise<void> {
+  socket.on('error', () => socket.destroy());
+  try {
+    const node = await nodeOfConnection(services.db, request);
+    if (TunnelHub.isTunnelPath(request.url)) hub.accept(node.nodeId, request, socket, head);
+    else socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
+  } catch {
+    socket.end('HTTP/1.1 401 Unauthorized\r\nconnection: close\r\n\r\n');
+  }
+}

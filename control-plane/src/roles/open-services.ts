@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import { systemClock } from '../platform/clock.ts';
+import { openDatabase } from '../platform/db/database.ts';
+import { Listener } from '../platform/db/listener.ts';
+import { EVENTS_CHANNEL } from '../platform/events/emit.ts';
+import { loadPlatformKeys } from '../platform/keys/platform-keys.ts';
+import { loadPlatformKey, Sealer } from '../platform/keys/seal.ts';
+import type { Services } from '../platform/services.ts';
+import type { Logger } from '../platform/telemetry/logger.ts';
+import { WorkflowClient } from '../platform/workflows/workflow-client.ts';
+import { TASKS_CHANNEL } from '../domains/fleet/issue-task.ts';
+
+/** What every role needs, over a migrated database. */
+export async function openServices(options: {
+  databaseUrl: string;
+  dataDir: string;
+  log: Logger;
+}): Promise<{ services: Services; close(): Promise<void> }> {
+  const { databaseUrl, dataDir, log } = options;
+  const database = openDatabase(databaseUrl, {
+    onError: (error) => log.warn({ err: error }, 'database connection lost'),
+  });
+  const listener = new Listener(databaseUrl, [EVENTS_CHANNEL, TASKS_CHANNEL]);
+  await listener.start();
+  const sealer = new Sealer(await loadPlatformKey(join(dataDir, 'platform.key')));
+  const keys = await loadPlatformKeys(database.db, sealer);
+  const workflows = await WorkflowClient.connect(databaseUrl, log);
+  const services: Services = { db: database.db, database, listener, keys, sealer, workflows, clock: systemClock, log };
+  return {
+    services,
+    async close() {
+      await workflows.close();
+      await listener.close();
+      await database.close();
+    },
+  };
+}

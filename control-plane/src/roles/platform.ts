@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DBOS } from '@dbos-inc/dbos-sdk';
+import { seedDemoPeople, demoPeople, type SeededPerson } from '../domains/tenancy/seed-demo-people.ts';
+import { CONSOLE_CLIENT_ID, createDevIdp, type DevIdp } from '../platform/auth/dev-idp/dev-idp.ts';
+import type { OidcSettings } from '../platform/auth/oidc-login.ts';
+import { migrate } from '../platform/db/migrate.ts';
+import { Readiness } from '../platform/http/readiness.ts';
+import type { Services } from '../platform/services.ts';
+import type { Logger } from '../platform/telemetry/logger.ts';
+import { startApi } from './api.ts';
+import type { Config } from './config.ts';
+import { readDemoKeys, writeDemoFile } from './demo-file.ts';
+import { openServices } from './open-services.ts';
+import { startWorker } from './worker.ts';
+
+export interface PlatformOptions extends Config {
+  databaseUrl: string;
+  consoleDir: string | null;
+  /** Tests run workers as processes of their own. */
+  runWorker: boolean;
+  checkResponses: boolean;
+  readiness: Readiness;
+  log: Logger;
+}
+
+export interface Platform {
+  services: Services;
+  people: SeededPerson[];
+  demoFile: string;
+  nodeUrl: string;
+}
+
+/** Control plane of one machine: API, node API, gateway, worker and the embedded identity provider. */
+export async function startPlatform(
+  options: PlatformOptions,
+  onStop: (stop: () => Promise<void>) => void,
+): Promise<Platform> {
+  const { databaseUrl, dataDir, readiness, log } = options;
+  await migrate(databaseUrl, (line) => log.info(line));
+  await migrateWorkflows(databaseUrl);
+  const { services, close } = await openServices({ databaseUrl, dataDir, log });
+  onStop(close);
+  readiness.add({
+    name: 'database',
+    check: async () => void (await services.database.pool.query('select 1')),
+  });
+  if (options.runWorker) {
+    const workflows = readiness.addMilestone('workflows', 'the worker is starting');
+    const engine = await startWorker(services);
+    onStop(() => engine.stop());
+    workflows.done();
+  }
+  const { oidc, devIdp } = await identityProvider(options);
+  const people = devIdp ? await seedPeople(services, dataDir, devIdp.issuer) : [];
+  const api = await startApi(services, { ...options, oidc, devIdp });
+  onStop(() => api.stop());
+  const nodeUrl = `https://127.0.0.1:${options.nodePort}`;
+  const demoFile = await writeDemoFile(dataDir, { baseUrl: options.publicUrl, nodeUrl }, people);
+  return { services, people, demoFile, nodeUrl };
+}
+
+/** The engine's own migrations print to stdout; they are not the operator's business. */
+async function migrateWorkflows(databaseUrl: string): Promise<void> {
+  const { log } = console;
+  console.log = () => undefined;
+  try {
+    await DBOS.migrate(databaseUrl);
+  } finally {
+    console.log = log;
+  }
+}
+
+async function identityProvider(options: PlatformOptions): Promise<{ oidc: OidcSettings; devIdp: DevIdp | null }> {
+  const redirectUri = `${options.publicUrl}/auth/callback`;
+  // The embedded provider never runs beside a real one.
+  if (options.oidc) return { oidc: { ...options.oidc, redirectUri }, devIdp: null };
+  const clientSecret = await keptSecret(join(options.dataDir, 'dev-idp-client.secret'));
+  const devIdp = await createDevIdp({
+    issuer: `${options.publicUrl}/idp`,
+    people: demoPeople.map(({ key, email, name, password }) => ({ sub: key, email, name, password })),
+    keyFile: join(options.dataDir, 'dev-idp-keys.json'),
+    clients: { consoleRedirectUri: redirectUri, consoleClientSecret: clientSecret },
+  });
+  return { oidc: { issuer: devIdp.issuer, clientId: CONSOLE_CLIENT_ID, clientSecret, redirectUri }, devIdp };
+}
+
+async function seedPeople(services: Services, dataDir: string, issuer: string): Promise<SeededPerson[]> {
+  const known = await readDemoKeys(dataDir);
+  return await services.db.transaction().execute((tx) => seedDemoPeople(tx, issuer, known));
+}
+
+async function keptSecret(file: string): Promise<string> {
+  await mkdir(join(file, '..'), { recursive: true });
+  try {
+    await writeFile(file, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  await chmod(file, 0o600);
+  return await readFile(file, 'utf8');
+}

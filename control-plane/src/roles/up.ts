@@ -1,0 +1,75 @@
+import { createGpuaasClient } from '@gpuaas/sdk/client';
+import { unwrap } from '@gpuaas/sdk/problem';
+import { approveFleet } from '@gpuaas/lab/approve-fleet';
+import { startSimulatedFleet } from '@gpuaas/lab/simulated-fleet';
+import { join } from 'node:path';
+import { startEmbeddedPostgres } from '../platform/db/embedded-postgres.ts';
+import { Readiness } from '../platform/http/readiness.ts';
+import { createLogger } from '../platform/telemetry/logger.ts';
+import { buildConsole } from './build-console.ts';
+import { readConfig, type Config } from './config.ts';
+import { runRole } from './entry-point.ts';
+import { startPlatform } from './platform.ts';
+
+const DEMO_REGION = 'uae-north-1';
+
+/** Everything on one machine: database, control plane, console, and a simulated fleet of real agents. */
+await runRole(async (onStop) => {
+  const config = readConfig();
+  const log = createLogger('up');
+  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  say('GPUaaS is starting …');
+  const consoleBuilt = buildConsole((line) => say(`  ${line}`));
+  consoleBuilt.catch(() => undefined);
+  const databaseUrl = config.databaseUrl ?? (await embeddedDatabase(config, onStop, (line) => log.debug(line)));
+  const readiness = new Readiness();
+  const fleetReady = readiness.addMilestone('simulated fleet', 'hosts are being enrolled and approved');
+  const platform = await startPlatform(
+    {
+      ...config,
+      databaseUrl,
+      consoleDir: await consoleBuilt,
+      runWorker: true,
+      checkResponses: false,
+      readiness,
+      log,
+    },
+    onStop,
+  );
+  const operator = platform.people.find((person) => person.key === 'operator');
+  if (operator && config.simNodes > 0) {
+    const client = createGpuaasClient({ baseUrl: `http://${config.host}:${config.port}`, apiKey: operator.apiKey });
+    const fleet = await startSimulatedFleet({
+      count: config.simNodes,
+      serverUrl: platform.nodeUrl,
+      stateDir: join(config.dataDir, 'hosts'),
+      speed: config.simSpeed,
+      faults: config.simFaults,
+      client,
+      region: DEMO_REGION,
+      log: (line) => log.info(line),
+    });
+    onStop(() => fleet.stop());
+    await approveFleet(client, (line) => log.debug(line));
+    await unwrap(
+      client.PATCH('/api/v1/admin/skus/{sku}', { params: { path: { sku: 'h200-sxm-slice' } }, body: { enabled: true } }),
+    );
+  }
+  fleetReady.done();
+  say('');
+  say(`  Console    ${config.publicUrl}`);
+  for (const person of platform.people) say(`  ${person.role.padEnd(26)} ${person.email.padEnd(22)} ${person.password}`);
+  say(`  API keys   ${platform.demoFile}`);
+  say('');
+  say('Ready. Ctrl-C stops everything.');
+});
+
+async function embeddedDatabase(
+  config: Config,
+  onStop: (stop: () => Promise<void>) => void,
+  log: (line: string) => void,
+): Promise<string> {
+  const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, log });
+  onStop(() => postgres.stop());
+  return postgres.url;
+}
