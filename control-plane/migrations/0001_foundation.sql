@@ -80,7 +80,7 @@ create table idempotency_keys (
   operation text not null,
   request_hash bytea not null,
   response_status integer,
-  response_body jsonb,
+  response_body text,
   response_location text,
   created_at timestamptz not null default now(),
   primary key (caller_id, key)

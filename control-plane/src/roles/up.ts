@@ -47,10 +47,10 @@ await runRole(async (onStop) => {
       faults: config.simFaults,
       client,
       region: DEMO_REGION,
-      log: (line) => log.info(line),
+      log,
     });
     onStop(() => fleet.stop());
-    await approveFleet(client, (line) => log.debug(line));
+    await approveFleet(client, log);
     await unwrap(
       client.PATCH('/api/v1/admin/skus/{sku}', { params: { path: { sku: 'h200-sxm-slice' } }, body: { enabled: true } }),
     );

@@ -108,7 +108,7 @@ export interface IdempotencyKeys {
   key: string;
   operation: string;
   request_hash: Buffer;
-  response_body: Json | null;
+  response_body: string | null;
   response_location: string | null;
   response_status: number | null;
 }

@@ -1,0 +1,78 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import type { GpuaasClient } from '@gpuaas/sdk/client';
+import { unwrap } from '@gpuaas/sdk/problem';
+import type { LabLog } from './lab-log.ts';
+
+type Node = components['schemas']['Node'];
+type Candidate = components['schemas']['CandidateSlot'];
+
+const DISCOVERY_DEADLINE_MS = 60_000;
+
+/** As an operator: discovers every host that has no slots yet and approves what may be sold. Safe to repeat. */
+export async function approveFleet(client: GpuaasClient, log: LabLog): Promise<void> {
+  const nodes = await listNodes(client);
+  await Promise.all(nodes.filter(hasNoSlots).map((node) => approveNode(client, node, log)));
+}
+
+async function approveNode(client: GpuaasClient, node: Node, log: LabLog): Promise<void> {
+  const path = { node_id: node.id };
+  const task = await unwrap(
+    client.POST('/api/v1/admin/nodes/{node_id}/slice-topology/discovery', { params: { path } }),
+  );
+  const { discovery_task_id, candidates } = await awaitDiscovery(client, node, task.id);
+  const slot_indexes = candidates.filter(mayBeSold).map((candidate) => candidate.slot_index);
+  for (const left of candidates.filter((candidate) => !mayBeSold(candidate))) {
+    log.warn({ hostname: node.hostname, slot_index: left.slot_index, mounts: left.nvme_mounts }, 'slot not approved');
+  }
+  if (slot_indexes.length === 0) return;
+  const body = { discovery_task_id, slot_indexes, destructive_wipe_policy: 'blkdiscard' as const };
+  await unwrap(client.POST('/api/v1/admin/nodes/{node_id}/resource-slots/approve', { params: { path }, body }));
+  log.info({ hostname: node.hostname, slots: slot_indexes.length }, 'slots approved');
+}
+
+interface Discovery {
+  discovery_task_id: string;
+  candidates: Candidate[];
+}
+
+/** The latest result serves as well as the asked one: somebody else may have asked after us. */
+async function awaitDiscovery(client: GpuaasClient, node: Node, taskId: string): Promise<Discovery> {
+  const end = Date.now() + DISCOVERY_DEADLINE_MS;
+  const path = { node_id: node.id };
+  for (;;) {
+    const discovery = await unwrap(
+      client.GET('/api/v1/admin/nodes/{node_id}/slice-topology/discovery', { params: { path } }),
+    );
+    const { task } = discovery;
+    if (task.state === 'succeeded') return { discovery_task_id: task.id, candidates: discovery.candidates };
+    if (task.id === taskId && (task.state === 'failed' || task.state === 'expired')) {
+      throw new Error(`discovery of ${node.hostname} ${task.state}: ${task.error?.detail ?? 'no reason given'}`);
+    }
+    if (Date.now() > end) throw new Error(`discovery of ${node.hostname} did not finish within a minute`);
+    await pause(200);
+  }
+}
+
+async function listNodes(client: GpuaasClient): Promise<Node[]> {
+  const nodes: Node[] = [];
+  let page: string | null = null;
+  do {
+    const query: { page?: string } = page === null ? {} : { page };
+    const answer: { items: Node[]; next_page: string | null } = await unwrap(
+      client.GET('/api/v1/admin/nodes', { params: { query } }),
+    );
+    nodes.push(...answer.items);
+    page = answer.next_page;
+  } while (page !== null);
+  return nodes;
+}
+
+function hasNoSlots(node: Node): boolean {
+  return Object.values(node.slot_counts).every((count) => count === 0);
+}
+
+function mayBeSold(candidate: Candidate): boolean {
+  const complete = candidate.fabric_vf_pci_address !== null && candidate.nvme_serial !== null;
+  return complete && candidate.nvme_mounts.length === 0;
+}

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { GpuaasClient } from '@gpuaas/sdk/client';
+import { unwrap } from '@gpuaas/sdk/problem';
+import type { LabLog } from './lab-log.ts';
+import { startMachine, type SimulatedMachine } from './simulated-machine.ts';
+
+export interface SimulatedFleetOptions {
+  count: number;
+  /** The https address of the node port. */
+  serverUrl: string;
+  /** Each host keeps its state in a folder of its own name in here. */
+  stateDir: string;
+  /** 1 = believable timings, 0 = no delays. */
+  speed: number;
+  /** As GPUAAS_SIM_FAULTS: names with commas, `name@hostname` for one host. */
+  faults?: string;
+  /** An operator's client: it mints the enrolment tokens. */
+  client: GpuaasClient;
+  region: string;
+  log: LabLog;
+  /** Further settings of the agents, for tests. */
+  agentEnv?: Record<string, string>;
+}
+
+export interface SimulatedFleet {
+  nodes: { hostname: string; pid(): number | null }[];
+  /** The agent comes back by itself; its VMs do not notice. */
+  killAgent(hostname: string, signal: NodeJS.Signals): void;
+  /** Stops the agents and cuts the power. */
+  stop(): Promise<void>;
+}
+
+const ENROL_DEADLINE_MS = 30_000;
+
+/** Simulated 8-GPU hosts run by real node agents. Resolves when all have enrolled. */
+export async function startSimulatedFleet(options: SimulatedFleetOptions): Promise<SimulatedFleet> {
+  const bootId = randomUUID();
+  const hostnames = Array.from({ length: options.count }, (_, index) => `sim-h200-${String(index + 1).padStart(2, '0')}`);
+  const machines = await Promise.all(hostnames.map((hostname, index) => startHost(hostname, index)));
+
+  async function startHost(hostname: string, index: number): Promise<SimulatedMachine> {
+    return await startMachine({
+      hostname,
+      dir: join(options.stateDir, hostname),
+      log: options.log,
+      env: {
+        GPUAAS_AGENT_SERVER: options.serverUrl,
+        GPUAAS_SIM_SPEED: String(options.speed),
+        GPUAAS_SIM_FAULTS: options.faults ?? '',
+        GPUAAS_SIM_BOOT_ID: bootId,
+        ...options.agentEnv,
+      },
+      mintToken: () => mintToken(options, hostname, `rack-${Math.floor(index / 4) + 1}`),
+    });
+  }
+
+  const fleet: SimulatedFleet = {
+    nodes: machines.map(({ hostname, pid }) => ({ hostname, pid })),
+    killAgent(hostname, signal) {
+      const machine = machines.find((one) => one.hostname === hostname);
+      if (!machine) throw new Error(`there is no simulated host ${hostname}`);
+      machine.kill(signal);
+    },
+    async stop() {
+      await Promise.all(machines.map((machine) => machine.stop()));
+    },
+  };
+  try {
+    await Promise.all(machines.map((machine) => machine.enrolled(ENROL_DEADLINE_MS)));
+  } catch (error) {
+    await fleet.stop();
+    throw error;
+  }
+  return fleet;
+}
+
+async function mintToken({ client, region }: SimulatedFleetOptions, hostname: string, rack: string): Promise<string> {
+  const body = { hostname, region, rack, pool: 'default', node_family: 'hgx-h200' };
+  const { token } = await unwrap(client.POST('/api/v1/admin/node-enrolments', { body }));
+  if (!token) throw new Error(`no enrolment token was shown for ${hostname}`);
+  return token;
+}

@@ -1,0 +1,134 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { approveFleet } from '@gpuaas/lab/approve-fleet';
+import { startSimulatedFleet, type SimulatedFleet } from '@gpuaas/lab/simulated-fleet';
+import { createTestDatabase } from '@gpuaas/control-plane/platform/db/testing';
+import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
+import type { Services } from '@gpuaas/control-plane/platform/services';
+import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
+import { readConfig } from '@gpuaas/control-plane/roles/config';
+import { startPlatform } from '@gpuaas/control-plane/roles/platform';
+import { createGpuaasClient, type GpuaasClient } from '@gpuaas/sdk/client';
+import { unwrap } from '@gpuaas/sdk/problem';
+import { freePort } from './free-port.ts';
+
+export interface TestPlatform {
+  baseUrl: string;
+  services: Services;
+  fleet: SimulatedFleet;
+  operator: GpuaasClient;
+  admin: GpuaasClient;
+  member: GpuaasClient;
+  stranger: GpuaasClient;
+  keys: Record<'operator' | 'admin' | 'member' | 'other', string>;
+  projectId: string;
+  dataDir: string;
+  /** A worker in a process of its own, to be killed. */
+  spawnWorker(env?: Record<string, string>): ChildProcess;
+  stop(): Promise<void>;
+}
+
+export interface TestPlatformOptions {
+  nodes?: number;
+  runWorker?: boolean;
+  faults?: string;
+  speed?: number;
+  consoleDir?: string | null;
+  agentEnv?: Record<string, string>;
+}
+
+const WORKER = fileURLToPath(new URL('../../control-plane/src/roles/worker.ts', import.meta.url));
+
+/** The real platform on free ports, a database of its own and simulated hosts, with every answer checked. */
+export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
+  const stops: (() => Promise<void> | void)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const undo of stops.splice(0).toReversed()) await undo();
+  };
+  try {
+    return await start(options, (undo) => stops.push(undo), stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function start(
+  options: TestPlatformOptions,
+  onStop: (undo: () => Promise<void> | void) => void,
+  stop: () => Promise<void>,
+): Promise<TestPlatform> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gpuaas-test-platform-'));
+  onStop(() => rm(dataDir, { recursive: true, force: true }));
+  const database = await createTestDatabase();
+  onStop(() => database.drop());
+  const [port, nodePort] = [await freePort(), await freePort()];
+  const config = readConfig([], {
+    GPUAAS_PORT: String(port),
+    GPUAAS_NODE_PORT: String(nodePort),
+    GPUAAS_DATA_DIR: dataDir,
+  });
+  const log = createLogger('test');
+  log.level = process.env['GPUAAS_TEST_LOG'] ?? 'silent';
+  const platform = await startPlatform(
+    {
+      ...config,
+      databaseUrl: database.url,
+      consoleDir: options.consoleDir ?? null,
+      runWorker: options.runWorker ?? true,
+      checkResponses: true,
+      readiness: new Readiness(),
+      log,
+    },
+    onStop,
+  );
+  const keys = Object.fromEntries(platform.people.map((p) => [p.key, p.apiKey])) as TestPlatform['keys'];
+  const client = (apiKey: string): GpuaasClient => createGpuaasClient({ baseUrl: config.publicUrl, apiKey });
+  const operator = client(keys.operator);
+  const fleet = await startSimulatedFleet({
+    count: options.nodes ?? 1,
+    serverUrl: platform.nodeUrl,
+    stateDir: join(dataDir, 'hosts'),
+    speed: options.speed ?? 0,
+    faults: options.faults ?? '',
+    client: operator,
+    region: 'uae-north-1',
+    log,
+    ...(options.agentEnv ? { agentEnv: options.agentEnv } : {}),
+  });
+  onStop(() => fleet.stop());
+  await approveFleet(operator, log);
+  await unwrap(
+    operator.PATCH('/api/v1/admin/skus/{sku}', { params: { path: { sku: 'h200-sxm-slice' } }, body: { enabled: true } }),
+  );
+  return {
+    baseUrl: config.publicUrl,
+    services: platform.services,
+    fleet,
+    operator,
+    admin: client(keys.admin),
+    member: client(keys.member),
+    stranger: client(keys.other),
+    keys,
+    projectId: platform.people.find((p) => p.key === 'admin')!.projectId!,
+    dataDir,
+    spawnWorker(env = {}) {
+      const child = spawn(process.execPath, [WORKER], {
+        env: { ...process.env, DATABASE_URL: database.url, GPUAAS_DATA_DIR: dataDir, GPUAAS_LOG_LEVEL: 'warn', ...env },
+        stdio: ['ignore', 'inherit', 'inherit'],
+      });
+      onStop(async () => {
+        if (child.exitCode !== null || child.signalCode !== null) return;
+        const gone = once(child, 'exit');
+        child.kill('SIGKILL');
+        await gone;
+      });
+      return child;
+    },
+    stop,
+  };
+}
