@@ -1,11 +1,38 @@
 import { defineConfig } from 'vitest/config';
+import { ClosingLineReporter } from './tests/setup/closing-line-reporter.ts';
 
+const outside = ['**/node_modules/**', '**/dist/**'];
+const deep = '**/*.deep.test.ts';
+
+/** Two tiers: `main` is `npm test`, `deep` is `npm run test:deep`. No retries: a test that wavers is a defect. */
 export default defineConfig({
   test: {
-    include: ['**/*.test.ts'],
-    exclude: ['**/node_modules/**', '**/dist/**'],
+    pool: 'forks',
+    maxWorkers: 2,
+    retry: 0,
     globalSetup: ['tests/setup/global-setup.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    reporters: ['default', new ClosingLineReporter()],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'main',
+          include: ['**/*.test.ts'],
+          exclude: [...outside, deep],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'deep',
+          include: [deep],
+          exclude: outside,
+          testTimeout: 600_000,
+          hookTimeout: 300_000,
+        },
+      },
+    ],
   },
 });

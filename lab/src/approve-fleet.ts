@@ -23,11 +23,16 @@ async function approveNode(client: GpuaasClient, node: Node, log: LabLog): Promi
   const { discovery_task_id, candidates } = await awaitDiscovery(client, node, task.id);
   const slot_indexes = candidates.filter(mayBeSold).map((candidate) => candidate.slot_index);
   for (const left of candidates.filter((candidate) => !mayBeSold(candidate))) {
-    log.warn({ hostname: node.hostname, slot_index: left.slot_index, mounts: left.nvme_mounts }, 'slot not approved');
+    log.warn(
+      { hostname: node.hostname, slot_index: left.slot_index, mounts: left.nvme_mounts },
+      'slot not approved',
+    );
   }
   if (slot_indexes.length === 0) return;
   const body = { discovery_task_id, slot_indexes, destructive_wipe_policy: 'blkdiscard' as const };
-  await unwrap(client.POST('/api/v1/admin/nodes/{node_id}/resource-slots/approve', { params: { path }, body }));
+  await unwrap(
+    client.POST('/api/v1/admin/nodes/{node_id}/resource-slots/approve', { params: { path }, body }),
+  );
   log.info({ hostname: node.hostname, slots: slot_indexes.length }, 'slots approved');
 }
 
@@ -47,7 +52,9 @@ async function awaitDiscovery(client: GpuaasClient, node: Node, taskId: string):
     const { task } = discovery;
     if (task.state === 'succeeded') return { discovery_task_id: task.id, candidates: discovery.candidates };
     if (task.id === taskId && (task.state === 'failed' || task.state === 'expired')) {
-      throw new Error(`discovery of ${node.hostname} ${task.state}: ${task.error?.detail ?? 'no reason given'}`);
+      throw new Error(
+        `discovery of ${node.hostname} ${task.state}: ${task.error?.detail ?? 'no reason given'}`,
+      );
     }
     if (Date.now() > end) throw new Error(`discovery of ${node.hostname} did not finish within a minute`);
     await pause(200);

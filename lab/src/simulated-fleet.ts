@@ -36,7 +36,10 @@ const ENROL_DEADLINE_MS = 30_000;
 /** Simulated 8-GPU hosts run by real node agents. Resolves when all have enrolled. */
 export async function startSimulatedFleet(options: SimulatedFleetOptions): Promise<SimulatedFleet> {
   const bootId = randomUUID();
-  const hostnames = Array.from({ length: options.count }, (_, index) => `sim-h200-${String(index + 1).padStart(2, '0')}`);
+  const hostnames = Array.from(
+    { length: options.count },
+    (_, index) => `sim-h200-${String(index + 1).padStart(2, '0')}`,
+  );
   const machines = await Promise.all(hostnames.map((hostname, index) => startHost(hostname, index)));
 
   async function startHost(hostname: string, index: number): Promise<SimulatedMachine> {
@@ -56,7 +59,7 @@ export async function startSimulatedFleet(options: SimulatedFleetOptions): Promi
   }
 
   const fleet: SimulatedFleet = {
-    nodes: machines.map(({ hostname, pid }) => ({ hostname, pid })),
+    nodes: machines.map((machine) => ({ hostname: machine.hostname, pid: () => machine.pid() })),
     killAgent(hostname, signal) {
       const machine = machines.find((one) => one.hostname === hostname);
       if (!machine) throw new Error(`there is no simulated host ${hostname}`);
@@ -75,7 +78,11 @@ export async function startSimulatedFleet(options: SimulatedFleetOptions): Promi
   return fleet;
 }
 
-async function mintToken({ client, region }: SimulatedFleetOptions, hostname: string, rack: string): Promise<string> {
+async function mintToken(
+  { client, region }: SimulatedFleetOptions,
+  hostname: string,
+  rack: string,
+): Promise<string> {
   const body = { hostname, region, rack, pool: 'default', node_family: 'hgx-h200' };
   const { token } = await unwrap(client.POST('/api/v1/admin/node-enrolments', { body }));
   if (!token) throw new Error(`no enrolment token was shown for ${hostname}`);

@@ -65,7 +65,9 @@ export async function startMachine(options: MachineOptions): Promise<SimulatedMa
 
   async function supervise(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await runAgent().catch((error: unknown) => log.warn({ hostname, reason: String(error) }, 'node agent not started'));
+      await runAgent().catch((error: unknown) =>
+        log.warn({ hostname, reason: String(error) }, 'node agent not started'),
+      );
       agent = null;
       await pause(RESTART_AFTER_MS, null, { signal: stopping.signal }).catch(() => undefined);
     }
@@ -79,7 +81,8 @@ export async function startMachine(options: MachineOptions): Promise<SimulatedMa
     async enrolled(deadlineMs) {
       const end = Date.now() + deadlineMs;
       while ((await identityValidForMs(dir)) === 0) {
-        if (Date.now() > end) throw new Error(`${hostname} did not enrol in time; see ${join(dir, 'agent.log')}`);
+        if (Date.now() > end)
+          throw new Error(`${hostname} did not enrol in time; see ${join(dir, 'agent.log')}`);
         await pause(50);
       }
     },
@@ -107,5 +110,7 @@ function agentEnv(options: MachineOptions, token: string | null): Record<string,
 
 /** The agent gets nothing of the platform's own environment, which may hold its secrets. */
 function passedOn(): Record<string, string> {
-  return Object.fromEntries(PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+  return Object.fromEntries(
+    PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
+  );
 }

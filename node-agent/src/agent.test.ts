@@ -35,7 +35,9 @@ function start(env: Record<string, string> = {}): AgentProcess {
 }
 
 async function outcomeOf(taskId: string): Promise<TaskOutcome> {
-  await expect.poll(() => platform.outcomes.some((one) => one.task_id === taskId), { timeout: 15_000 }).toBe(true);
+  await expect
+    .poll(() => platform.outcomes.some((one) => one.task_id === taskId), { timeout: 15_000 })
+    .toBe(true);
   const found = platform.outcomes.findLast((one) => one.task_id === taskId);
   if (!found) throw new Error('no outcome');
   return found;
@@ -59,11 +61,18 @@ it('enrols once, discovers, provisions and releases, and shows each stage', asyn
   const provision = platform.queue('slice.vm_provision', params).task.task_id;
   const provisioned = await outcomeOf(provision);
   expect(provisioned.outcome).toBe('succeeded');
-  const stages = new Set(platform.progress.filter((one) => one.task_id === provision).map((one) => one.stage));
+  const stages = new Set(
+    platform.progress.filter((one) => one.task_id === provision).map((one) => one.stage),
+  );
   expect([...stages]).toEqual(['plan', 'image', 'seed', 'vm', 'network', 'readiness']);
-  await expect.poll(() => platform.heartbeats.at(-1)?.vms, { timeout: 8_000 }).toMatchObject([{ state: 'running' }]);
+  await expect
+    .poll(() => platform.heartbeats.at(-1)?.vms, { timeout: 8_000 })
+    .toMatchObject([{ state: 'running' }]);
   expect(platform.heartbeats.at(-1)?.leases).toHaveLength(4);
-  expect((await readdir(join(dir, 'slices', params.allocation_id))).sort()).toEqual(['meta-data.yaml', 'user-data.yaml']);
+  expect((await readdir(join(dir, 'slices', params.allocation_id))).sort()).toEqual([
+    'meta-data.yaml',
+    'user-data.yaml',
+  ]);
 
   const released = await outcomeOf(platform.queue('slice.vm_release', release(params)).task.task_id);
   expect(released).toMatchObject({ outcome: 'succeeded', output: { vm_absent: true } });
@@ -100,14 +109,20 @@ it('a crash during the wipe leads to a verified wipe all the same', async () => 
   expect(await readdir(join(dir, 'node-scheduler', 'leases'))).toHaveLength(1);
   start();
   platform.queue('slice.vm_release', release(params), { ...task, epoch: 2 });
-  expect(await outcomeOf(task.task_id)).toMatchObject({ outcome: 'succeeded', output: { wipes: [{ verified: true }] } });
+  expect(await outcomeOf(task.task_id)).toMatchObject({
+    outcome: 'succeeded',
+    output: { wipes: [{ verified: true }] },
+  });
 }, 30_000);
 
 it('an outcome that could not be told is told after a restart', async () => {
   platform.refuse.push({ path: /complete$/, status: 503, code: 'unavailable', times: Infinity });
   const first = start();
   const { task } = platform.queue('slice.topology_discover', {});
-  await expect.poll(() => readFile(join(dir, 'journal', `${task.task_id}.json`), 'utf8').catch(() => ''), { timeout: 10_000 })
+  await expect
+    .poll(() => readFile(join(dir, 'journal', `${task.task_id}.json`), 'utf8').catch(() => ''), {
+      timeout: 10_000,
+    })
     .toContain('"succeeded"');
   await first.stop();
   platform.refuse.length = 0;
@@ -152,11 +167,17 @@ it('runs only what is signed, its own, known, valid, in time and new', async () 
 
   const good = platform.queue('slice.topology_discover', {});
   await outcomeOf(good.task.task_id);
-  const forged = { task: { ...good.task, task_id: crypto.randomUUID(), nonce: 'n1' }, signature: good.signature };
+  const forged = {
+    task: { ...good.task, task_id: crypto.randomUUID(), nonce: 'n1' },
+    signature: good.signature,
+  };
   platform.queueSigned(forged);
   platform.queueSigned(good);
   const alien = { ...good.task, task_id: crypto.randomUUID(), nonce: 'n2', node_id: crypto.randomUUID() };
-  platform.queueSigned({ task: alien, signature: signCanonical(alien, platform.authority.signing.privateKey) });
+  platform.queueSigned({
+    task: alien,
+    signature: signCanonical(alien, platform.authority.signing.privateKey),
+  });
   const reused = platform.queue('slice.topology_discover', {}, { nonce: good.task.nonce });
   expect((await outcomeOf(reused.task.task_id)).error?.code).toBe('task_replayed');
   await outcomeOf(platform.queue('slice.topology_discover', {}).task.task_id);
@@ -170,7 +191,9 @@ it('stops a task that was handed to a later attempt', async () => {
   start({ GPUAAS_SIM_FAULTS: 'slow_clone' });
   const params = launch();
   const { task } = platform.queue('slice.vm_provision', params);
-  await expect.poll(() => platform.progress.some((one) => one.stage === 'image'), { timeout: 10_000 }).toBe(true);
+  await expect
+    .poll(() => platform.progress.some((one) => one.stage === 'image'), { timeout: 10_000 })
+    .toBe(true);
   platform.refuse.push({ path: /progress$/, status: 409, code: 'task_fenced', times: 1 });
   await expect.poll(() => platform.refuse[0]?.times, { timeout: 8_000 }).toBe(0);
   await writeFile(join(dir, 'faults'), '');
@@ -182,7 +205,9 @@ it('stops a task that was handed to a later attempt', async () => {
 it('a release does not wait behind another allocation’s clone', async () => {
   start({ GPUAAS_SIM_FAULTS: 'slow_clone' });
   const slow = platform.queue('slice.vm_provision', launch([0])).task.task_id;
-  await expect.poll(() => platform.progress.some((one) => one.stage === 'image'), { timeout: 10_000 }).toBe(true);
+  await expect
+    .poll(() => platform.progress.some((one) => one.stage === 'image'), { timeout: 10_000 })
+    .toBe(true);
   const quick = platform.queue('slice.vm_release', release(launch([5]))).task.task_id;
   expect((await outcomeOf(quick)).outcome).toBe('succeeded');
   expect(platform.outcomes.map((one) => one.task_id)).not.toContain(slow);

@@ -56,19 +56,22 @@ function required(env: Environment, name: string): string {
 
 function serverUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url?.protocol !== 'https:') throw new ConfigError(`GPUAAS_AGENT_SERVER must be an https URL, not ${text}`);
+  if (url?.protocol !== 'https:')
+    throw new ConfigError(`GPUAAS_AGENT_SERVER must be an https URL, not ${text}`);
   return url;
 }
 
 function speed(text: string): number {
   const value = Number(text);
-  if (!Number.isFinite(value) || value < 0) throw new ConfigError(`GPUAAS_SIM_SPEED must be 0 or more, not ${text}`);
+  if (!Number.isFinite(value) || value < 0)
+    throw new ConfigError(`GPUAAS_SIM_SPEED must be 0 or more, not ${text}`);
   return value;
 }
 
 function powerFd(text: string | undefined): number | null {
   if (!text) return null;
   const fd = Number(text);
-  if (!Number.isInteger(fd) || fd < 3) throw new ConfigError(`GPUAAS_SIM_POWER_FD must be 3 or more, not ${text}`);
+  if (!Number.isInteger(fd) || fd < 3)
+    throw new ConfigError(`GPUAAS_SIM_POWER_FD must be 3 or more, not ${text}`);
   return fd;
 }

@@ -64,7 +64,9 @@ export function postJson(call: JsonRequest): Promise<JsonAnswer> {
       });
     });
     outgoing.on('error', (error) => {
-      reject(timeout.aborted ? new Error(`${call.url.pathname} did not answer in ${call.timeoutMs} ms`) : error);
+      reject(
+        timeout.aborted ? new Error(`${call.url.pathname} did not answer in ${call.timeoutMs} ms`) : error,
+      );
     });
     outgoing.end(payload);
   });

@@ -26,7 +26,11 @@ export async function openSlotLeases(dir: string): Promise<SlotLeases> {
     (await readJson<SlotLease>(fileOf(slotId)))?.allocation_id ?? null;
 
   async function takeOne(slotId: string, allocationId: string): Promise<'taken' | 'held'> {
-    const lease: SlotLease = { slot_id: slotId, allocation_id: allocationId, taken_at: new Date().toISOString() };
+    const lease: SlotLease = {
+      slot_id: slotId,
+      allocation_id: allocationId,
+      taken_at: new Date().toISOString(),
+    };
     if (await createDurable(fileOf(slotId), `${JSON.stringify(lease)}\n`)) return 'taken';
     const holder = await holderOf(slotId);
     if (holder === allocationId) return 'held';

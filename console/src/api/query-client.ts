@@ -7,7 +7,6 @@ export const queryClient: QueryClient = new QueryClient({
   mutationCache: new MutationCache({ onError: noticeSignedOut }),
   defaultOptions: {
     queries: { staleTime: 5_000, retry: retryUnlessRefused },
-    mutations: { retry: retryUnlessRefused },
   },
 });
 
@@ -21,7 +20,7 @@ function noticeSignedOut(error: Error) {
 }
 
 /** A refusal will not change by asking again; a lost connection or a broken server may recover. */
-function retryUnlessRefused(failures: number, error: Error) {
+export function retryUnlessRefused(failures: number, error: Error) {
   if (error instanceof ProblemError && error.problem.status < 500) return false;
   return failures < 2;
 }

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import { projectsOf, useMe } from '../api/session.ts';
 import type { ResourceSlot } from '../api/types.ts';
 import { shortId } from '../format/words.ts';
 import { Code, Fact, Facts } from '../ui/facts.tsx';
@@ -39,22 +40,28 @@ export function SlotDetail({ slot }: { slot: ResourceSlot }) {
             {HEALTH[slot.health_state]}
             {slot.health_detail && <span className="text-ink-muted"> · {slot.health_detail}</span>}
           </Fact>
-          <Fact name="Allocation">
-            {slot.allocation_id ? (
-              <Link
-                to="/allocations/$allocationId"
-                params={{ allocationId: slot.allocation_id }}
-                title={slot.allocation_id}
-                className="text-accent-text underline underline-offset-2"
-              >
-                …{shortId(slot.allocation_id)}
-              </Link>
-            ) : (
-              'None'
-            )}
+          <Fact name="Allocation" copy={slot.allocation_id}>
+            <Holder allocationId={slot.allocation_id} />
           </Fact>
         </Facts>
       </div>
     </section>
+  );
+}
+
+/** Whose it is: a link for those who could open it, the bare id for operators who are in no project. */
+function Holder({ allocationId }: { allocationId: string | null }) {
+  const me = useMe();
+  if (!allocationId) return 'None';
+  if (!me || projectsOf(me).length === 0) return <Code>{allocationId}</Code>;
+  return (
+    <Link
+      to="/allocations/$allocationId"
+      params={{ allocationId }}
+      title={allocationId}
+      className="text-accent-text underline underline-offset-2"
+    >
+      …{shortId(allocationId)}
+    </Link>
   );
 }

@@ -1,6 +1,9 @@
 /** `cleanup_blocked` → `Cleanup blocked`, for words the console has no better sentence for. */
 export function inWords(name: string): string {
-  const spaced = name.replaceAll(/[._-]+/g, ' ').trim();
+  const spaced = name
+    .replaceAll(/[._-]+/g, ' ')
+    .replaceAll(/\bgpu(?=s?\b)/g, 'GPU')
+    .trim();
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }
 

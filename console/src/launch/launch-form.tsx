@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { launchAllocation } from '../api/allocations.ts';
+import { retryUnlessRefused } from '../api/query-client.ts';
 import { allocationKeys, catalogKeys } from '../api/query-keys.ts';
 import { mayInProject, useMe } from '../api/session.ts';
 import { launchChoice, countRefusal, type Catalog } from './launch-choice.ts';
@@ -26,6 +27,8 @@ export function LaunchForm({ projectId, ...catalog }: LaunchFormProps) {
 
   const launch = useMutation({
     mutationFn: launchAllocation,
+    // Safe, because every try sends the key that was made with the click.
+    retry: retryUnlessRefused,
     onSuccess: (allocation) => {
       queryClient.setQueryData(allocationKeys.one(allocation.id), allocation);
       void navigate({ to: '/allocations/$allocationId', params: { allocationId: allocation.id } });

@@ -47,15 +47,13 @@ export function LaunchRefused({ error, gpus, onGpuCount }: LaunchRefusedProps) {
 function extensionMembers(problem: Problem): [name: string, value: string][] {
   return Object.entries(problem)
     .filter(([name]) => !STANDARD_MEMBERS.has(name))
-    .map(([name, value]) => [
-      name,
-      typeof value === 'object' && value !== null ? listed(value) : String(value),
-    ]);
+    .map(([name, value]) => [name, onOneLine(value)]);
 }
 
-function listed(value: object): string {
-  if (Array.isArray(value)) return value.map(String).join(', ');
+function onOneLine(value: unknown): string {
+  if (Array.isArray(value)) return value.map(onOneLine).join('; ');
+  if (typeof value !== 'object' || value === null) return String(value);
   return Object.entries(value)
-    .map(([name, inner]) => `${inWords(name)}: ${String(inner)}`)
+    .map(([name, inner]) => `${inWords(name).toLowerCase()} ${onOneLine(inner)}`)
     .join(', ');
 }

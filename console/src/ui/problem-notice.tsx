@@ -39,8 +39,11 @@ export function ProblemNotice({ error, onRetry, action, children }: ProblemNotic
       )}
       {children}
       {problem && (
-        <p className="flex flex-wrap items-center gap-1 text-xs">
-          Correlation id <code className="font-mono break-all">{problem.correlation_id}</code>
+        <p className="flex items-center gap-1 text-xs">
+          <span className="shrink-0">Correlation id</span>
+          <code title={problem.correlation_id} className="truncate font-mono">
+            {problem.correlation_id}
+          </code>
           <CopyButton value={problem.correlation_id} label="correlation id" />
         </p>
       )}

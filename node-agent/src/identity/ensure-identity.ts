@@ -9,7 +9,11 @@ import { AuthorityMismatchError } from './pinned-authority.ts';
 export class NoIdentityError extends Error {}
 
 /** The identity on disk while it is valid, else a new one for the token. Waits for a server that is not up yet. */
-export async function ensureIdentity(config: AgentConfig, log: Logger, signal: AbortSignal): Promise<Identity> {
+export async function ensureIdentity(
+  config: AgentConfig,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<Identity> {
   const stored = await loadIdentity(config.dir);
   if (stored && isValidAt(stored, new Date())) return stored;
   if (!config.token) {

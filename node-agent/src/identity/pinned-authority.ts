@@ -29,7 +29,9 @@ function presentedChain(server: URL): Promise<X509Certificate[]> {
       minVersion: 'TLSv1.3',
       rejectUnauthorized: false,
     });
-    socket.setTimeout(HANDSHAKE_MS, () => socket.destroy(new Error(`${server.host} did not answer the handshake`)));
+    socket.setTimeout(HANDSHAKE_MS, () =>
+      socket.destroy(new Error(`${server.host} did not answer the handshake`)),
+    );
     socket.on('error', reject);
     socket.on('secureConnect', () => {
       const chain: X509Certificate[] = [];

@@ -38,7 +38,8 @@ export function checkContent(task: Task, now: Date): Verdict<CheckedTask> {
   if (!(Date.parse(task.expires_at) > now.getTime())) {
     return refuse('task_expired', `the task expired at ${task.expires_at}`);
   }
-  if (!isTaskKind(task.kind)) return refuse('kind_unknown', `this agent does not know tasks of kind ${task.kind}`);
+  if (!isTaskKind(task.kind))
+    return refuse('kind_unknown', `this agent does not know tasks of kind ${task.kind}`);
   try {
     const params = parseTaskParams(task.kind, task.params);
     return { ok: true, value: { task, kind: task.kind, params } as CheckedTask };

@@ -64,7 +64,10 @@ export async function openJournal(dir: string): Promise<Journal> {
       }
       const earlier = entries.get(task.task_id);
       if (earlier && task.epoch <= earlier.epoch) {
-        return { verdict: 'replayed', detail: `epoch ${task.epoch} is not above the known epoch ${earlier.epoch}` };
+        return {
+          verdict: 'replayed',
+          detail: `epoch ${task.epoch} is not above the known epoch ${earlier.epoch}`,
+        };
       }
       const { task_id, kind, correlation_id, nonce, epoch, expires_at } = task;
       const outcome = earlier?.outcome ?? null;

@@ -43,7 +43,8 @@ export function createProgressReporter(options: ProgressOptions): ProgressReport
     try {
       await options.controlPlane.reportProgress(options.task, { epoch: options.epoch(), ...progress });
     } catch (error) {
-      if (error instanceof ServerRefusedError && (error.status === 409 || error.status === 404)) options.onFenced();
+      if (error instanceof ServerRefusedError && (error.status === 409 || error.status === 404))
+        options.onFenced();
     }
   }
 

@@ -1,4 +1,4 @@
-import { parseTaskOutput, type TaskKind, type TaskOutput } from '@gpuaas/contracts/tasks';
+import { parseTaskOutput, type TaskKind, type TaskOutput, type TaskParams } from '@gpuaas/contracts/tasks';
 import { reasonOf } from '../log.ts';
 import type { CheckedTask } from './check-task.ts';
 import type { StoredOutcome } from './journal.ts';
@@ -32,15 +32,12 @@ export async function runTask(
   }
 }
 
-function handle(checked: CheckedTask, tools: TaskTools, context: TaskContext): Promise<TaskOutput[TaskKind]> {
-  switch (checked.kind) {
-    case 'slice.topology_discover':
-      return HANDLERS[checked.kind](checked.params, tools, context);
-    case 'slice.vm_provision':
-      return HANDLERS[checked.kind](checked.params, tools, context);
-    case 'slice.vm_release':
-      return HANDLERS[checked.kind](checked.params, tools, context);
-  }
+function handle<K extends TaskKind>(
+  { kind, params }: { kind: K; params: TaskParams[K] },
+  tools: TaskTools,
+  context: TaskContext,
+): Promise<TaskOutput[K]> {
+  return HANDLERS[kind](params, tools, context);
 }
 
 export function failed(code: string, detail: string, output: Record<string, unknown> | null): StoredOutcome {

@@ -26,7 +26,10 @@ export const provisionSliceVm: TaskHandler<'slice.vm_provision'> = async (params
     await host.startVm(plan, context.stage('vm', `Starting the VM with ${plan.slots.length} GPU`));
   }
 
-  const network = await host.awaitNetwork(plan, context.stage('network', `Waiting for ${plan.boot_slot.private_ip}`));
+  const network = await host.awaitNetwork(
+    plan,
+    context.stage('network', `Waiting for ${plan.boot_slot.private_ip}`),
+  );
   if (network.lease_state !== 'bound') {
     throw new TaskError(
       'network_not_bound',

@@ -35,7 +35,8 @@ export const releaseSliceVm: TaskHandler<'slice.vm_release'> = async (params, to
     started.set(slot.slot_id, new Date().toISOString());
     await host.wipeDisk(slot, wipe_method, {
       signal: wiping.signal,
-      percent: (percent) => wiping.percent((index * 100 + percent) / slots.length, `Wiping ${slot.nvme_serial}`),
+      percent: (percent) =>
+        wiping.percent((index * 100 + percent) / slots.length, `Wiping ${slot.nvme_serial}`),
     });
   }
 
@@ -44,7 +45,8 @@ export const releaseSliceVm: TaskHandler<'slice.vm_release'> = async (params, to
   for (const [index, slot] of slots.entries()) {
     const proof = await host.verifyWipe(slot, {
       signal: verifying.signal,
-      percent: (percent) => verifying.percent((index * 100 + percent) / slots.length, `Reading ${slot.nvme_serial}`),
+      percent: (percent) =>
+        verifying.percent((index * 100 + percent) / slots.length, `Reading ${slot.nvme_serial}`),
     });
     wipes.push({
       slot_id: slot.slot_id,

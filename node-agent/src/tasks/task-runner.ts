@@ -46,7 +46,11 @@ export function createTaskRunner(options: TaskRunnerOptions): TaskRunner {
     // The platform cannot be told about a task that it may never have written.
     if (!origin.ok) return log.error({ code: origin.code, detail: origin.detail }, 'task dropped');
     const task = origin.value;
-    const taskLog = log.child({ task_id: task.task_id, kind: task.kind, correlation_id: task.correlation_id });
+    const taskLog = log.child({
+      task_id: task.task_id,
+      kind: task.kind,
+      correlation_id: task.correlation_id,
+    });
 
     const admission = await journal.admit(task);
     if (admission.verdict === 'replayed') return await refuseReplay(task, admission.detail, taskLog);
@@ -95,7 +99,12 @@ export function createTaskRunner(options: TaskRunnerOptions): TaskRunner {
     await controlPlane.completeTask(task, { epoch: task.epoch, ...error }).catch(() => undefined);
   }
 
-  async function execute(checked: CheckedTask, run: Run, reporter: ProgressReporter, taskLog: Logger): Promise<void> {
+  async function execute(
+    checked: CheckedTask,
+    run: Run,
+    reporter: ProgressReporter,
+    taskLog: Logger,
+  ): Promise<void> {
     const stop = AbortSignal.any([signal, run.cut.signal]);
     const context: TaskContext = {
       signal: stop,

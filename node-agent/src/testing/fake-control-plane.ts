@@ -104,8 +104,10 @@ export async function startFakeControlPlane(): Promise<FakeControlPlane> {
     sockets.emit('gateway');
   });
   server.on('upgrade', (request, socket, head) => {
-    if (request.url !== TUNNEL_PATH || !(socket as TLSSocket).authorized) return socket.destroy();
-    sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request));
+    const welcome = request.url === TUNNEL_PATH && (socket as TLSSocket).authorized;
+    if (welcome)
+      sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request));
+    else socket.destroy();
   });
   server.on('request', (request, response) => {
     handle(request, response).catch(() => response.destroy());
@@ -119,16 +121,24 @@ export async function startFakeControlPlane(): Promise<FakeControlPlane> {
     const refusal = fake.refuse.find((rule) => rule.times > 0 && rule.path.test(path));
     if (refusal) {
       refusal.times -= 1;
-      return answer(response, refusal.status, { code: refusal.code, title: 'refused', status: refusal.status });
+      return answer(response, refusal.status, {
+        code: refusal.code,
+        title: 'refused',
+        status: refusal.status,
+      });
     }
-    if (path !== '/node/v1/enroll' && !(request.socket as TLSSocket).authorized) return answer(response, 401, {});
+    if (path !== '/node/v1/enroll' && !(request.socket as TLSSocket).authorized)
+      return answer(response, 401, {});
     const [, taskId, call] = /^\/node\/v1\/tasks\/([0-9a-f-]{36})\/(progress|complete)$/.exec(path) ?? [];
     if (path === '/node/v1/enroll' || path === '/node/v1/renew') return await issue(path, body, response);
     if (path === '/node/v1/heartbeat') fake.heartbeats.push(body as unknown as Heartbeat);
-    if (path === '/node/v1/heartbeat') return answer(response, 200, { server_time: new Date().toISOString() });
+    if (path === '/node/v1/heartbeat')
+      return answer(response, 200, { server_time: new Date().toISOString() });
     if (path === '/node/v1/tasks/claim') return await claim(response);
-    if (taskId && call === 'progress') fake.progress.push({ task_id: taskId, ...(body as unknown as Progress) });
-    if (taskId && call === 'complete') fake.outcomes.push({ task_id: taskId, ...(body as unknown as TaskOutcome) });
+    if (taskId && call === 'progress')
+      fake.progress.push({ task_id: taskId, ...(body as unknown as Progress) });
+    if (taskId && call === 'complete')
+      fake.outcomes.push({ task_id: taskId, ...(body as unknown as TaskOutcome) });
     answer(response, taskId ? 204 : 404, null);
   }
 

@@ -4,7 +4,9 @@ import type { AccessGrant } from '@gpuaas/contracts/tasks';
 import { decodeGrant, type SignedGrant } from '@gpuaas/contracts/tunnel';
 import type { Identity } from '../identity/identity.ts';
 
-export type GrantVerdict = { ok: true; grant: AccessGrant } | { ok: false; status: 403 | 404; reason: string };
+export type GrantVerdict =
+  | { ok: true; grant: AccessGrant }
+  | { ok: false; status: 403 | 404; reason: string };
 
 /** Only SSH for now; further ports come with the apps that need them. */
 const PORTS = new Set([22]);

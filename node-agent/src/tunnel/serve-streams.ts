@@ -1,4 +1,10 @@
-import { constants, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
+import {
+  constants,
+  performServerHandshake,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+  type IncomingHttpHeaders,
+} from 'node:http2';
 import type { Duplex } from 'node:stream';
 import { GRANT_HEADER, REASON_HEADER } from '@gpuaas/contracts/tunnel';
 import type { Host } from '../host/host.ts';
@@ -36,7 +42,11 @@ export function serveStreams(connection: Duplex, server: StreamServer): ServerHt
   return session;
 }
 
-async function open(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, server: StreamServer): Promise<void> {
+async function open(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  server: StreamServer,
+): Promise<void> {
   if (headers[':method'] !== 'CONNECT') return refuse(stream, 405, 'connect_only', server.log);
   const verdict = checkGrant(headers[GRANT_HEADER], server.identity(), new Date());
   if (!verdict.ok) return refuse(stream, verdict.status, verdict.reason, server.log);

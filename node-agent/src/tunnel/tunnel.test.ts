@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { Duplex } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { signCanonical } from '@gpuaas/contracts/signing';
 import type { AccessGrant } from '@gpuaas/contracts/tasks';
 import { encodeGrant, GRANT_HEADER, REASON_HEADER } from '@gpuaas/contracts/tunnel';
@@ -43,7 +43,11 @@ beforeAll(async () => {
     request.private_key_pem,
   );
   const host = { openGuestPort } as unknown as Host;
-  tunnel = keepTunnel(new URL(platform.url), { host, streams, identity: () => identity, log: silent }, stop.signal);
+  tunnel = keepTunnel(
+    new URL(platform.url),
+    { host, streams, identity: () => identity, log: silent },
+    stop.signal,
+  );
   await platform.gateway();
 });
 
@@ -74,7 +78,9 @@ function grantHeader(change: Partial<AccessGrant> = {}, key = platform.authority
   return encodeGrant({ grant, signature: signCanonical(grant, key) });
 }
 
-async function open(header: string): Promise<{ stream: ClientHttp2Stream; status: unknown; reason: unknown }> {
+async function open(
+  header: string,
+): Promise<{ stream: ClientHttp2Stream; status: unknown; reason: unknown }> {
   const gateway = await platform.gateway();
   const stream = gateway.request({
     ':method': 'CONNECT',
@@ -120,7 +126,10 @@ describe('a stream under a valid grant', () => {
     while (written < 64 * 1024 * 1024) {
       written += chunk.length;
       if (socket.write(chunk)) continue;
-      const drained = await Promise.race([once(socket, 'drain').then(() => true), wait(500).then(() => false)]);
+      const drained = await Promise.race([
+        once(socket, 'drain').then(() => true),
+        wait(500).then(() => false),
+      ]);
       if (!drained) break;
     }
     expect(written).toBeLessThan(48 * 1024 * 1024);
@@ -146,11 +155,26 @@ describe('a stream under a valid grant', () => {
 describe('a stream is refused', () => {
   const cases: [string, () => string, number, string][] = [
     ['without a readable grant', () => 'nonsense', 403, 'grant_invalid'],
-    ['with another signer', () => grantHeader({}, generateKeyPairSync('ed25519').privateKey), 403, 'grant_invalid'],
+    [
+      'with another signer',
+      () => grantHeader({}, generateKeyPairSync('ed25519').privateKey),
+      403,
+      'grant_invalid',
+    ],
     ['for another node', () => grantHeader({ node_id: randomUUID() }), 403, 'grant_for_another_node'],
-    ['after expiry', () => grantHeader({ expires_at: new Date(Date.now() - 1).toISOString() }), 403, 'grant_expired'],
+    [
+      'after expiry',
+      () => grantHeader({ expires_at: new Date(Date.now() - 1).toISOString() }),
+      403,
+      'grant_expired',
+    ],
     ['to another port', () => grantHeader({ port: 2375 }), 403, 'port_not_allowed'],
-    ['to an allocation that is not here', () => grantHeader({ allocation_id: randomUUID() }), 404, 'guest_unreachable'],
+    [
+      'to an allocation that is not here',
+      () => grantHeader({ allocation_id: randomUUID() }),
+      404,
+      'guest_unreachable',
+    ],
   ];
   it.each(cases)('%s', async (_name, header, status, reason) => {
     const answer = await open(header());

@@ -6,7 +6,13 @@ import type { SimulatedHardware } from './hardware.ts';
 import { mountsOf } from './survey-topology.ts';
 
 /** Facts of the hardware that an approved slot must still agree with on the day it is used. */
-const HARDWARE_FACTS = ['gpu_pci_address', 'fabric_vf_pci_address', 'nvme_serial', 'nvme_device', 'numa_node'] as const;
+const HARDWARE_FACTS = [
+  'gpu_pci_address',
+  'fabric_vf_pci_address',
+  'nvme_serial',
+  'nvme_device',
+  'numa_node',
+] as const;
 
 export function checkBundle(plan: VmPlan, hardware: SimulatedHardware, hasFault: HasFault): void {
   for (const slot of plan.slots) checkSlot(slot, hardware, hasFault);

@@ -59,7 +59,10 @@ export function openDisks(dir: string): SimulatedDisks {
       const left = await entries(serial);
       return left.length === 0
         ? { verified: true, verification: 'simulated disk read back: 0 entries left' }
-        : { verified: false, verification: `simulated disk read back: ${left.length} entries left (${left[0]})` };
+        : {
+            verified: false,
+            verification: `simulated disk read back: ${left.length} entries left (${left[0]})`,
+          };
     },
   };
 }

@@ -49,5 +49,6 @@ process.on('SIGTERM', () => process.exit(0));
 process.on('SIGHUP', () => undefined);
 
 const [definitionFile, allocationId] = process.argv.slice(2);
-if (!definitionFile || !allocationId) throw new Error('usage: guest-main.ts <definition file> <allocation id>');
+if (!definitionFile || !allocationId)
+  throw new Error('usage: guest-main.ts <definition file> <allocation id>');
 await runGuest(definitionFile, allocationId);

@@ -8,7 +8,10 @@ export interface SimulatedHardware {
   nvSwitches: string[];
 }
 
-export type SimulatedSlot = Omit<CandidateSlot, 'nvme_mounts' | 'fabric_vf_pci_address' | 'nvme_serial' | 'nvme_device'> & {
+export type SimulatedSlot = Omit<
+  CandidateSlot,
+  'nvme_mounts' | 'fabric_vf_pci_address' | 'nvme_serial' | 'nvme_device'
+> & {
   fabric_vf_pci_address: string;
   nvme_serial: string;
   nvme_device: string;
@@ -40,7 +43,10 @@ export function describeHardware(hostname: string): SimulatedHardware {
       numa_node: index < 4 ? 0 : 1,
       pcie_root: `pci0000:${ROOTS[index]}`,
     })),
-    bootDisks: [0, 1].map((index) => ({ serial: `BTLA${serialBase}${index}`, device: `/dev/nvme${8 + index}n1` })),
+    bootDisks: [0, 1].map((index) => ({
+      serial: `BTLA${serialBase}${index}`,
+      device: `/dev/nvme${8 + index}n1`,
+    })),
     nvSwitches: ['07', '08', '09', '0a'].map((bus) => `0000:${bus}:00.0`),
   };
 }

@@ -14,7 +14,7 @@ export function createPace(speed: number): Pace {
   return {
     async spend(ms, step) {
       step.signal.throwIfAborted();
-      for (let tick = 1; speed > 0 && tick < TICKS; tick += 1) {
+      for (let tick = speed > 0 ? 1 : TICKS; tick < TICKS; tick += 1) {
         await pause((ms * speed) / TICKS, step.signal);
         step.signal.throwIfAborted();
         step.percent((tick * 100) / TICKS);

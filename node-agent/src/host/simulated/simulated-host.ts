@@ -32,11 +32,14 @@ export async function openSimulatedHost(config: AgentConfig, log: Logger): Promi
   const vms = await openVms(dir, simulation.powerFd);
   const bootId = await currentBootId(dir, simulation.bootId);
 
-  for (const vm of await vms.list()) {
-    if (await vms.running(vm.plan.allocation_id)) continue;
-    log.info({ allocation_id: vm.plan.allocation_id }, 'VM powered on with the host');
-    await vms.powerOn(vm);
-  }
+  const defined = await vms.list();
+  await Promise.all(
+    defined.map(async (vm) => {
+      if (await vms.running(vm.plan.allocation_id)) return;
+      await vms.powerOn(vm);
+      log.info({ allocation_id: vm.plan.allocation_id }, 'VM powered on with the host');
+    }),
+  );
 
   async function definitionOf(plan: VmPlan): Promise<VmDefinition> {
     const vm = await vms.find(plan.allocation_id);
@@ -111,7 +114,10 @@ export async function openSimulatedHost(config: AgentConfig, log: Logger): Promi
       if (greeting === null) throw new TaskError('guest_not_ready', 'SSH of the guest does not answer');
       await pace.spend(500, step);
       const vm = await definitionOf(plan);
-      return { host_key_fingerprint: fingerprintOf(await ensureHostKey(vm.guest_folder)), started_at: vm.started_at };
+      return {
+        host_key_fingerprint: fingerprintOf(await ensureHostKey(vm.guest_folder)),
+        started_at: vm.started_at,
+      };
     },
 
     async removeVm(allocationId, stopTimeoutSeconds, step) {
@@ -129,14 +135,18 @@ export async function openSimulatedHost(config: AgentConfig, log: Logger): Promi
 
     async wipeDisk(slot, _method, step) {
       const known = hardware.slots.find((own) => own.nvme_serial === slot.nvme_serial);
-      if (!known) throw new TaskError('disk_unknown', `there is no data disk ${slot.nvme_serial} in this host`);
+      if (!known)
+        throw new TaskError('disk_unknown', `there is no data disk ${slot.nvme_serial} in this host`);
       const mounts = mountsOf(known, hasFault);
       if (mounts.length > 0) {
         throw new TaskError('disk_mounted', `disk ${slot.nvme_serial} is mounted on ${mounts.join(', ')}`);
       }
       for (const { plan } of await vms.list()) {
         if (plan.slots.some((used) => used.nvme_serial === slot.nvme_serial)) {
-          throw new TaskError('disk_in_use', `disk ${slot.nvme_serial} is used by the VM of ${plan.allocation_id}`);
+          throw new TaskError(
+            'disk_in_use',
+            `disk ${slot.nvme_serial} is used by the VM of ${plan.allocation_id}`,
+          );
         }
       }
       await disks.wipe(slot.nvme_serial, { leaveResidue: hasFault('wipe_fails') });
@@ -149,9 +159,9 @@ export async function openSimulatedHost(config: AgentConfig, log: Logger): Promi
     },
 
     async listVms(): Promise<ObservedVm[]> {
-      const defined = await vms.list();
+      const known = await vms.list();
       return await Promise.all(
-        defined.map(async ({ plan: { allocation_id }, started_at }) => ({
+        known.map(async ({ plan: { allocation_id }, started_at }) => ({
           allocation_id,
           state: (await vms.running(allocation_id)) ? ('running' as const) : ('stopped' as const),
           started_at,

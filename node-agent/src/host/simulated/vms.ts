@@ -21,7 +21,7 @@ export interface SimulatedVms {
   define(plan: VmPlan, options: { home: string; neverBoots: boolean }): Promise<VmDefinition>;
   find(allocationId: string): Promise<VmDefinition | null>;
   list(): Promise<VmDefinition[]>;
-  /** Starts the guest process unless it lives. */
+  /** Starts the guest process unless it lives, and waits until it can be seen. */
   powerOn(vm: VmDefinition): Promise<void>;
   /** The run file of a living guest. */
   running(allocationId: string): Promise<RunFile | null>;
@@ -29,6 +29,7 @@ export interface SimulatedVms {
   undefine(allocationId: string): Promise<void>;
 }
 
+const POWER_ON_MS = 5_000;
 const GUEST_MAIN = fileURLToPath(new URL('guest-main.ts', import.meta.url));
 
 export async function openVms(dir: string, powerFd: number | null): Promise<SimulatedVms> {
@@ -70,6 +71,7 @@ export async function openVms(dir: string, powerFd: number | null): Promise<Simu
       if (await running(vm.plan.allocation_id)) return;
       await store({ ...vm, started_at: new Date().toISOString() });
       startGuest(definitionFile(vm.plan.allocation_id), vm, powerFd);
+      await pollUntil(POWER_ON_MS, async () => (await running(vm.plan.allocation_id)) !== null);
     },
     async stop(allocationId, timeoutMs, signal) {
       await signalUntilGone(running, allocationId, 'SIGTERM', timeoutMs, signal);
@@ -81,6 +83,11 @@ export async function openVms(dir: string, powerFd: number | null): Promise<Simu
     },
   };
   return vms;
+}
+
+async function pollUntil(deadlineMs: number, look: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + deadlineMs;
+  while (!(await look()) && Date.now() < end) await pause(20);
 }
 
 /** Detached, like a QEMU under libvirt: it outlives the agent, but not the power of the machine. */

@@ -29,7 +29,9 @@ describe('the guest runs real commands', () => {
   it('as an unprivileged user with the VM’s name and its GPUs', async () => {
     const { code, stdout } = await sshExec(client, 'id -un; hostname; nvidia-smi -L; echo $HOME; exit 7');
     expect(code).toBe(7);
-    expect(stdout).toMatch(/^ubuntu\ntrain-01\nGPU 0: NVIDIA H200 .*\nGPU 1: NVIDIA H200 .*\n\/home\/ubuntu\n$/);
+    expect(stdout).toMatch(
+      /^ubuntu\ntrain-01\nGPU 0: NVIDIA H200 .*\nGPU 1: NVIDIA H200 .*\n\/home\/ubuntu\n$/,
+    );
   });
 
   it('and keeps the home folder on its boot disk', async () => {
@@ -47,7 +49,10 @@ describe('the guest runs real commands', () => {
 
 describe('the guest is contained', () => {
   it('sees no file of the host', async () => {
-    const { stdout } = await sshExec(client, `ls -d /root /work /srv /mnt /media /var/lib '${machine.dir}' 2>/dev/null; ls /home /tmp`);
+    const { stdout } = await sshExec(
+      client,
+      `ls -d /root /work /srv /mnt /media /var/lib '${machine.dir}' 2>/dev/null; ls /home /tmp`,
+    );
     expect(stdout.split('\n').filter(Boolean)).toEqual(['/home:', 'ubuntu', '', '/tmp:'].filter(Boolean));
   });
 
@@ -77,7 +82,9 @@ describe('the guest is contained', () => {
 describe('the terminal', () => {
   it('greets honestly, has job control and follows the window', async () => {
     const shell = await new Promise<ClientChannel>((resolve, reject) => {
-      client.shell({ cols: 90, rows: 30, term: 'xterm' }, (error, stream) => (error ? reject(error) : resolve(stream)));
+      client.shell({ cols: 90, rows: 30, term: 'xterm' }, (error, stream) =>
+        error ? reject(error) : resolve(stream),
+      );
     });
     let screen = '';
     shell.on('data', (data: Buffer) => (screen += data.toString()));
@@ -123,11 +130,33 @@ describe('who may log in', () => {
 
 it('bounds the sessions of a guest', async () => {
   const held = await Promise.all(
-    Array.from({ length: 16 }, () => new Promise<ClientChannel>((resolve, reject) => {
-      client.exec('sleep 60', (error, stream) => (error ? reject(error) : resolve(stream)));
-    })),
+    Array.from(
+      { length: 16 },
+      () =>
+        new Promise<ClientChannel>((resolve, reject) => {
+          client.exec('sleep 60', (error, stream) => (error ? reject(error) : resolve(stream)));
+        }),
+    ),
   );
   await expect(sshExec(client, 'true')).rejects.toThrow();
   for (const channel of held) channel.close();
-  await expect.poll(async () => (await sshExec(client, 'echo back').catch(() => null))?.stdout).toBe('back\n');
+  await expect
+    .poll(async () => (await sshExec(client, 'echo back').catch(() => null))?.stdout)
+    .toBe('back\n');
+}, 20_000);
+
+it('opens no shell where it cannot contain it, and says what is missing', async () => {
+  const path = process.env['PATH'];
+  process.env['PATH'] = '/nowhere';
+  const bare = provisionParams(HOSTNAME, [5], [keys.public]);
+  try {
+    await provisionSliceVm(bare, machine, machine.context);
+  } finally {
+    process.env['PATH'] = path;
+  }
+  const login = await sshLogin(await machine.host.openGuestPort(bare.allocation_id, 22), keys.private);
+  const result = await sshExec(login, 'id');
+  login.end();
+  expect(result).toMatchObject({ code: 1, stdout: '' });
+  expect(result.stderr).toContain('apt install bubblewrap');
 }, 20_000);

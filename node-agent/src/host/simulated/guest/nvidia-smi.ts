@@ -43,8 +43,7 @@ esac
 
 function table(gpus: readonly Gpu[]): string {
   const width = 88;
-  const line = (left: string, right = ''): string =>
-    `| ${left}${right.padStart(width - 2 - left.length)} |`;
+  const line = (left: string, right = ''): string => `| ${left}${right.padStart(width - 2 - left.length)} |`;
   const rule = `+${'-'.repeat(width)}+`;
   return [
     rule,
@@ -53,7 +52,10 @@ function table(gpus: readonly Gpu[]): string {
     line('GPU  Name          Bus-Id             Temp  Pwr:Usage/Cap', 'Memory-Usage  GPU-Util'),
     rule,
     ...gpus.map((gpu) =>
-      line(`${String(gpu.index).padStart(3)}  NVIDIA H200   ${gpu.busId}   27C    76W / 700W`, `0MiB / ${MEMORY_MIB}MiB        0%`),
+      line(
+        `${String(gpu.index).padStart(3)}  NVIDIA H200   ${gpu.busId}   27C    76W / 700W`,
+        `0MiB / ${MEMORY_MIB}MiB        0%`,
+      ),
     ),
     rule,
   ].join('\n');

@@ -20,16 +20,19 @@ const LOGIN_GRACE_MS = 30_000;
 export function serveSsh(options: GuestSshOptions): Promise<number> {
   const keys = parseKeys(options.authorizedKeys);
   let sessions = 0;
-  const server = new ssh2.Server({ hostKeys: [options.hostKey], ident: 'GPUaaS-simulated-guest' }, (connection) => {
-    connection.on('error', () => undefined);
-    const grace = setTimeout(() => connection.end(), LOGIN_GRACE_MS);
-    connection.on('authentication', (login) => authenticate(login, options.username, keys));
-    connection.on('ready', () => {
-      clearTimeout(grace);
-      serveSessions(connection);
-    });
-    connection.on('close', () => clearTimeout(grace));
-  });
+  const server = new ssh2.Server(
+    { hostKeys: [options.hostKey], ident: 'GPUaaS-simulated-guest' },
+    (connection) => {
+      connection.on('error', () => undefined);
+      const grace = setTimeout(() => connection.end(), LOGIN_GRACE_MS);
+      connection.on('authentication', (login) => authenticate(login, options.username, keys));
+      connection.on('ready', () => {
+        clearTimeout(grace);
+        serveSessions(connection);
+      });
+      connection.on('close', () => clearTimeout(grace));
+    },
+  );
   server.maxConnections = MAX_CONNECTIONS;
 
   function serveSessions(connection: Connection): void {
@@ -63,7 +66,9 @@ function authenticate(login: AuthContext, username: string, keys: readonly Parse
   if (!known) return login.reject(['publickey']);
   // Without a signature the client only asks whether the key would do.
   if (!signature || !blob) return login.accept();
-  if (known.verify(blob, signature, hashAlgo) === true) return login.accept();
+  // Despite its type it may answer with an Error, which is truthy.
+  const verified: unknown = known.verify(blob, signature, hashAlgo);
+  if (verified === true) return login.accept();
   login.reject(['publickey']);
 }
 

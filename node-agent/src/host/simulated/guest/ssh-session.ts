@@ -29,9 +29,9 @@ export function createSession(session: Session, sandbox: Sandbox, motd: string):
   });
   session.on('env', (accept, reject, info) => {
     // What a client may set decides how programs behave; languages only.
-    if (!/^(LANG|LC_[A-Z]+)$/.test(info.key)) return void reject?.();
-    environment[info.key] = info.val.slice(0, 100);
-    accept?.();
+    const allowed = /^(LANG|LC_[A-Z]+)$/.test(info.key);
+    if (allowed) environment[info.key] = info.val.slice(0, 100);
+    (allowed ? accept : reject)?.();
   });
   session.on('shell', (accept) => start(accept(), [loginShell(), '-l'], motd));
   session.on('exec', (accept, _reject, info) => start(accept(), [loginShell(), '-lc', info.command], ''));
@@ -41,14 +41,17 @@ export function createSession(session: Session, sandbox: Sandbox, motd: string):
     const problem = containmentProblem(sandbox);
     if (problem) return refuse(channel, problem);
     channel.write(terminal ? greeting.replaceAll('\n', '\r\n') : '');
-    if (terminal) runOnTerminal(channel, contain(sandbox, argv, { ...environment, TERM: terminal.name }), terminal);
+    if (terminal)
+      runOnTerminal(channel, contain(sandbox, argv, { ...environment, TERM: terminal.name }), terminal);
     else runOnPipes(channel, contain(sandbox, argv, environment));
   }
 }
 
 /** Never an uncontained shell. */
 function refuse(channel: ServerChannel, problem: string): void {
-  channel.stderr.write(`This simulated machine opens no shell, because it could not contain it:\r\n${problem}\r\n`);
+  channel.stderr.write(
+    `This simulated machine opens no shell, because it could not contain it:\r\n${problem}\r\n`,
+  );
   channel.exit(1);
   channel.end();
 }

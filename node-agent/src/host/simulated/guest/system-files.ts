@@ -13,7 +13,8 @@ export async function writeSystemFiles(folder: string, plan: VmPlan): Promise<vo
     await mkdir(path, { recursive: true });
     await chmod(path, 0o755);
   }
-  for (const [name, content] of Object.entries(etcFiles(plan))) await writeOpen(join(etc, name), content, 0o644);
+  for (const [name, content] of Object.entries(etcFiles(plan)))
+    await writeOpen(join(etc, name), content, 0o644);
   await writeOpen(join(bin, 'nvidia-smi'), nvidiaSmi(plan), 0o755);
 }
 
@@ -30,8 +31,9 @@ function etcFiles(plan: VmPlan): Record<(typeof GUEST_ETC)[number], string> {
     group: `root:x:0:\n${username}:x:${uid}:\n`,
     hostname: `${hostname}\n`,
     hosts: `127.0.0.1 localhost\n127.0.1.1 ${hostname}\n`,
-    profile: "umask 022\nif [ -n \"$BASH\" ] && [ -r /etc/bash.bashrc ]; then . /etc/bash.bashrc; fi\n",
-    'bash.bashrc': "case $- in *i*) ;; *) return ;; esac\nPS1='\\u@\\h:\\w\\$ '\nalias ls='ls --color=auto'\n",
+    profile: 'umask 022\nif [ -n "$BASH" ] && [ -r /etc/bash.bashrc ]; then . /etc/bash.bashrc; fi\n',
+    'bash.bashrc':
+      "case $- in *i*) ;; *) return ;; esac\nPS1='\\u@\\h:\\w\\$ '\nalias ls='ls --color=auto'\n",
     motd: motd(plan),
   };
 }

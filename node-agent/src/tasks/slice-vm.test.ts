@@ -1,0 +1,160 @@
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TaskParams } from '@gpuaas/contracts/tasks';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HOSTNAME, openTestHost, type TestHost } from '../testing/simulated-host.ts';
+import { provisionParams } from '../testing/slots.ts';
+import { createKeyPair } from '../testing/ssh.ts';
+import { provisionSliceVm } from './slice-vm-provision.ts';
+import { releaseSliceVm } from './slice-vm-release.ts';
+
+type Provision = TaskParams['slice.vm_provision'];
+
+let machine: TestHost;
+beforeEach(async () => {
+  machine = await openTestHost();
+});
+afterEach(() => machine.close());
+
+function launch(slots: number[]): Provision {
+  return provisionParams(HOSTNAME, slots, [createKeyPair().public]);
+}
+
+async function provision(params: Provision) {
+  return await provisionSliceVm(params, machine, machine.context);
+}
+
+async function release({ allocation_id, slots }: Provision) {
+  const params = { allocation_id, slots, wipe_method: 'blkdiscard' as const, stop_timeout_seconds: 5 };
+  return await releaseSliceVm(params, machine, machine.context);
+}
+
+function disk(params: Provision): string {
+  return join(machine.dir, 'disks', params.slots[0]?.nvme_serial ?? '');
+}
+
+describe('provisioning', () => {
+  it('a second run finds the VM as planned and goes on to readiness', async () => {
+    const params = launch([0]);
+    const first = await provision(params);
+    machine.stages.length = 0;
+    expect(await provision(params)).toEqual(first);
+    expect(machine.stages).toEqual(['plan', 'network', 'readiness']);
+  });
+
+  it('refuses a slot that another allocation holds, and touches nothing', async () => {
+    await provision(launch([0]));
+    const rival = launch([0, 1]);
+    const held = (await machine.leases.list())[0];
+    if (rival.slots[0] && held) rival.slots[0].slot_id = held.slot_id;
+    await expect(provision(rival)).rejects.toMatchObject({
+      code: expect.stringMatching(/slot_leased|disk_not_clean/),
+    });
+    expect(await machine.leases.list()).toHaveLength(1);
+  });
+
+  it('refuses a bundle that does not agree with the hardware', async () => {
+    const params = launch([2]);
+    if (params.slots[0]) params.slots[0].nvme_serial = 'BTLA00000000';
+    await expect(provision(params)).rejects.toMatchObject({ code: 'plan_refused' });
+    const shared = launch([0, 1]);
+    if (shared.slots[0] && shared.slots[1]) shared.slots[1].private_ip = shared.slots[0].private_ip;
+    await expect(provision(shared)).rejects.toMatchObject({ code: 'plan_refused' });
+    expect(await machine.leases.list()).toEqual([]);
+  });
+
+  it('refuses a disk with data of a former tenant', async () => {
+    const params = launch([3]);
+    await mkdir(disk(params), { recursive: true });
+    await writeFile(join(disk(params), 'leftover'), 'x');
+    await expect(provision(params)).rejects.toMatchObject({ code: 'disk_not_clean' });
+  });
+
+  it('a guest that never boots fails the task and keeps the lease', async () => {
+    await writeFile(join(machine.dir, 'faults'), 'vm_never_boots');
+    const params = launch([0]);
+    await expect(provision(params)).rejects.toMatchObject({ code: 'network_not_bound' });
+    expect(await machine.leases.list()).toHaveLength(1);
+    expect((await release(params)).vm_absent).toBe(true);
+    expect(await machine.leases.list()).toEqual([]);
+  }, 15_000);
+
+  it('writes the seed without letting a value add a key', async () => {
+    const params = { ...launch([0]), ssh_authorized_keys: [`${createKeyPair().public} me\nruncmd: [id]`] };
+    await provision(params);
+    const seed = await readFile(join(machine.dir, 'slices', params.allocation_id, 'user-data.yaml'), 'utf8');
+    expect(seed).toMatch(/^#cloud-config\n/);
+    expect(seed).not.toMatch(/^runcmd/m);
+  });
+});
+
+describe('release', () => {
+  it('reads the wiped disks back and then gives the slots up', async () => {
+    const params = launch([0, 1]);
+    await provision(params);
+    await mkdir(join(disk(params), 'home', 'locked', 'deep'), { recursive: true });
+    await chmod(join(disk(params), 'home', 'locked'), 0);
+    const output = await release(params);
+    expect(output.wipes.map((wipe) => wipe.verified)).toEqual([true, true]);
+    expect(await readdir(disk(params))).toEqual([]);
+    expect(await machine.leases.list()).toEqual([]);
+    expect(machine.streams.isRevoked(params.allocation_id)).toBe(true);
+  });
+
+  it('wipes also when there never was a VM', async () => {
+    const params = launch([4]);
+    await mkdir(disk(params), { recursive: true });
+    await writeFile(join(disk(params), 'leftover'), 'x');
+    expect(await release(params)).toMatchObject({ vm_absent: true, wipes: [{ verified: true }] });
+  });
+
+  it('says so when the wipe left something, keeps the evidence and the lease', async () => {
+    const params = launch([0]);
+    await provision(params);
+    await writeFile(join(machine.dir, 'faults'), 'wipe_fails');
+    await expect(release(params)).rejects.toMatchObject({
+      code: 'wipe_not_verified',
+      output: {
+        vm_absent: true,
+        wipes: [{ verified: false, verification: expect.stringContaining('residue.bin') }],
+      },
+    });
+    expect(await machine.leases.list()).toHaveLength(1);
+    await writeFile(join(machine.dir, 'faults'), '');
+    expect((await release(params)).wipes[0]?.verified).toBe(true);
+    expect(await machine.leases.list()).toEqual([]);
+  });
+
+  it('never touches a slot that another allocation holds', async () => {
+    const owner = launch([0]);
+    await provision(owner);
+    const stale = { ...launch([0]), slots: owner.slots };
+    await expect(release(stale)).rejects.toMatchObject({ code: 'slot_leased' });
+    expect(await machine.host.vmExists(owner.allocation_id)).toBe(true);
+    expect(await readdir(disk(owner))).not.toEqual([]);
+  });
+
+  it('never wipes a disk that a VM uses, even when the slot id is unknown here', async () => {
+    const owner = launch([0]);
+    await provision(owner);
+    await expect(release(launch([0]))).rejects.toMatchObject({ code: 'disk_in_use' });
+    expect(await readdir(disk(owner))).not.toEqual([]);
+  });
+
+  it('never wipes a mounted disk', async () => {
+    await writeFile(join(machine.dir, 'faults'), 'disk_mounted');
+    await expect(release(launch([7]))).rejects.toMatchObject({ code: 'disk_mounted' });
+  });
+});
+
+it('VMs come back when the host does', async () => {
+  const params = launch([0]);
+  await provision(params);
+  const run = JSON.parse(
+    await readFile(join(machine.dir, 'vms', params.allocation_id, 'run.json'), 'utf8'),
+  ) as { pid: number };
+  process.kill(run.pid, 'SIGKILL');
+  await expect.poll(async () => (await machine.host.listVms())[0]?.state).toBe('stopped');
+  const again = await machine.reopen();
+  await expect.poll(async () => (await again.listVms())[0]?.state, { timeout: 5_000 }).toBe('running');
+});

@@ -1,0 +1,42 @@
+import { writeSync } from 'node:fs';
+import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import type { SerializedError } from 'vitest';
+
+/**
+ * Ends the run with `N passed, N failed[, N skipped]` alone on the last line, after the list of what was not
+ * run here and why. It is written when the process exits, because the global teardown may still speak.
+ */
+export class ClosingLineReporter implements Reporter {
+  #closing: string | undefined;
+
+  onInit(): void {
+    process.once('exit', () => {
+      if (this.#closing !== undefined) writeSync(1, this.#closing);
+    });
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly SerializedError[]): void {
+    const tests = modules.flatMap((module) => [...module.children.allTests()]);
+    const inState = (state: string): TestCase[] => tests.filter((test) => test.result().state === state);
+    const skipped = inState('skipped');
+    // A file that could not be loaded has no tests to fail, and an unhandled error belongs to none.
+    const withoutTest = modules.filter((module) => module.errors().length > 0).length + unhandledErrors.length;
+    this.#closing =
+      notRunHere(skipped) + closingLine(inState('passed').length, inState('failed').length + withoutTest, skipped.length);
+  }
+}
+
+export function closingLine(passed: number, failed: number, skipped: number): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`;
+}
+
+function notRunHere(skipped: readonly TestCase[]): string {
+  if (skipped.length === 0) return '';
+  const lines = skipped.map((test) => `  ${test.module.relativeModuleId}: ${test.fullName}: ${reasonOf(test)}`);
+  return `not run here\n${lines.join('\n')}\n\n`;
+}
+
+function reasonOf(test: TestCase): string {
+  const result = test.result();
+  return (result.state === 'skipped' && result.note) || 'no reason given';
+}

@@ -1,0 +1,68 @@
+/** Makes the machine ready for `npm test`: as root on Debian it installs what is missing, else it says what will not run. */
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+interface Need {
+  debianPackage: string;
+  command: string;
+  /** What is reported as not run without it. */
+  usedFor: string;
+}
+
+const needs: readonly Need[] = [
+  { debianPackage: 'chromium', command: 'chromium', usedFor: 'the console in a browser' },
+  { debianPackage: 'bubblewrap', command: 'bwrap', usedFor: 'shells in simulated machines' },
+  { debianPackage: 'nats-server', command: 'nats-server', usedFor: 'events through NATS JetStream' },
+  { debianPackage: 'openssh-client', command: 'ssh', usedFor: 'OpenSSH into simulated machines' },
+];
+
+const missing = needs.filter(({ command }) => !isInstalled(command));
+if (missing.length > 0) {
+  const obstacle = whyNotInstallable();
+  if (obstacle === null) install(missing);
+  report(
+    needs.filter(({ command }) => !isInstalled(command)),
+    obstacle ?? 'apt-get could not install it',
+  );
+}
+
+function whyNotInstallable(): string | null {
+  if (!isInstalled('apt-get')) return 'this is not Debian';
+  return process.getuid?.() === 0 ? null : 'only root can install it';
+}
+
+/** One by one: a package this release does not have must not keep the others away. */
+function install(wanted: readonly Need[]): void {
+  aptGet('update');
+  for (const { debianPackage } of wanted) aptGet('install', '--yes', '--no-install-recommends', debianPackage);
+}
+
+function aptGet(...args: string[]): void {
+  const result = spawnSync('apt-get', ['-qq', '-o', 'DPkg::Lock::Timeout=300', ...args], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  });
+  if (result.status !== 0) console.log(`apt-get ${args.join(' ')} failed`);
+}
+
+function report(absent: readonly Need[], reason: string): void {
+  for (const { debianPackage, usedFor } of absent) {
+    console.log(`${debianPackage} is missing (${reason}): tests of ${usedFor} will be reported as not run here`);
+  }
+}
+
+/** Server packages put their program into sbin, which a plain user's PATH may lack. */
+function isInstalled(command: string): boolean {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/sbin'];
+  return folders.some((folder) => isExecutable(join(folder, command)));
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
