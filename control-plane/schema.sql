@@ -2,6 +2,18 @@
 
 -- Functions
 
+CREATE OR REPLACE FUNCTION public.emit_event(event_id uuid, event_type text, correlation_id uuid, organization_id uuid, subject_id uuid, payload jsonb)
+ RETURNS void
+ LANGUAGE sql
+BEGIN ATOMIC
+ INSERT INTO outbox_events (event_id, event_type, correlation_id, organization_id, subject_id, payload, xid)
+   VALUES (emit_event.event_id, emit_event.event_type, emit_event.correlation_id, emit_event.organization_id, emit_event.subject_id, emit_event.payload, GREATEST(pg_current_xact_id(), ( SELECT e.xid
+            FROM outbox_events e
+           WHERE (e.subject_id = emit_event.subject_id)
+           ORDER BY e.xid DESC
+          LIMIT 1)));
+ SELECT pg_notify('gpuaas_events'::text, ''::text) AS pg_notify;
+END;
 CREATE OR REPLACE FUNCTION public.forbid_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -39,6 +51,19 @@ begin
   end if;
   return new;
 end $function$;
+CREATE OR REPLACE FUNCTION public.rebase_event_log()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  lock table outbox_events, event_consumers in access exclusive mode;
+  update event_consumers c set stream_sequence = null, cursor_xid = '1', cursor_position = coalesce(
+    (select min(position) - 1 from outbox_events e where (e.xid, e.position) > (c.cursor_xid, c.cursor_position)),
+    (select max(position) from outbox_events), 0);
+  alter table outbox_events disable trigger outbox_events_append_only;
+  update outbox_events set xid = '1';
+  alter table outbox_events enable trigger outbox_events_append_only;
+end $function$;
 CREATE OR REPLACE FUNCTION public.require_wipe_before_resale()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -55,6 +80,27 @@ begin
     raise exception 'slot % has no verified wipe for allocation %', new.id, last_allocation
       using errcode = 'restrict_violation';
   end if;
+  return new;
+end $function$;
+CREATE OR REPLACE FUNCTION public.signal_workflow(target text, signal_topic text, body json)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform 1 from workflow_starts where workflow_id = target for key share;
+  if found then
+    insert into workflow_signals (workflow_id, topic, message) values (target, signal_topic, body)
+      on conflict (workflow_id, topic) do nothing;
+  else
+    perform dbos.send_message(target, body, signal_topic, target || '::' || signal_topic);
+  end if;
+end $function$;
+CREATE OR REPLACE FUNCTION public.stamp_state_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.state_changed_at := now();
   return new;
 end $function$;
 
@@ -103,7 +149,8 @@ create table allocations (
   release_attempts integer default 0 not null,
   released_at timestamp with time zone,
   failure jsonb,
-  connection jsonb
+  connection jsonb,
+  state_changed_at timestamp with time zone default now() not null
 );
 create table api_keys (
   id uuid not null,
@@ -133,6 +180,23 @@ create table claim_cells (
   cell smallint not null,
   claim_id uuid not null
 );
+create table event_consumers (
+  name text not null,
+  cursor_xid xid8 not null,
+  cursor_position bigint not null,
+  stream_sequence bigint,
+  runner text,
+  lease_expires_at timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  failures integer default 0 not null,
+  last_error text,
+  created_at timestamp with time zone default now() not null,
+  advanced_at timestamp with time zone default now() not null
+);
+create table handled_events (
+  consumer text not null,
+  event_id uuid not null,
+  handled_at timestamp with time zone default now() not null
+);
 create table idempotency_keys (
   caller_id uuid not null,
   key text not null,
@@ -148,6 +212,26 @@ create table images (
   display_name text not null,
   kind text not null,
   digest text not null
+);
+create table incidents (
+  id uuid not null,
+  type text not null,
+  severity text not null,
+  dedupe_key text not null,
+  target_type text not null,
+  target_id text not null,
+  summary text not null,
+  detail jsonb default '{}'::jsonb not null,
+  runbook text not null,
+  occurrences integer default 1 not null,
+  opened_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  deadline timestamp with time zone not null,
+  acknowledged_at timestamp with time zone,
+  acknowledged_by uuid,
+  resolved_at timestamp with time zone,
+  resolved_by uuid,
+  resolution text
 );
 create table node_certificates (
   serial_number text not null,
@@ -322,12 +406,61 @@ create table terminal_tokens (
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone not null
 );
+create table tick_runs (
+  tick text not null,
+  period_start timestamp with time zone not null,
+  period_end timestamp with time zone not null,
+  runner text not null,
+  attempts integer default 1 not null,
+  skipped_periods integer default 0 not null,
+  started_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  error text
+);
 create table users (
   id uuid not null,
   issuer text not null,
   subject text not null,
   email text not null,
   name text not null,
+  created_at timestamp with time zone default now() not null
+);
+create table webhook_attempts (
+  delivery_id uuid not null,
+  attempt integer not null,
+  started_at timestamp with time zone not null,
+  duration_ms integer not null,
+  response_status integer,
+  error text
+);
+create table webhook_deliveries (
+  id uuid not null,
+  webhook_id uuid not null,
+  event_id uuid not null,
+  event_type text not null,
+  body text not null,
+  replay_of uuid,
+  state text default 'pending'::text not null,
+  attempts integer default 0 not null,
+  next_attempt_at timestamp with time zone default now() not null,
+  leased_until timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  created_at timestamp with time zone default now() not null,
+  finished_at timestamp with time zone
+);
+create table webhooks (
+  id uuid not null,
+  organization_id uuid not null,
+  project_id uuid not null,
+  url text not null,
+  description text default ''::text not null,
+  event_types text[] default '{}'::text[] not null,
+  state text default 'enabled'::text not null,
+  disabled_reason text,
+  sealed_secret bytea not null,
+  sealed_previous_secret bytea,
+  previous_secret_expires_at timestamp with time zone,
+  failing_since timestamp with time zone,
+  created_by uuid not null,
   created_at timestamp with time zone default now() not null
 );
 create table wipe_certificates (
@@ -347,7 +480,24 @@ create table wipe_certificates (
 create table workflow_executors (
   executor_id text not null,
   started_at timestamp with time zone default now() not null,
-  heartbeat_at timestamp with time zone default now() not null
+  heartbeat_at timestamp with time zone default now() not null,
+  host text default ''::text not null,
+  stopped_at timestamp with time zone,
+  lost_at timestamp with time zone,
+  lost_count integer default 0 not null
+);
+create table workflow_signals (
+  workflow_id text not null,
+  topic text not null,
+  message jsonb not null,
+  created_at timestamp with time zone default now() not null
+);
+create table workflow_starts (
+  workflow_id text not null,
+  "position" bigint generated always as identity,
+  name text not null,
+  input jsonb not null,
+  created_at timestamp with time zone default now() not null
 );
 
 -- Constraints
@@ -358,8 +508,11 @@ alter table allocations add constraint allocations_pkey PRIMARY KEY (id);
 alter table api_keys add constraint api_keys_pkey PRIMARY KEY (id);
 alter table audit_logs add constraint audit_logs_pkey PRIMARY KEY (id);
 alter table claim_cells add constraint claim_cells_pkey PRIMARY KEY (node_id, cell);
+alter table event_consumers add constraint event_consumers_pkey PRIMARY KEY (name);
+alter table handled_events add constraint handled_events_pkey PRIMARY KEY (consumer, event_id);
 alter table idempotency_keys add constraint idempotency_keys_pkey PRIMARY KEY (caller_id, key);
 alter table images add constraint images_pkey PRIMARY KEY (image);
+alter table incidents add constraint incidents_pkey PRIMARY KEY (id);
 alter table node_certificates add constraint node_certificates_pkey PRIMARY KEY (serial_number);
 alter table node_enrolments add constraint node_enrolments_pkey PRIMARY KEY (id);
 alter table node_resource_slots add constraint node_resource_slots_pkey PRIMARY KEY (id);
@@ -377,9 +530,15 @@ alter table sessions add constraint sessions_pkey PRIMARY KEY (id_hash);
 alter table sku_catalog add constraint sku_catalog_pkey PRIMARY KEY (sku);
 alter table sku_prices add constraint sku_prices_pkey PRIMARY KEY (id);
 alter table terminal_tokens add constraint terminal_tokens_pkey PRIMARY KEY (token_hash);
+alter table tick_runs add constraint tick_runs_pkey PRIMARY KEY (tick, period_start);
 alter table users add constraint users_pkey PRIMARY KEY (id);
+alter table webhook_attempts add constraint webhook_attempts_pkey PRIMARY KEY (delivery_id, attempt);
+alter table webhook_deliveries add constraint webhook_deliveries_pkey PRIMARY KEY (id);
+alter table webhooks add constraint webhooks_pkey PRIMARY KEY (id);
 alter table wipe_certificates add constraint wipe_certificates_pkey PRIMARY KEY (id);
 alter table workflow_executors add constraint workflow_executors_pkey PRIMARY KEY (executor_id);
+alter table workflow_signals add constraint workflow_signals_pkey PRIMARY KEY (workflow_id, topic);
+alter table workflow_starts add constraint workflow_starts_pkey PRIMARY KEY (workflow_id);
 alter table api_keys add constraint api_keys_secret_hash_key UNIQUE (secret_hash);
 alter table node_enrolments add constraint node_enrolments_token_hash_key UNIQUE (token_hash);
 alter table node_resource_slots add constraint node_resource_slots_node_id_fabric_vf_pci_address_key UNIQUE (node_id, fabric_vf_pci_address);
@@ -407,8 +566,12 @@ alter table allocations add constraint allocations_per_gpu_hour_micros_check CHE
 alter table allocations add constraint allocations_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text, 'active'::text, 'releasing'::text, 'released'::text, 'failed'::text, 'release_failed'::text])));
 alter table audit_logs add constraint audit_logs_result_check CHECK ((result = ANY (ARRAY['succeeded'::text, 'refused'::text, 'denied'::text, 'failed'::text])));
 alter table claim_cells add constraint claim_cells_cell_check CHECK (((cell >= 0) AND (cell <= 15)));
+alter table event_consumers add constraint event_consumers_name_check CHECK ((name ~ '^[a-z][a-z0-9-]{0,62}$'::text));
 alter table images add constraint images_digest_check CHECK ((digest ~ '^sha256:[0-9a-f]{64}$'::text));
 alter table images add constraint images_kind_check CHECK ((kind = ANY (ARRAY['base'::text, 'cuda-dev'::text])));
+alter table incidents add constraint incidents_dedupe_key_check CHECK (((length(dedupe_key) >= 1) AND (length(dedupe_key) <= 300)));
+alter table incidents add constraint incidents_severity_check CHECK ((severity = ANY (ARRAY['critical'::text, 'major'::text, 'minor'::text])));
+alter table incidents add constraint incidents_summary_check CHECK (((length(summary) >= 1) AND (length(summary) <= 500)));
 alter table node_resource_slots add constraint node_resource_slots_health_state_check CHECK ((health_state = ANY (ARRAY['unknown'::text, 'healthy'::text, 'unhealthy'::text])));
 alter table node_resource_slots add constraint node_resource_slots_sharing_mechanism_check CHECK ((sharing_mechanism = 'exclusive_device'::text));
 alter table node_resource_slots add constraint node_resource_slots_slot_index_check CHECK (((slot_index >= 0) AND (slot_index <= 15)));
@@ -430,6 +593,14 @@ alter table sku_catalog add constraint sku_catalog_memory_gib_per_gpu_check CHEC
 alter table sku_catalog add constraint sku_catalog_vcpu_per_gpu_check CHECK ((vcpu_per_gpu > 0));
 alter table sku_prices add constraint sku_prices_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
 alter table sku_prices add constraint sku_prices_per_gpu_hour_micros_check CHECK ((per_gpu_hour_micros >= 0));
+alter table tick_runs add constraint tick_runs_check CHECK ((period_end > period_start));
+alter table webhook_deliveries add constraint webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])));
+alter table webhooks add constraint webhooks_check CHECK (((sealed_previous_secret IS NULL) = (previous_secret_expires_at IS NULL)));
+alter table webhooks add constraint webhooks_check1 CHECK (((state = 'disabled'::text) = (disabled_reason IS NOT NULL)));
+alter table webhooks add constraint webhooks_description_check CHECK ((length(description) <= 200));
+alter table webhooks add constraint webhooks_state_check CHECK ((state = ANY (ARRAY['enabled'::text, 'disabled'::text])));
+alter table webhooks add constraint webhooks_url_check CHECK (((length(url) >= 1) AND (length(url) <= 2000)));
+alter table workflow_starts add constraint workflow_starts_workflow_id_check CHECK (((length(workflow_id) >= 1) AND (length(workflow_id) <= 200)));
 alter table allocation_access_keys add constraint allocation_access_keys_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table allocation_resource_claims add constraint allocation_resource_claims_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table allocation_resource_claims add constraint allocation_resource_claims_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
@@ -445,6 +616,8 @@ alter table allocations add constraint allocations_sku_fkey FOREIGN KEY (sku) RE
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table claim_cells add constraint claim_cells_claim_id_fkey FOREIGN KEY (claim_id) REFERENCES allocation_resource_claims(id);
 alter table claim_cells add constraint claim_cells_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
+alter table incidents add constraint incidents_acknowledged_by_fkey FOREIGN KEY (acknowledged_by) REFERENCES users(id);
+alter table incidents add constraint incidents_resolved_by_fkey FOREIGN KEY (resolved_by) REFERENCES users(id);
 alter table node_certificates add constraint node_certificates_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_enrolments add constraint node_enrolments_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table node_enrolments add constraint node_enrolments_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
@@ -462,6 +635,12 @@ alter table sku_prices add constraint sku_prices_region_fkey FOREIGN KEY (region
 alter table sku_prices add constraint sku_prices_sku_fkey FOREIGN KEY (sku) REFERENCES sku_catalog(sku);
 alter table terminal_tokens add constraint terminal_tokens_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table terminal_tokens add constraint terminal_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table webhook_attempts add constraint webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON DELETE CASCADE;
+alter table webhook_deliveries add constraint webhook_deliveries_replay_of_fkey FOREIGN KEY (replay_of) REFERENCES webhook_deliveries(id) ON DELETE CASCADE;
+alter table webhook_deliveries add constraint webhook_deliveries_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE;
+alter table webhooks add constraint webhooks_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+alter table webhooks add constraint webhooks_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table webhooks add constraint webhooks_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
 alter table wipe_certificates add constraint wipe_certificates_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table wipe_certificates add constraint wipe_certificates_node_task_id_fkey FOREIGN KEY (node_task_id) REFERENCES node_tasks(id);
 alter table wipe_certificates add constraint wipe_certificates_slot_id_fkey FOREIGN KEY (slot_id) REFERENCES node_resource_slots(id);
@@ -473,18 +652,28 @@ CREATE INDEX allocation_resource_claims_slot ON public.allocation_resource_claim
 CREATE INDEX allocations_project ON public.allocations USING btree (project_id, id DESC);
 CREATE INDEX audit_logs_target ON public.audit_logs USING btree (target_type, target_id, occurred_at);
 CREATE INDEX claim_cells_claim ON public.claim_cells USING btree (claim_id);
+CREATE INDEX handled_events_age ON public.handled_events USING btree (handled_at);
 CREATE INDEX idempotency_keys_created_at ON public.idempotency_keys USING btree (created_at);
+CREATE INDEX incidents_newest ON public.incidents USING btree (opened_at DESC, id DESC);
+CREATE UNIQUE INDEX incidents_one_open ON public.incidents USING btree (dedupe_key) WHERE (resolved_at IS NULL);
 CREATE INDEX node_resource_slots_available ON public.node_resource_slots USING btree (node_id) WHERE (state = 'available'::text);
 CREATE INDEX node_tasks_open ON public.node_tasks USING btree (node_id, created_at) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text]));
 CREATE INDEX node_tasks_recent ON public.node_tasks USING btree (created_at DESC, id DESC);
 CREATE INDEX outbox_events_cursor ON public.outbox_events USING btree (xid, "position");
-CREATE INDEX outbox_events_subject ON public.outbox_events USING btree (subject_id, "position");
+CREATE INDEX outbox_events_subject ON public.outbox_events USING btree (subject_id, xid);
+CREATE INDEX webhook_deliveries_age ON public.webhook_deliveries USING btree (created_at);
+CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook_id, next_attempt_at) WHERE (state = 'pending'::text);
+CREATE INDEX webhook_deliveries_log ON public.webhook_deliveries USING btree (webhook_id, id DESC);
+CREATE UNIQUE INDEX webhook_deliveries_once ON public.webhook_deliveries USING btree (webhook_id, event_id) WHERE (replay_of IS NULL);
+CREATE INDEX webhooks_project ON public.webhooks USING btree (project_id, id DESC);
 CREATE INDEX wipe_certificates_allocation ON public.wipe_certificates USING btree (allocation_id);
+CREATE INDEX workflow_starts_order ON public.workflow_starts USING btree ("position");
 
 -- Triggers
 
 CREATE TRIGGER claims_are_kept BEFORE DELETE OR TRUNCATE ON public.allocation_resource_claims FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER claims_occupy_cells AFTER INSERT OR UPDATE ON public.allocation_resource_claims FOR EACH ROW EXECUTE FUNCTION occupy_claim_cells();
+CREATE TRIGGER allocations_stamp_state BEFORE UPDATE OF state ON public.allocations FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION stamp_state_change();
 CREATE TRIGGER audit_logs_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_logs FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER slots_need_wipe BEFORE INSERT OR UPDATE ON public.node_resource_slots FOR EACH ROW WHEN ((new.state = 'available'::text)) EXECUTE FUNCTION require_wipe_before_resale();
 CREATE TRIGGER outbox_events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.outbox_events FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();

@@ -447,6 +447,80 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/incidents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What needs a person, newest first */
+        get: operations["listIncidents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/incidents/{incident_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One incident */
+        get: operations["getIncident"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/incidents/{incident_id}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that somebody is on it
+         * @description The first acknowledgement stands; another one changes nothing.
+         */
+        post: operations["acknowledgeIncident"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/incidents/{incident_id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close an incident
+         * @description If its cause is still there, the platform opens a new one.
+         */
+        post: operations["resolveIncident"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/skus/{sku}": {
         parameters: {
             query?: never;
@@ -753,6 +827,41 @@ export interface components {
             items: components["schemas"]["ResourceSlot"][];
             next_page: components["schemas"]["NextPage"];
         };
+        /** @enum {unknown} */
+        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing";
+        Incident: {
+            /** Format: uuid */
+            id: string;
+            type: components["schemas"]["IncidentType"];
+            title: string;
+            /** @enum {unknown} */
+            severity: "critical" | "major" | "minor";
+            /** @enum {unknown} */
+            state: "open" | "acknowledged" | "resolved";
+            target_type: string;
+            target_id: string;
+            summary: string;
+            detail: {
+                [key: string]: unknown;
+            };
+            /** @description Path of the runbook in the repository. */
+            runbook: string;
+            /** @description How often the cause was seen while this one is open. */
+            occurrences: number;
+            opened_at: components["schemas"]["Timestamp"];
+            last_seen_at: components["schemas"]["Timestamp"];
+            deadline: components["schemas"]["Timestamp"];
+            acknowledged_at: components["schemas"]["Timestamp"] | null;
+            /** Format: uuid */
+            acknowledged_by: string | null;
+            resolved_at: components["schemas"]["Timestamp"] | null;
+            /**
+             * Format: uuid
+             * @description Null when the platform saw the cause disappear.
+             */
+            resolved_by: string | null;
+            resolution: string | null;
+        };
     };
     responses: {
         /** @description The request was refused; `code` says why. */
@@ -773,6 +882,7 @@ export interface components {
         IdempotencyKey: string;
         AllocationId: string;
         NodeId: string;
+        IncidentId: string;
     };
     requestBodies: never;
     headers: never;
@@ -1493,6 +1603,119 @@ export interface operations {
                         items: components["schemas"]["NodeTask"][];
                         next_page: components["schemas"]["NextPage"];
                     };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listIncidents: {
+        parameters: {
+            query?: {
+                /** @description Unresolved incidents only, resolved ones only, or both when left out. */
+                state?: "open" | "resolved";
+                type?: components["schemas"]["IncidentType"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Incident"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getIncident: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                incident_id: components["parameters"]["IncidentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The incident. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Incident"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    acknowledgeIncident: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                incident_id: components["parameters"]["IncidentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The incident. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Incident"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    resolveIncident: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                incident_id: components["parameters"]["IncidentId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What was found and done. */
+                    resolution: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The incident. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Incident"];
                 };
             };
             "4XX": components["responses"]["Problem"];

@@ -8,7 +8,9 @@ export const permissions = {
   "fleet.read": "See nodes, slots, topology and tasks.",
   "fleet.enrol": "Enrol nodes.",
   "fleet.discover": "Ask a node for its topology.",
-  "fleet.approve": "Approve slots for sale."
+  "fleet.approve": "Approve slots for sale.",
+  "incident.read": "See incidents.",
+  "incident.manage": "Acknowledge and resolve incidents."
 } as const;
 
 export type Permission = keyof typeof permissions;
@@ -42,7 +44,9 @@ export const permissionGroups = {
       "fleet.read",
       "fleet.enrol",
       "fleet.discover",
-      "fleet.approve"
+      "fleet.approve",
+      "incident.read",
+      "incident.manage"
     ]
   }
 } as const;

@@ -86,9 +86,7 @@ export const problems = {
   },
   "enrolment_token_invalid": {
     "status": 401,
-    "title": "The enrolment token is unknown",
-    "used": null,
-    "expired or for another host": null
+    "title": "The enrolment token is unknown, used, expired or for another host"
   },
   "csr_invalid": {
     "status": 422,

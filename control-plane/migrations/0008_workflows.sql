@@ -5,7 +5,7 @@
 create table workflow_starts (
   workflow_id text primary key check (length(workflow_id) between 1 and 200),
   position bigint generated always as identity,
-  name text not null,
+  name text not null check (length(name) between 1 and 200),
   input jsonb not null,
   created_at timestamptz not null default now()
 );

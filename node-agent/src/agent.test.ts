@@ -34,6 +34,13 @@ function start(env: Record<string, string> = {}): AgentProcess {
   return agent;
 }
 
+/** The claim of the dead agent must be gone before the next task, or it would swallow it. */
+async function restart(env: Record<string, string> = {}): Promise<void> {
+  const before = platform.heartbeats.length;
+  start(env);
+  await expect.poll(() => platform.heartbeats.length, { timeout: 10_000 }).toBeGreaterThan(before);
+}
+
 async function outcomeOf(taskId: string): Promise<TaskOutcome> {
   await expect
     .poll(() => platform.outcomes.some((one) => one.task_id === taskId), { timeout: 15_000 })
@@ -92,7 +99,7 @@ it.each(['slice.vm_provision:image', 'slice.vm_provision:vm', 'slice.vm_provisio
     const crashing = start({ GPUAAS_AGENT_CRASH_AT: crashAt });
     const { task } = platform.queue('slice.vm_provision', params);
     expect(await crashing.exited).toEqual([null, 'SIGKILL']);
-    start({ GPUAAS_AGENT_CRASH_AT: crashAt });
+    await restart({ GPUAAS_AGENT_CRASH_AT: crashAt });
     platform.queue('slice.vm_provision', params, { ...task, epoch: 2 });
     expect(await outcomeOf(task.task_id)).toMatchObject({ outcome: 'succeeded', epoch: 2 });
     expect(await readdir(join(dir, 'vms'))).toHaveLength(2);
@@ -107,7 +114,7 @@ it('a crash during the wipe leads to a verified wipe all the same', async () => 
   const { task } = platform.queue('slice.vm_release', release(params));
   await first.exited;
   expect(await readdir(join(dir, 'node-scheduler', 'leases'))).toHaveLength(1);
-  start();
+  await restart();
   platform.queue('slice.vm_release', release(params), { ...task, epoch: 2 });
   expect(await outcomeOf(task.task_id)).toMatchObject({
     outcome: 'succeeded',

@@ -51,8 +51,7 @@ describe.skipIf(!chromiumPath)('first light, as a person in a browser (needs chr
     await page.getByRole('button', { name: 'Release' }).click();
     const dialog = page.getByRole('alertdialog');
     await expect.poll(() => dialog.textContent()).toContain('wiped');
-    await dialog.getByRole('button', { name: /Release/ }).click();
-    await page.getByRole('tab', { name: 'Overview' }).click();
+    await dialog.getByRole('button', { name: 'Wipe and release' }).click();
     await page.getByText('Wiped, verified and given back').waitFor();
     await page.getByText('Wipe record').waitFor();
     await expect.poll(() => page.getByText(/blkdiscard/).count()).toBeGreaterThanOrEqual(2);

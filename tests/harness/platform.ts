@@ -118,7 +118,7 @@ async function start(
     dataDir,
     spawnWorker(env = {}) {
       const child = spawn(process.execPath, [WORKER], {
-        env: { ...process.env, DATABASE_URL: database.url, GPUAAS_DATA_DIR: dataDir, GPUAAS_LOG_LEVEL: 'warn', ...env },
+        env: { ...process.env, DATABASE_URL: database.url, GPUAAS_DATA_DIR: dataDir, GPUAAS_LOG_LEVEL: 'error', NODE_OPTIONS: '--disable-warning=DeprecationWarning', ...env },
         stdio: ['ignore', 'inherit', 'inherit'],
       });
       onStop(async () => {

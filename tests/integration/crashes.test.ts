@@ -9,7 +9,13 @@ let platform: TestPlatform;
 afterEach(() => platform?.stop());
 
 async function start(options: TestPlatformOptions): Promise<void> {
-  platform = await startTestPlatform({ nodes: 1, ...options });
+  // One engine per process: these tests start many platforms, so the workers are processes of their own.
+  platform = await startTestPlatform({ nodes: 1, runWorker: false, ...options });
+}
+
+async function startWithWorker(options: TestPlatformOptions): Promise<void> {
+  await start(options);
+  platform.spawnWorker();
 }
 
 /** One machine was delivered, one wipe was recorded, nothing is left claimed. */
@@ -43,7 +49,7 @@ describe('kill -9 of a worker', () => {
   it.each(['provision.begin:after', 'provision.issue:before', 'provision.issue:after', 'provision.activate:before'])(
     'at %s: another worker finishes the launch',
     async (point) => {
-      await start({ runWorker: false });
+      await start({});
       const marker = join(platform.dataDir, 'worker-crashed');
       const doomed = platform.spawnWorker({ GPUAAS_CRASH_AT: point, GPUAAS_CRASH_MARKER: marker });
       const allocation = await launch(platform.member, platform.projectId, 1);
@@ -62,7 +68,7 @@ describe('kill -9 of an agent', () => {
   it.each(['slice.vm_provision:image', 'slice.vm_provision:vm', 'slice.vm_provision:readiness'])(
     'at %s: it comes back and delivers one machine',
     async (point) => {
-      await start({ agentEnv: { GPUAAS_AGENT_CRASH_AT: point } });
+      await startWithWorker({ agentEnv: { GPUAAS_AGENT_CRASH_AT: point } });
       const allocation = await launch(platform.member, platform.projectId, 1);
       await waitForState(platform.member, allocation.id, 'active', 90_000);
       const task = await platform.services.db
@@ -79,7 +85,7 @@ describe('kill -9 of an agent', () => {
 
 describe('a wipe that cannot be verified', () => {
   it('quarantines the slot, stops the meter and says so', async () => {
-    await start({ faults: 'wipe_fails' });
+    await startWithWorker({ faults: 'wipe_fails' });
     const allocation = await launch(platform.member, platform.projectId, 1);
     await waitForState(platform.member, allocation.id, 'active');
     await release(platform.member, allocation.id);
@@ -93,7 +99,7 @@ describe('a wipe that cannot be verified', () => {
 
 describe('a machine that never boots', () => {
   it('fails with a reason, is wiped by itself and its slots return', async () => {
-    await start({ faults: 'vm_never_boots' });
+    await startWithWorker({ faults: 'vm_never_boots' });
     const allocation = await launch(platform.member, platform.projectId, 1);
     const failed = await waitForState(platform.member, allocation.id, 'failed');
     expect(failed.failure?.detail).toBeTruthy();

@@ -20,9 +20,11 @@ export class ClosingLineReporter implements Reporter {
     const inState = (state: string): TestCase[] => tests.filter((test) => test.result().state === state);
     const skipped = inState('skipped');
     // A file that could not be loaded has no tests to fail, and an unhandled error belongs to none.
-    const withoutTest = modules.filter((module) => module.errors().length > 0).length + unhandledErrors.length;
+    const withoutTest =
+      modules.filter((module) => module.errors().length > 0).length + unhandledErrors.length;
     this.#closing =
-      notRunHere(skipped) + closingLine(inState('passed').length, inState('failed').length + withoutTest, skipped.length);
+      notRunHere(skipped) +
+      closingLine(inState('passed').length, inState('failed').length + withoutTest, skipped.length);
   }
 }
 
@@ -32,11 +34,15 @@ export function closingLine(passed: number, failed: number, skipped: number): st
 
 function notRunHere(skipped: readonly TestCase[]): string {
   if (skipped.length === 0) return '';
-  const lines = skipped.map((test) => `  ${test.module.relativeModuleId}: ${test.fullName}: ${reasonOf(test)}`);
+  const lines = skipped.map(
+    (test) => `  ${test.module.relativeModuleId}: ${test.fullName}: ${reasonOf(test)}`,
+  );
   return `not run here\n${lines.join('\n')}\n\n`;
 }
 
+/** `ctx.skip('reason')`, or for a whole suite `(needs chromium)` in its title. */
 function reasonOf(test: TestCase): string {
   const result = test.result();
-  return (result.state === 'skipped' && result.note) || 'no reason given';
+  const note = result.state === 'skipped' ? result.note : undefined;
+  return note ?? /\((needs [^)]+)\)/.exec(test.fullName)?.[1] ?? 'no reason given';
 }

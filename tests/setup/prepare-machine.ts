@@ -35,7 +35,8 @@ function whyNotInstallable(): string | null {
 /** One by one: a package this release does not have must not keep the others away. */
 function install(wanted: readonly Need[]): void {
   aptGet('update');
-  for (const { debianPackage } of wanted) aptGet('install', '--yes', '--no-install-recommends', debianPackage);
+  for (const { debianPackage } of wanted)
+    aptGet('install', '--yes', '--no-install-recommends', debianPackage);
 }
 
 function aptGet(...args: string[]): void {
@@ -48,7 +49,9 @@ function aptGet(...args: string[]): void {
 
 function report(absent: readonly Need[], reason: string): void {
   for (const { debianPackage, usedFor } of absent) {
-    console.log(`${debianPackage} is missing (${reason}): tests of ${usedFor} will be reported as not run here`);
+    console.log(
+      `${debianPackage} is missing (${reason}): tests of ${usedFor} will be reported as not run here`,
+    );
   }
 }
 

@@ -45,7 +45,7 @@ function AllocationDetail({ allocation, fetchedAt }: AllocationDetailProps) {
       title={allocation.name}
       aside={<StateBadge state={allocation.state} />}
       subtitle={`${counted(allocation.gpu_count, 'GPU')} · ${allocation.sku} · ${allocation.region}`}
-      actions={<ReleaseButton allocation={allocation} />}
+      actions={<ReleaseButton allocation={allocation} onReleased={() => void navigate({ search: {} })} />}
     >
       <AllocationSummary allocation={allocation} fetchedAt={fetchedAt} />
       <Tabs.Root

@@ -9,7 +9,13 @@ import { Button } from '../ui/button.tsx';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { RELEASE_REFUSALS } from './allocation-states.ts';
 
-export function ReleaseButton({ allocation }: { allocation: Allocation }) {
+interface ReleaseButtonProps {
+  allocation: Allocation;
+  /** The terminal has nothing to show any more; the timeline has. */
+  onReleased: () => void;
+}
+
+export function ReleaseButton({ allocation, onReleased }: ReleaseButtonProps) {
   const [asking, setAsking] = useState(false);
   const queryClient = useQueryClient();
   const me = useMe();
@@ -18,6 +24,7 @@ export function ReleaseButton({ allocation }: { allocation: Allocation }) {
     onSuccess: (released) => {
       queryClient.setQueryData(allocationKeys.one(allocation.id), released);
       setAsking(false);
+      onReleased();
     },
   });
   const refusal = mayInProject(me, allocation.project_id, 'allocation.release')

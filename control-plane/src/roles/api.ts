@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { allocationRoutes } from '../domains/allocations/routes.ts';
 import { catalogRoutes } from '../domains/catalog/routes.ts';
 import { fleetRoutes } from '../domains/fleet/routes.ts';
+import { incidentRoutes } from '../domains/incidents/routes.ts';
 import { tenancyRoutes } from '../domains/tenancy/routes.ts';
 import { terminalRoutes } from '../domains/terminal/routes.ts';
 import { TerminalGateway } from '../domains/terminal/terminal-gateway.ts';
@@ -42,6 +43,24 @@ export interface Api {
 
 /** The public API with console and terminal gateway, and the node API beside it. */
 export async function startApi(services: Services, options: ApiOptions): Promise<Api> {
+  const { server, hub, stop } = await createApi(services, options);
+  await server.listen({ host: options.host, port: options.port });
+  const nodeApi = await startNodeApi(services, hub, options);
+  return {
+    async stop() {
+      await nodeApi.stop();
+      await stop();
+    },
+  };
+}
+
+type ServerOptions = Omit<ApiOptions, 'host' | 'port' | 'nodePort'>;
+
+/** The public API before it listens. */
+export async function createApi(
+  services: Services,
+  options: ServerOptions,
+): Promise<{ server: FastifyInstance; hub: TunnelHub; stop(): Promise<void> }> {
   const { log } = services;
   const tail = new EventTail(services.db, services.listener, log);
   await tail.start();
@@ -55,6 +74,7 @@ export async function startApi(services: Services, options: ApiOptions): Promise
     ...allocationRoutes(services),
     ...terminalRoutes(services),
     ...fleetRoutes(services),
+    ...incidentRoutes(services),
     streamEvents: streamEvents(services, tail),
   };
   const server = await createContractServer<Caller>({
@@ -71,13 +91,12 @@ export async function startApi(services: Services, options: ApiOptions): Promise
   });
   if (options.consoleDir) await serveConsole(server, options.consoleDir);
   routeUpgrades(server, gateway);
-  await server.listen({ host: options.host, port: options.port });
-  const nodeApi = await startNodeApi(services, hub, options);
   return {
+    server,
+    hub,
     async stop() {
       gateway.close();
       hub.close();
-      await nodeApi.stop();
       await tail.stop();
       server.server.closeAllConnections();
       await server.close();

@@ -34,7 +34,7 @@ export interface Journal {
   prune(now: Date): Promise<void>;
 }
 
-/** A delivered task is past its expiry by this long before it is forgotten; its expiry refuses it from then on. */
+/** A task that owes nothing is forgotten this long after its expiry, which refuses it from then on. */
 const KEEP_MS = 24 * 3_600_000;
 
 export async function openJournal(dir: string): Promise<Journal> {
@@ -90,7 +90,8 @@ export async function openJournal(dir: string): Promise<Journal> {
     },
     async prune(now) {
       for (const entry of entries.values()) {
-        if (!entry.delivered || Date.parse(entry.expires_at) + KEEP_MS > now.getTime()) continue;
+        const owed = entry.outcome !== null && !entry.delivered;
+        if (owed || Date.parse(entry.expires_at) + KEEP_MS > now.getTime()) continue;
         await removeDurable(join(folder, `${entry.task_id}.json`));
         entries.delete(entry.task_id);
         taskOfNonce.delete(entry.nonce);

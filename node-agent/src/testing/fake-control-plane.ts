@@ -105,9 +105,14 @@ export async function startFakeControlPlane(): Promise<FakeControlPlane> {
   });
   server.on('upgrade', (request, socket, head) => {
     const welcome = request.url === TUNNEL_PATH && (socket as TLSSocket).authorized;
-    if (welcome)
-      sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request));
-    else socket.destroy();
+    if (!welcome) {
+      socket.destroy();
+      return;
+    }
+    // The answer to the upgrade and the first bytes of HTTP/2 leave together, as they may on a busy gateway.
+    socket.cork();
+    sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request));
+    setTimeout(() => socket.uncork(), 50);
   });
   server.on('request', (request, response) => {
     handle(request, response).catch(() => response.destroy());

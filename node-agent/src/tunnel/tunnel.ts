@@ -34,11 +34,15 @@ async function holdTunnel(server: URL, streams: StreamServer, signal: AbortSigna
   const cut = (): void => socket.terminate();
   signal.addEventListener('abort', cut, { once: true });
   try {
+    // Listening starts before the connection is open: the gateway's first bytes may come with its answer.
+    const messages = createWebSocketStream(socket, { allowHalfOpen: false });
+    messages.on('error', () => undefined);
     await once(socket, 'open');
     streams.log.info('tunnel open');
-    const watch = watchPeer(socket);
-    const connection = await asSocket(createWebSocketStream(socket, { allowHalfOpen: false }));
+    socket.on('error', () => undefined);
+    const connection = await asSocket(messages);
     const session = serveStreams(connection, streams);
+    const watch = watchPeer(socket);
     try {
       if (socket.readyState !== WebSocket.CLOSED) await once(socket, 'close');
     } finally {

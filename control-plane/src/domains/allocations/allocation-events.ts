@@ -1,4 +1,4 @@
-import type { EventType } from '@gpuaas/contracts/generated/events.ts';
+import type { EventPayloads, EventType } from '@gpuaas/contracts/events';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { emit } from '../../platform/events/emit.ts';
@@ -21,7 +21,12 @@ export interface AllocationRef {
 }
 
 /** One event that is also one entry of the tenant's timeline. */
-export async function emitAllocation(tx: Tx, type: EventType, allocation: AllocationRef, step: TimelineStep): Promise<void> {
+export async function emitAllocation(
+  tx: Tx,
+  type: Extract<EventType, `allocation.${string}`>,
+  allocation: AllocationRef,
+  step: TimelineStep,
+): Promise<void> {
   await emit(tx, {
     type,
     subjectId: allocation.id,
@@ -31,10 +36,10 @@ export async function emitAllocation(tx: Tx, type: EventType, allocation: Alloca
       allocation_id: allocation.id,
       organization_id: allocation.organization_id,
       project_id: allocation.project_id,
-      state: allocation.state,
+      state: allocation.state as EventPayloads[typeof type]['state'],
       stage: step.stage,
       status: step.status,
-      message: step.message,
+      message: step.message.slice(0, 500),
       percent: step.percent ?? null,
     },
   });

@@ -1,32 +1,35 @@
 import { sql } from 'kysely';
-import type { EventType } from '@gpuaas/contracts/generated/events.ts';
+import { payloadMismatch, type EventPayloads, type EventType } from '@gpuaas/contracts/events';
 import type { Tx } from '../db/database.ts';
 import { newId } from '../ids.ts';
+import { sanitize } from '../telemetry/sanitize.ts';
 
 export const EVENTS_CHANNEL = 'gpuaas_events';
 
-export interface NewEvent {
-  type: EventType;
+/** In tests every payload is checked against the AsyncAPI contract; in production a mismatch must not stop a launch. */
+const checkPayloads = process.env['VITEST'] !== undefined || process.env['GPUAAS_CHECK_EVENTS'] === '1';
+
+interface EventOf<T extends EventType> {
+  type: T;
   /** The resource the event is about; its events stay in order. */
   subjectId: string;
   /** Whose event it is; null for operators only. */
   organizationId: string | null;
   correlationId: string;
-  payload: Record<string, unknown>;
+  payload: EventPayloads[T];
 }
 
-/** Writes the event in the transaction of the change it tells of. */
-export async function emit(tx: Tx, event: NewEvent): Promise<void> {
-  await tx
-    .insertInto('outbox_events')
-    .values({
-      event_id: newId(),
-      event_type: event.type,
-      correlation_id: event.correlationId,
-      organization_id: event.organizationId,
-      subject_id: event.subjectId,
-      payload: JSON.stringify(event.payload),
-    })
-    .execute();
-  await sql`select pg_notify(${EVENTS_CHANNEL}, '')`.execute(tx);
+export type NewEvent = { [T in EventType]: EventOf<T> }[EventType];
+
+/** Writes the event in the transaction of the change it tells of. Returns its id. */
+export async function emit(tx: Tx, event: NewEvent): Promise<string> {
+  if (checkPayloads) {
+    const mismatch = payloadMismatch(event.type, event.payload);
+    if (mismatch) throw new Error(`event breaks the contract: ${mismatch}`);
+  }
+  const eventId = newId();
+  const payload = JSON.stringify(sanitize(event.payload));
+  await sql`select emit_event(${eventId}, ${event.type}, ${event.correlationId}, ${event.organizationId},
+    ${event.subjectId}, ${payload})`.execute(tx);
+  return eventId;
 }

@@ -23,6 +23,8 @@ export interface Envelope {
   payload: Record<string, unknown>;
 }
 
+export const LOG_START: Cursor = { xid: '0', position: '0' };
+
 export function formatCursor({ xid, position }: Cursor): string {
   return `${xid}-${position}`;
 }
@@ -32,23 +34,38 @@ export function parseCursor(text: string): Cursor | null {
   return match ? { xid: match[1]!, position: match[2]! } : null;
 }
 
+export function isAfter(a: Cursor, b: Cursor): boolean {
+  if (a.xid !== b.xid) return BigInt(a.xid) > BigInt(b.xid);
+  return BigInt(a.position) > BigInt(b.position);
+}
+
 /** Where a reader starts that wants only what comes from now on. */
 export async function headCursor(db: Db): Promise<Cursor> {
   const { rows } = await sql<Cursor>`
     select xid::text as xid, position::text as position from outbox_events
     where xid < pg_snapshot_xmin(pg_current_snapshot())
     order by xid desc, position desc limit 1`.execute(db);
-  return rows[0] ?? { xid: '0', position: '0' };
+  return rows[0] ?? LOG_START;
+}
+
+/** The next events after `cursor` that are safe to read. */
+export async function readEvents(db: Db, cursor: Cursor, limit: number): Promise<LoggedEvent[]> {
+  return (await readLog(db, cursor, limit)).events;
 }
 
 /**
- * The next events after `cursor`. Only transactions older than every running one are read: what commits
- * later also sorts later, so no event is ever skipped.
+ * Only transactions older than every running one are read: what commits later also sorts later, so no event is
+ * ever skipped. `held` says that committed events wait for an older transaction to end.
  */
-export async function readEvents(db: Db, cursor: Cursor, limit: number): Promise<LoggedEvent[]> {
+export async function readLog(
+  db: Db,
+  cursor: Cursor,
+  limit: number,
+): Promise<{ events: LoggedEvent[]; held: boolean }> {
   const { rows } = await sql<{
     xid: string;
     position: string;
+    safe: boolean;
     event_id: string;
     event_type: string;
     occurred_at: Date;
@@ -58,13 +75,14 @@ export async function readEvents(db: Db, cursor: Cursor, limit: number): Promise
     subject_id: string;
     payload: Record<string, unknown>;
   }>`
-    select xid::text as xid, position::text as position, event_id, event_type, occurred_at, version,
-      correlation_id, organization_id, subject_id, payload
-    from outbox_events
-    where (xid, position) > (${cursor.xid}::xid8, ${cursor.position}::bigint)
-      and xid < pg_snapshot_xmin(pg_current_snapshot())
-    order by xid, position limit ${limit}`.execute(db);
-  return rows.map((row) => ({
+    select xid::text as xid, position::text as position, xid < pg_snapshot_xmin(pg_current_snapshot()) as safe,
+      event_id, event_type, occurred_at, version, correlation_id, organization_id, subject_id, payload
+    from outbox_events e
+    where (e.xid, e.position) > (${cursor.xid}::xid8, ${cursor.position}::bigint)
+    order by e.xid, e.position limit ${limit}`.execute(db);
+  const unsafe = rows.findIndex((row) => !row.safe);
+  const safe = unsafe === -1 ? rows : rows.slice(0, unsafe);
+  const events = safe.map((row) => ({
     cursor: { xid: row.xid, position: row.position },
     organizationId: row.organization_id,
     subjectId: row.subject_id,
@@ -77,4 +95,16 @@ export async function readEvents(db: Db, cursor: Cursor, limit: number): Promise
       payload: row.payload,
     },
   }));
+  return { events, held: unsafe !== -1 };
+}
+
+/** A dump restored into another server carries ids from that server's future; its events would never be read. */
+export async function assertLogIsReadable(db: Db): Promise<void> {
+  const { rows } = await sql<{ foreign: boolean }>`
+    select coalesce(max(xid) >= pg_snapshot_xmax(pg_current_snapshot()), false) as foreign from (
+      select xid from outbox_events union all select cursor_xid from event_consumers
+    ) as known(xid)`.execute(db);
+  if (rows[0]?.foreign) {
+    throw new Error('The event log comes from another database server. Stop the platform and run: select rebase_event_log();');
+  }
 }

@@ -3,7 +3,7 @@ import { stillAuthenticated } from '../auth/authenticate.ts';
 import { loadBindings, permissionsAt, type Binding, type Caller } from '../auth/caller.ts';
 import { HIJACKED, type Handler } from '../http/operation.ts';
 import type { Services } from '../services.ts';
-import { formatCursor, parseCursor, readEvents, type Cursor, type LoggedEvent } from './event-log.ts';
+import { formatCursor, isAfter, parseCursor, readEvents, type Cursor, type LoggedEvent } from './event-log.ts';
 import type { EventTail } from './tail.ts';
 
 const RECHECK_MS = 3000;
@@ -73,11 +73,6 @@ async function replay(
     }
     if (events.length < 500) return;
   }
-}
-
-function isAfter(a: Cursor, b: Cursor): boolean {
-  if (a.xid !== b.xid) return BigInt(a.xid) > BigInt(b.xid);
-  return BigInt(a.position) > BigInt(b.position);
 }
 
 /** Tenant events by project rights; events of nobody's tenant are the operators'. */

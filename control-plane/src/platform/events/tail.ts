@@ -1,24 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../db/database.ts';
 import type { Listener } from '../db/listener.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { EVENTS_CHANNEL } from './emit.ts';
-import { headCursor, readEvents, type Cursor, type LoggedEvent } from './event-log.ts';
+import { headCursor, LOG_START, type Cursor, type LoggedEvent } from './event-log.ts';
+import { LogFollower } from './log-follower.ts';
 
 type Subscriber = (event: LoggedEvent) => void;
 
 /** Reads new events once per process and hands each to every live subscriber. */
 export class EventTail {
   readonly #db: Db;
-  readonly #listener: Listener;
+  readonly #follower: LogFollower;
   readonly #log: Logger;
   readonly #subscribers = new Set<Subscriber>();
   readonly #stop = new AbortController();
   #done: Promise<void> = Promise.resolve();
-  #cursor: Cursor = { xid: '0', position: '0' };
+  #cursor: Cursor = LOG_START;
 
   constructor(db: Db, listener: Listener, log: Logger) {
     this.#db = db;
-    this.#listener = listener;
+    this.#follower = new LogFollower(db, listener);
     this.#log = log;
   }
 
@@ -41,19 +42,13 @@ export class EventTail {
   async #run(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      const woken = this.#listener.wait(EVENTS_CHANNEL, 1000, { signal });
       try {
-        let events = await readEvents(this.#db, this.#cursor, 500);
-        while (events.length > 0) {
-          for (const event of events) this.#deliver(event);
-          events = events.length < 500 ? [] : await readEvents(this.#db, this.#cursor, 500);
-        }
+        for (const event of await this.#follower.next(this.#cursor, 500, signal)) this.#deliver(event);
       } catch (error) {
-        if (!signal.aborted) this.#log.warn({ err: error }, 'reading events failed; trying again');
+        if (signal.aborted) return;
+        this.#log.warn({ err: error }, 'reading events failed; trying again');
+        await sleep(500, undefined, { signal }).catch(() => undefined);
       }
-      await woken;
-      // A transaction that notified may still be below another running one; do not spin on it.
-      await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
 

@@ -1,13 +1,19 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { DBOS } from '@dbos-inc/dbos-sdk';
 
 /**
- * Where tests let the process die as if by kill -9. `GPUAAS_CRASH_AT=<point>` names the place and
- * `GPUAAS_CRASH_MARKER` a file that makes it happen once.
+ * Where tests let the process die as if by kill -9. `GPUAAS_CRASH_AT` names the places, separated by commas,
+ * each for any workflow (`provision.begin:after`) or for one (`<workflow id>/provision.begin:after`);
+ * `GPUAAS_CRASH_MARKER` is a file that remembers them, so that each happens once.
  */
 export function crashPoint(point: string): void {
-  if (process.env['GPUAAS_CRASH_AT'] !== point) return;
+  const places = process.env['GPUAAS_CRASH_AT'];
+  if (!places) return;
+  const candidates = [point, `${DBOS.workflowID}/${point}`];
+  const place = places.split(',').find((listed) => candidates.includes(listed));
   const marker = process.env['GPUAAS_CRASH_MARKER'];
-  if (!marker || existsSync(marker)) return;
-  writeFileSync(marker, point);
+  if (!place || !marker) return;
+  if (existsSync(marker) && readFileSync(marker, 'utf8').split('\n').includes(place)) return;
+  appendFileSync(marker, `${place}\n`);
   process.kill(process.pid, 'SIGKILL');
 }

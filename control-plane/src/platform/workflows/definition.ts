@@ -1,28 +1,78 @@
-import { DBOS, type StepConfig } from '@dbos-inc/dbos-sdk';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { DBOS } from '@dbos-inc/dbos-sdk';
 import { crashPoint } from './crash-point.ts';
+import { type ExecutorLease, LeaseLostError } from './executor-lease.ts';
 
 /** A durable function: it survives the death of its process and continues after its last finished step. */
 export interface WorkflowDefinition<Services, Input> {
   name: string;
+  /** Longer than any healthy run; past it an incident is opened. */
+  deadlineSeconds: number;
   run(services: Services, input: Input): Promise<void>;
 }
 
-const RETRY: StepConfig = { retriesAllowed: true, maxAttempts: 8, intervalSeconds: 0.5, backoffRate: 2 };
+/** How a step answers failures of its effect. */
+export interface RetryPolicy {
+  maxAttempts: number;
+  firstDelaySeconds: number;
+  backoffRate: number;
+  /** Longest an attempt may take; its late result is discarded. */
+  attemptTimeoutSeconds?: number;
+}
+
+/** Outlives a restart of the database: eight attempts over about a minute. */
+export const patiently: RetryPolicy = { maxAttempts: 8, firstDelaySeconds: 0.5, backoffRate: 2 };
+/** For effects that must not be tried twice by themselves. */
+export const once: RetryPolicy = { maxAttempts: 1, firstDelaySeconds: 0, backoffRate: 1 };
+
+/** Thrown by an effect that would fail the same way again: the step ends with it at once. */
+export class NonRetryableError extends Error {
+  override readonly name: string = 'NonRetryableError';
+}
+
+/** The run a step belongs to; the engine sets it. */
+export const workflowRun = new AsyncLocalStorage<{ lease: ExecutorLease; epoch: number }>();
 
 /**
  * A checkpointed step. It may run again when the process dies between its effect and its checkpoint, so its
  * effect must be idempotent.
  */
-export async function step<T>(name: string, effect: () => Promise<T>): Promise<T> {
-  return await DBOS.runStep(
-    async () => {
-      crashPoint(`${name}:before`);
-      const result = await effect();
-      crashPoint(`${name}:after`);
-      return result;
-    },
-    { ...RETRY, name },
+export async function step<T>(name: string, effect: () => Promise<T>, retry: RetryPolicy = patiently): Promise<T> {
+  const { lease, epoch } = workflowRun.getStore() ?? outsideWorkflow();
+  const result = await lease.track(() =>
+    DBOS.runStep(
+      async () => {
+        await lease.confirm(epoch);
+        crashPoint(`${name}:before`);
+        const value = await effect();
+        crashPoint(`${name}:after`);
+        return value;
+      },
+      {
+        name,
+        retriesAllowed: retry.maxAttempts > 1,
+        maxAttempts: retry.maxAttempts,
+        intervalSeconds: retry.firstDelaySeconds,
+        backoffRate: retry.backoffRate,
+        shouldRetry: (error) => !(error instanceof NonRetryableError || error instanceof LeaseLostError),
+        ...(retry.attemptTimeoutSeconds === undefined ? {} : { timeoutMS: retry.attemptTimeoutSeconds * 1000 }),
+      },
+    ),
   );
+  crashPoint(`${name}:checkpointed`);
+  return result;
+}
+
+/** Sleeps to an absolute time that survives the process. */
+export async function sleep(name: string, seconds: number): Promise<void> {
+  crashPoint(`${name}:before`);
+  const middle = setTimeout(() => crashPoint(`${name}:after`), seconds * 500);
+  try {
+    await DBOS.sleep(seconds * 1000);
+  } finally {
+    clearTimeout(middle);
+  }
+  crashPoint(`${name}:checkpointed`);
 }
 
 /** Waits for a signal that another process sends in its own transaction; null when the deadline passes. */
@@ -30,7 +80,11 @@ export async function waitForSignal<T>(topic: string, timeoutSeconds: number): P
   return await DBOS.recv<T>(topic, { timeoutSeconds });
 }
 
-/** Waits until another workflow has ended, however it ended. */
+/** Waits until another workflow has ended, however it ended. It may still be a start row. */
 export async function waitForWorkflow(workflowId: string): Promise<void> {
   await DBOS.getResult(workflowId).catch(() => undefined);
+}
+
+function outsideWorkflow(): never {
+  throw new Error('a step belongs into a workflow');
 }

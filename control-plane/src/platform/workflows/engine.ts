@@ -1,35 +1,64 @@
 import { hostname } from 'node:os';
-import { DBOS } from '@dbos-inc/dbos-sdk';
-import type { Database } from '../db/database.ts';
+import { DBOS, DBOSWorkflowConflictError, Error as EngineError } from '@dbos-inc/dbos-sdk';
+import type { Database, Tx } from '../db/database.ts';
+import type { Listener } from '../db/listener.ts';
 import { newId } from '../ids.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { dbosLogger } from './dbos-logger.ts';
-import type { WorkflowDefinition } from './definition.ts';
-import { ExecutorSweeper } from './sweeper.ts';
-import { APPLICATION, QUEUE } from './workflow-client.ts';
+import { type WorkflowDefinition, workflowRun } from './definition.ts';
+import { ExecutorLease } from './executor-lease.ts';
+import { APPLICATION, QUEUE } from './names.ts';
+import { repeat } from '../repeat.ts';
+import { runStartDispatcher } from './start-dispatcher.ts';
+import { type LostExecutor, sweepExecutors } from './sweeper.ts';
 
 export interface WorkflowEngine {
   executorId: string;
   stop(): Promise<void>;
 }
 
-/** Pinned: recovery filters by it, and workflows must outlive a deploy. */
-const APPLICATION_VERSION = '1';
-const CONCURRENCY = 100;
+export interface FailedWorkflow {
+  workflowId: string;
+  name: string;
+  error: unknown;
+}
 
-/** Runs workflows in this process. One engine per process; any number of processes per database. */
-export async function startWorkflowEngine<Services>(options: {
+/** How fast death is noticed. A workflow resumes at the latest after both and one poll of the queue. */
+export interface LeaseTimings {
+  heartbeatMs: number;
+  deadAfterMs: number;
+}
+
+export interface WorkflowEngineOptions<Services> {
   database: Database;
+  listener: Listener;
   services: Services;
   definitions: WorkflowDefinition<Services, never>[];
   log: Logger;
-}): Promise<WorkflowEngine> {
-  const { database, services, definitions, log } = options;
-  for (const definition of definitions) {
-    DBOS.registerWorkflow((input: never) => definition.run(services, input), { name: definition.name });
-  }
+  /** In the transaction that takes their workflows. */
+  onExecutorsLost?: (tx: Tx, lost: LostExecutor[]) => Promise<void>;
+  /** A workflow threw, and nobody will try it again. */
+  onWorkflowFailed?: (failed: FailedWorkflow) => Promise<void>;
+  timings?: LeaseTimings;
+  /** Workflows this process runs at once; most of them wait. */
+  concurrency?: number;
+}
+
+/** Pinned: recovery filters by it, and workflows must outlive a deploy. */
+const APPLICATION_VERSION = '1';
+const TIMINGS: LeaseTimings = { heartbeatMs: 1000, deadAfterMs: 6000 };
+const CONCURRENCY = 500;
+const STOP_GRACE_MS = 5000;
+
+/** Runs workflows in this process. One engine per process; any number of processes per database. */
+export async function startWorkflowEngine<Services>(
+  options: WorkflowEngineOptions<Services>,
+): Promise<WorkflowEngine> {
+  const { database, listener, log, timings = TIMINGS } = options;
   // Unique per process: two live processes with one id would run the same steps twice.
   const executorId = `${hostname()}-${process.pid}-${newId()}`;
+  const lease = new ExecutorLease(database.db, executorId, { host: hostname(), deadAfterMs: timings.deadAfterMs });
+  for (const definition of options.definitions) register(definition, lease, options);
   DBOS.setConfig({
     name: APPLICATION,
     systemDatabaseUrl: database.url,
@@ -38,20 +67,70 @@ export async function startWorkflowEngine<Services>(options: {
     executorID: executorId,
     logger: dbosLogger(log),
   });
-  const sweeper = new ExecutorSweeper(database.db, executorId, log);
-  await sweeper.register();
+  await lease.renew();
   await DBOS.launch();
   await DBOS.registerQueue(QUEUE, {
-    workerConcurrency: CONCURRENCY,
+    workerConcurrency: options.concurrency ?? CONCURRENCY,
     minPollingIntervalMs: 100,
     onConflict: 'always_update',
   });
-  sweeper.start();
+  const heartbeat = repeat(timings.heartbeatMs, () => lease.renew(), complain(log, 'heartbeat failed'));
+  const sweeper = repeat(timings.heartbeatMs, () => sweep(options, timings), complain(log, 'sweep failed'));
+  const dispatcher = runStartDispatcher({ db: database.db, listener, log });
   return {
     executorId,
     async stop() {
+      await dispatcher.stop();
       await sweeper.stop();
+      const drained = await lease.drain(STOP_GRACE_MS);
       await DBOS.shutdown();
+      await heartbeat.stop();
+      // An effect still in flight must not run a second time elsewhere before this process has ended.
+      if (drained) await lease.giveUp().catch(complain(log, 'the lease could not be given up'));
     },
   };
+}
+
+function register<Services>(
+  definition: WorkflowDefinition<Services, never>,
+  lease: ExecutorLease,
+  { services, onWorkflowFailed, log }: WorkflowEngineOptions<Services>,
+): void {
+  const { name } = definition;
+  const run = async (input: never): Promise<void> => {
+    const epoch = await lease.begin();
+    try {
+      await workflowRun.run({ lease, epoch }, () => definition.run(services, input));
+    } catch (error) {
+      if (!lease.stopping && !isHandedOver(error)) {
+        const failed = { workflowId: DBOS.workflowID ?? '', name, error };
+        await onWorkflowFailed?.(failed).catch(complain(log, 'a failed workflow could not be reported'));
+      }
+      throw error;
+    }
+  };
+  DBOS.registerWorkflow(run, { name });
+}
+
+/** Not a failure of the workflow: it was cancelled, or another process runs it now. */
+function isHandedOver(error: unknown): boolean {
+  return error instanceof DBOSWorkflowConflictError || error instanceof EngineError.DBOSWorkflowCancelledError;
+}
+
+async function sweep<Services>(options: WorkflowEngineOptions<Services>, timings: LeaseTimings): Promise<void> {
+  const onLost = options.onExecutorsLost ?? (async () => undefined);
+  const { lost, resumedWorkflowIds } = await sweepExecutors(options.database.db, timings.deadAfterMs, onLost);
+  if (lost.length === 0 && resumedWorkflowIds.length === 0) return;
+  options.log.warn(
+    {
+      executor_ids: lost.map((executor) => executor.executorId),
+      workflow_ids: resumedWorkflowIds.slice(0, 20),
+      count: resumedWorkflowIds.length,
+    },
+    'resuming workflows of executors that are gone',
+  );
+}
+
+function complain(log: Logger, what: string): (error: unknown) => void {
+  return (error) => log.warn({ err: error }, what);
 }

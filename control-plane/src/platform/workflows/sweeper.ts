@@ -1,86 +1,79 @@
-import { DBOS } from '@dbos-inc/dbos-sdk';
 import { sql } from 'kysely';
-import type { Db } from '../db/database.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import type { Db, Tx } from '../db/database.ts';
+import { APPLICATION, QUEUE } from './names.ts';
 
-const HEARTBEAT_MS = 1000;
-const DEAD_AFTER = '6 seconds';
+export interface LostExecutor {
+  executorId: string;
+  host: string;
+  lastHeartbeatAt: Date;
+}
+
+export interface Sweep {
+  /** Died without saying so, noticed by this sweep. */
+  lost: LostExecutor[];
+  resumedWorkflowIds: string[];
+}
+
 const SWEEP_LOCK = 4_872_003;
 
-/** Each executor says it is alive; whoever holds the lock resumes the workflows of those that stopped saying it. */
-export class ExecutorSweeper {
-  readonly #db: Db;
-  readonly #executorId: string;
-  readonly #log: Logger;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> = Promise.resolve();
-  #stopped = false;
+/**
+ * Gives the workflows of dead executors back to the queue. One transaction decides who is dead, moves their
+ * epochs and takes their workflows, so that neither two sweepers nor an executor that wakes up can both have one.
+ */
+export async function sweepExecutors(
+  db: Db,
+  deadAfterMs: number,
+  onLost: (tx: Tx, lost: LostExecutor[]) => Promise<void>,
+): Promise<Sweep> {
+  return await db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ held: boolean }>`select pg_try_advisory_xact_lock(${SWEEP_LOCK}) as held`.execute(tx);
+    if (!rows[0]?.held) return { lost: [], resumedWorkflowIds: [] };
+    const silent = await markSilent(tx, deadAfterMs);
+    const returned = await markReturned(tx);
+    const resumedWorkflowIds = await takeWorkflows(tx, [...silent.map((row) => row.executor_id), ...returned]);
+    const lost = silent
+      .filter((row) => row.stopped_at === null)
+      .map((row) => ({ executorId: row.executor_id, host: row.host, lastHeartbeatAt: row.heartbeat_at }));
+    if (lost.length > 0) await onLost(tx, lost);
+    return { lost, resumedWorkflowIds };
+  });
+}
 
-  constructor(db: Db, executorId: string, log: Logger) {
-    this.#db = db;
-    this.#executorId = executorId;
-    this.#log = log;
-  }
+/** An executor whose heartbeat arrives first is checked again after the lock and stays alive. */
+async function markSilent(tx: Tx, deadAfterMs: number) {
+  return await tx
+    .updateTable('workflow_executors')
+    .set({ lost_at: sql`now()`, lost_count: sql`lost_count + 1` })
+    .where('lost_at', 'is', null)
+    .where('heartbeat_at', '<', sql<Date>`now() - make_interval(secs => ${deadAfterMs / 1000})`)
+    .returning(['executor_id', 'host', 'heartbeat_at', 'stopped_at'])
+    .execute();
+}
 
-  async register(): Promise<void> {
-    await this.#heartbeat();
-  }
+/** Lost before, but its queue poller took work before its heartbeat came: that work is taken back as well. */
+async function markReturned(tx: Tx): Promise<string[]> {
+  const { rows } = await sql<{ executor_id: string }>`
+    update workflow_executors set lost_count = lost_count + 1
+    where lost_at < now()
+      and executor_id in (select executor_id from dbos.workflow_status where status = 'PENDING')
+    returning executor_id`.execute(tx);
+  return rows.map((row) => row.executor_id);
+}
 
-  start(): void {
-    const tick = (): void => {
-      this.#running = this.#tick().finally(() => {
-        if (!this.#stopped) this.#timer = setTimeout(tick, HEARTBEAT_MS);
-      });
-    };
-    tick();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-    await this.#running;
-    // What this process leaves unfinished is free for the others at once.
-    await this.#db
-      .updateTable('workflow_executors')
-      .set({ heartbeat_at: new Date(0) })
-      .where('executor_id', '=', this.#executorId)
-      .execute()
-      .catch(() => undefined);
-  }
-
-  async #tick(): Promise<void> {
-    try {
-      await this.#heartbeat();
-      await this.#sweep();
-    } catch (error) {
-      if (!this.#stopped) this.#log.warn({ err: error }, 'workflow sweep failed; trying again');
-    }
-  }
-
-  async #heartbeat(): Promise<void> {
-    await this.#db
-      .insertInto('workflow_executors')
-      .values({ executor_id: this.#executorId })
-      .onConflict((c) => c.column('executor_id').doUpdateSet({ heartbeat_at: sql`now()` }))
-      .execute();
-  }
-
-  async #sweep(): Promise<void> {
-    await this.#db.transaction().execute(async (tx) => {
-      const { rows } = await sql<{ held: boolean }>`select pg_try_advisory_xact_lock(${SWEEP_LOCK}) as held`.execute(tx);
-      if (!rows[0]?.held) return;
-      const alive = await tx
-        .selectFrom('workflow_executors')
-        .select('executor_id')
-        .where('heartbeat_at', '>', sql<Date>`now() - ${DEAD_AFTER}::interval`)
-        .execute();
-      const living = new Set(alive.map((row) => row.executor_id));
-      const pending = await DBOS.listWorkflows({ status: 'PENDING', loadInput: false, loadOutput: false });
-      const orphans = pending.filter((workflow) => workflow.executorId && !living.has(workflow.executorId));
-      if (orphans.length === 0) return;
-      const ids = orphans.map((workflow) => workflow.workflowID);
-      this.#log.warn({ workflow_ids: ids.slice(0, 20), count: ids.length }, 'resuming workflows of a dead worker');
-      await DBOS.resumeWorkflows(ids);
-    });
-  }
+/**
+ * What the engine's own recovery does for one executor, here for several and in our transaction: the row
+ * keeps its queue, loses its owner (which fences the old run's checkpoints) and is claimed again. The public
+ * `resumeWorkflows` would also take a workflow that somebody else has claimed in between.
+ */
+async function takeWorkflows(tx: Tx, executorIds: string[]): Promise<string[]> {
+  const { rows } = await sql<{ workflow_uuid: string }>`
+    update dbos.workflow_status w
+    set status = 'ENQUEUED', owner_xid = null, started_at_epoch_ms = null,
+        queue_name = coalesce(queue_name, ${QUEUE}),
+        updated_at = (extract(epoch from now()) * 1000)::bigint
+    where status = 'PENDING' and application_name = ${APPLICATION}
+      and (executor_id = any(${executorIds})
+        or not exists (select 1 from workflow_executors e where e.executor_id = w.executor_id))
+    returning workflow_uuid`.execute(tx);
+  return rows.map((row) => row.workflow_uuid);
 }

@@ -1,54 +1,56 @@
 import { DBOSClient } from '@dbos-inc/dbos-sdk';
-import type { ClientBase } from 'pg';
-import { CompiledQuery } from 'kysely';
-import type { Tx } from '../db/database.ts';
+import { sql } from 'kysely';
+import type { Db, Tx } from '../db/database.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { dbosLogger } from './dbos-logger.ts';
-
-export const APPLICATION = 'gpuaas';
-export const QUEUE = 'allocations';
+import { dispatchStarts } from './dispatch-starts.ts';
+import { APPLICATION, STARTS_CHANNEL } from './names.ts';
 
 /** Starts and signals workflows inside the caller's transaction; safe in every process. */
 export class WorkflowClient {
-  readonly #client: DBOSClient;
+  readonly #connect: () => Promise<DBOSClient>;
+  #client: Promise<DBOSClient> | undefined;
 
-  private constructor(client: DBOSClient) {
-    this.#client = client;
+  private constructor(connect: () => Promise<DBOSClient>) {
+    this.#connect = connect;
   }
 
   static async connect(url: string, log: Logger): Promise<WorkflowClient> {
-    const client = await DBOSClient.create({
-      systemDatabaseUrl: url,
-      applicationName: APPLICATION,
-      systemDatabasePoolSize: 2,
-      logger: dbosLogger(log),
-    });
-    return new WorkflowClient(client);
+    return new WorkflowClient(() =>
+      DBOSClient.create({
+        systemDatabaseUrl: url,
+        applicationName: APPLICATION,
+        systemDatabasePoolSize: 2,
+        logger: dbosLogger(log),
+      }),
+    );
   }
 
   /** The workflow exists exactly when the transaction commits; the same id twice is one workflow. */
   async start(tx: Tx, name: string, workflowId: string, input: object): Promise<void> {
-    await this.#client.enqueueInTransaction(
-      clientOf(tx),
-      { queueName: QUEUE, workflowName: name, workflowID: workflowId },
-      input,
-    );
+    await sql`
+      with started as (
+        insert into workflow_starts (workflow_id, name, input)
+        values (${workflowId}, ${name}, ${JSON.stringify(input)}::jsonb)
+        on conflict (workflow_id) do nothing returning 1
+      )
+      select pg_notify(${STARTS_CHANNEL}, '') from started`.execute(tx);
   }
 
+  /** One message per topic, delivered whether the workflow runs, waits in the queue or still is a start row. */
   async signal(tx: Tx, workflowId: string, topic: string, message: object): Promise<void> {
-    await this.#client.sendInTransaction(clientOf(tx), workflowId, message, topic, `${workflowId}:${topic}`);
+    await sql`select signal_workflow(${workflowId}, ${topic}, ${JSON.stringify(message)}::json)`.execute(tx);
+  }
+
+  /** The forced way out: the step in flight ends, no other follows. Ended workflows stay as they are. */
+  async cancel(db: Db, workflowId: string): Promise<void> {
+    // As a start row it would be started after its cancellation.
+    await dispatchStarts(db, { workflowId });
+    this.#client ??= this.#connect();
+    await (await this.#client).cancelWorkflow(workflowId);
   }
 
   async close(): Promise<void> {
-    await this.#client.destroy();
+    await (await this.#client)?.destroy();
   }
-}
-
-/** DBOS only calls `query(text, values)` on the client it is given. */
-function clientOf(tx: Tx): ClientBase {
-  const query = async (text: string, values: unknown[] = []): Promise<{ rows: unknown[]; rowCount: number }> => {
-    const result = await tx.executeQuery(CompiledQuery.raw(text, values));
-    return { rows: result.rows, rowCount: Number(result.numAffectedRows ?? result.rows.length) };
-  };
-  return { query } as unknown as ClientBase;
 }

@@ -4,8 +4,8 @@ import type { Step } from '../host.ts';
 export interface Pace {
   /** Takes about `ms` at speed 1 and tells the percent on the way. */
   spend(ms: number, step: Step): Promise<void>;
-  /** A deadline that stays meaningful when delays are switched off. */
-  deadlineMs(ms: number): number;
+  /** How long to wait for something that is known never to come. */
+  inVainMs(ms: number): number;
 }
 
 const TICKS = 20;
@@ -21,6 +21,6 @@ export function createPace(speed: number): Pace {
       }
       step.percent(100);
     },
-    deadlineMs: (ms) => Math.max(4_000, ms * Math.min(speed, 1)),
+    inVainMs: (ms) => Math.max(1_000, ms * Math.min(speed, 1)),
   };
 }

@@ -20,6 +20,7 @@ const CLONE_MS = 6_000;
 const SLOW_CLONE_MS = 20_000;
 const BOOT_MS = 4_000;
 const WIPE_MS = 3_000;
+const GUEST_DEADLINE_MS = 30_000;
 const SSH_PORT = 22;
 
 /** An HGX H200 machine of which only the hardware and the hypervisor are made up. */
@@ -102,7 +103,9 @@ export async function openSimulatedHost(config: AgentConfig, log: Logger): Promi
 
     async awaitNetwork(plan, step) {
       const { management_mac: mac, private_ip: expected_ip } = plan.boot_slot;
-      const port = await waitFor(pace.deadlineMs(30_000), step, () => sshPort(plan.allocation_id));
+      const { never_boots } = await definitionOf(plan);
+      const deadline = never_boots ? pace.inVainMs(GUEST_DEADLINE_MS) : GUEST_DEADLINE_MS;
+      const port = await waitFor(deadline, step, () => sshPort(plan.allocation_id));
       await pace.spend(800, step);
       return port === null
         ? { mac, expected_ip, actual_ip: null, lease_state: 'missing' as const }
@@ -110,7 +113,7 @@ export async function openSimulatedHost(config: AgentConfig, log: Logger): Promi
     },
 
     async awaitReadiness(plan, step) {
-      const greeting = await waitFor(pace.deadlineMs(30_000), step, () => sshGreeting(plan.allocation_id));
+      const greeting = await waitFor(GUEST_DEADLINE_MS, step, () => sshGreeting(plan.allocation_id));
       if (greeting === null) throw new TaskError('guest_not_ready', 'SSH of the guest does not answer');
       await pace.spend(500, step);
       const vm = await definitionOf(plan);

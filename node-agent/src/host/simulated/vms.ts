@@ -29,7 +29,7 @@ export interface SimulatedVms {
   undefine(allocationId: string): Promise<void>;
 }
 
-const POWER_ON_MS = 5_000;
+const POWER_ON_MS = 10_000;
 const GUEST_MAIN = fileURLToPath(new URL('guest-main.ts', import.meta.url));
 
 export async function openVms(dir: string, powerFd: number | null): Promise<SimulatedVms> {

@@ -69,6 +69,7 @@ export interface Allocations {
   released_at: Timestamp | null;
   sku: string;
   state: string;
+  state_changed_at: Generated<Timestamp>;
 }
 
 export interface ApiKeys {
@@ -102,6 +103,25 @@ export interface ClaimCells {
   node_id: string;
 }
 
+export interface EventConsumers {
+  advanced_at: Generated<Timestamp>;
+  created_at: Generated<Timestamp>;
+  cursor_position: bigint;
+  cursor_xid: string;
+  failures: Generated<number>;
+  last_error: string | null;
+  lease_expires_at: Generated<Timestamp>;
+  name: string;
+  runner: string | null;
+  stream_sequence: bigint | null;
+}
+
+export interface HandledEvents {
+  consumer: string;
+  event_id: string;
+  handled_at: Generated<Timestamp>;
+}
+
 export interface IdempotencyKeys {
   caller_id: string;
   created_at: Generated<Timestamp>;
@@ -118,6 +138,27 @@ export interface Images {
   display_name: string;
   image: string;
   kind: string;
+}
+
+export interface Incidents {
+  acknowledged_at: Timestamp | null;
+  acknowledged_by: string | null;
+  deadline: Timestamp;
+  dedupe_key: string;
+  detail: Generated<Json>;
+  id: string;
+  last_seen_at: Timestamp;
+  occurrences: Generated<number>;
+  opened_at: Timestamp;
+  resolution: string | null;
+  resolved_at: Timestamp | null;
+  resolved_by: string | null;
+  runbook: string;
+  severity: string;
+  summary: string;
+  target_id: string;
+  target_type: string;
+  type: string;
 }
 
 export interface NodeCertificates {
@@ -304,6 +345,18 @@ export interface TerminalTokens {
   user_id: string;
 }
 
+export interface TickRuns {
+  attempts: Generated<number>;
+  error: string | null;
+  finished_at: Timestamp | null;
+  period_end: Timestamp;
+  period_start: Timestamp;
+  runner: string;
+  skipped_periods: Generated<number>;
+  started_at: Timestamp;
+  tick: string;
+}
+
 export interface Users {
   created_at: Generated<Timestamp>;
   email: string;
@@ -311,6 +364,47 @@ export interface Users {
   issuer: string;
   name: string;
   subject: string;
+}
+
+export interface WebhookAttempts {
+  attempt: number;
+  delivery_id: string;
+  duration_ms: number;
+  error: string | null;
+  response_status: number | null;
+  started_at: Timestamp;
+}
+
+export interface WebhookDeliveries {
+  attempts: Generated<number>;
+  body: string;
+  created_at: Generated<Timestamp>;
+  event_id: string;
+  event_type: string;
+  finished_at: Timestamp | null;
+  id: string;
+  leased_until: Generated<Timestamp>;
+  next_attempt_at: Generated<Timestamp>;
+  replay_of: string | null;
+  state: Generated<string>;
+  webhook_id: string;
+}
+
+export interface Webhooks {
+  created_at: Generated<Timestamp>;
+  created_by: string;
+  description: Generated<string>;
+  disabled_reason: string | null;
+  event_types: Generated<string[]>;
+  failing_since: Timestamp | null;
+  id: string;
+  organization_id: string;
+  previous_secret_expires_at: Timestamp | null;
+  project_id: string;
+  sealed_previous_secret: Buffer | null;
+  sealed_secret: Buffer;
+  state: Generated<string>;
+  url: string;
 }
 
 export interface WipeCertificates {
@@ -331,7 +425,26 @@ export interface WipeCertificates {
 export interface WorkflowExecutors {
   executor_id: string;
   heartbeat_at: Generated<Timestamp>;
+  host: Generated<string>;
+  lost_at: Timestamp | null;
+  lost_count: Generated<number>;
   started_at: Generated<Timestamp>;
+  stopped_at: Timestamp | null;
+}
+
+export interface WorkflowSignals {
+  created_at: Generated<Timestamp>;
+  message: Json;
+  topic: string;
+  workflow_id: string;
+}
+
+export interface WorkflowStarts {
+  created_at: Generated<Timestamp>;
+  input: Json;
+  name: string;
+  position: Generated<bigint>;
+  workflow_id: string;
 }
 
 export interface DB {
@@ -341,8 +454,11 @@ export interface DB {
   api_keys: ApiKeys;
   audit_logs: AuditLogs;
   claim_cells: ClaimCells;
+  event_consumers: EventConsumers;
+  handled_events: HandledEvents;
   idempotency_keys: IdempotencyKeys;
   images: Images;
+  incidents: Incidents;
   node_certificates: NodeCertificates;
   node_enrolments: NodeEnrolments;
   node_resource_slots: NodeResourceSlots;
@@ -359,7 +475,13 @@ export interface DB {
   sku_catalog: SkuCatalog;
   sku_prices: SkuPrices;
   terminal_tokens: TerminalTokens;
+  tick_runs: TickRuns;
   users: Users;
+  webhook_attempts: WebhookAttempts;
+  webhook_deliveries: WebhookDeliveries;
+  webhooks: Webhooks;
   wipe_certificates: WipeCertificates;
   workflow_executors: WorkflowExecutors;
+  workflow_signals: WorkflowSignals;
+  workflow_starts: WorkflowStarts;
 }

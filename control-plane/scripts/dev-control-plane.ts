@@ -1,0 +1,14 @@
+/** The part of `npm run dev` that restarts: API, node API, gateway and worker, without console and hosts. */
+import { Readiness } from '../src/platform/http/readiness.ts';
+import { createLogger } from '../src/platform/telemetry/logger.ts';
+import { readConfig } from '../src/roles/config.ts';
+import { runRole } from '../src/roles/entry-point.ts';
+import { startPlatform } from '../src/roles/platform.ts';
+
+await runRole(async (onStop) => {
+  const config = readConfig();
+  const { databaseUrl } = config;
+  if (!databaseUrl) throw new Error('dev.ts passes DATABASE_URL');
+  const options = { consoleDir: null, runWorker: true, checkResponses: true, readiness: new Readiness() };
+  await startPlatform({ ...config, ...options, databaseUrl, log: createLogger('dev') }, onStop);
+});

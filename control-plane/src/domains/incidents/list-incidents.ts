@@ -1,0 +1,33 @@
+import type { IncidentType } from '@gpuaas/contracts/generated/incidents.ts';
+import type { Db } from '../../platform/db/database.ts';
+import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+import { notFound } from '../../platform/http/problem.ts';
+import { describeIncident, type Incident } from './describe-incident.ts';
+
+export async function listIncidents(
+  db: Db,
+  query: { state?: 'open' | 'resolved'; type?: IncidentType; limit: number; page?: string },
+): Promise<{ items: Incident[]; next_page: string | null }> {
+  const after = decodePage(query.page, 2);
+  const rows = await db
+    .selectFrom('incidents')
+    .selectAll()
+    .$if(query.state === 'open', (q) => q.where('resolved_at', 'is', null))
+    .$if(query.state === 'resolved', (q) => q.where('resolved_at', 'is not', null))
+    .$if(query.type !== undefined, (q) => q.where('type', '=', query.type!))
+    .$if(after !== null, (q) =>
+      q.where((e) => e(e.refTuple('opened_at', 'id'), '<', e.tuple(new Date(after![0]!), after![1]!))),
+    )
+    .orderBy('opened_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(query.limit + 1)
+    .execute();
+  const page = pageOf(rows, query.limit, (row) => [row.opened_at.toISOString(), row.id]);
+  return { items: page.rows.map(describeIncident), next_page: page.next_page };
+}
+
+export async function getIncident(db: Db, incidentId: string): Promise<Incident> {
+  const row = await db.selectFrom('incidents').selectAll().where('id', '=', incidentId).executeTakeFirst();
+  if (!row) throw notFound();
+  return describeIncident(row);
+}

@@ -1,0 +1,64 @@
+import { sql } from 'kysely';
+import { incidentTypes, type IncidentType } from '@gpuaas/contracts/generated/incidents.ts';
+import type { Db, Tx } from '../../platform/db/database.ts';
+import { newId } from '../../platform/ids.ts';
+
+export interface NewIncident {
+  type: IncidentType;
+  targetType: string;
+  targetId: string;
+  /** One sentence a person can act on. */
+  summary: string;
+  detail?: Record<string, unknown>;
+  /** What makes two reports the same incident; the target unless told otherwise. */
+  dedupeBy?: string;
+}
+
+/** Opens an incident in the caller's transaction; while one is open for the same cause, it is counted there. */
+export async function openIncident(tx: Tx, now: Date, incident: NewIncident): Promise<string> {
+  const { severity, runbook, deadline_seconds } = incidentTypes[incident.type];
+  const row = await tx
+    .insertInto('incidents')
+    .values({
+      id: newId(),
+      type: incident.type,
+      severity,
+      dedupe_key: incidentKey(incident),
+      target_type: incident.targetType,
+      target_id: incident.targetId,
+      summary: incident.summary.slice(0, 500),
+      detail: JSON.stringify(incident.detail ?? {}),
+      runbook,
+      opened_at: now,
+      last_seen_at: now,
+      deadline: new Date(now.getTime() + deadline_seconds * 1000),
+    })
+    .onConflict((c) =>
+      c
+        .column('dedupe_key')
+        .where('resolved_at', 'is', null)
+        .doUpdateSet({ last_seen_at: now, occurrences: sql`incidents.occurrences + 1` }),
+    )
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return row.id;
+}
+
+/** Closes what is open for a cause that is gone. Nobody is named: the platform saw it. */
+export async function resolveIncident(
+  db: Db | Tx,
+  now: Date,
+  incident: Pick<NewIncident, 'type' | 'targetId' | 'dedupeBy'>,
+  resolution: string,
+): Promise<void> {
+  await db
+    .updateTable('incidents')
+    .set({ resolved_at: now, resolution: resolution.slice(0, 1000) })
+    .where('dedupe_key', '=', incidentKey(incident))
+    .where('resolved_at', 'is', null)
+    .execute();
+}
+
+export function incidentKey(incident: Pick<NewIncident, 'type' | 'targetId' | 'dedupeBy'>): string {
+  return `${incident.type}:${incident.dedupeBy ?? incident.targetId}`.slice(0, 300);
+}

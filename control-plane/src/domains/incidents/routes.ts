@@ -1,0 +1,43 @@
+import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
+import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import type { Handlers } from '../../platform/http/operation.ts';
+import type { Services } from '../../platform/services.ts';
+import { getIncident, listIncidents } from './list-incidents.ts';
+import { acknowledgeIncident, closeIncident } from './manage-incident.ts';
+
+type IncidentOperations = Pick<
+  operations,
+  'listIncidents' | 'getIncident' | 'acknowledgeIncident' | 'resolveIncident'
+>;
+
+const platform = { kind: 'platform' } as const;
+
+export function incidentRoutes({ db, clock }: Services): Handlers<IncidentOperations, Caller> {
+  return {
+    async listIncidents({ caller, query }) {
+      authorize(caller, 'incident.read', platform);
+      return { status: 200, body: await listIncidents(db, { limit: 50, ...query }) };
+    },
+    async getIncident({ caller, params }) {
+      authorize(caller, 'incident.read', platform);
+      return { status: 200, body: await getIncident(db, params.incident_id) };
+    },
+    acknowledgeIncident({ caller, params, audit, mutate }) {
+      audit({ targetType: 'incident', targetId: params.incident_id });
+      return mutate(async (tx) => {
+        authorize(caller, 'incident.manage', platform);
+        const body = await acknowledgeIncident(tx, clock.now(), params.incident_id, caller.userId);
+        return { status: 200, body };
+      });
+    },
+    resolveIncident({ caller, params, body, audit, mutate }) {
+      const { resolution } = body;
+      audit({ targetType: 'incident', targetId: params.incident_id, detail: { resolution } });
+      return mutate(async (tx) => {
+        authorize(caller, 'incident.manage', platform);
+        const closed = await closeIncident(tx, clock.now(), params.incident_id, caller.userId, resolution);
+        return { status: 200, body: closed };
+      });
+    },
+  };
+}

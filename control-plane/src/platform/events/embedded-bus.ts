@@ -1,0 +1,49 @@
+import type { Db } from '../db/database.ts';
+import type { Listener } from '../db/listener.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Bus, Consumer, Consumption } from './consumer.ts';
+import type { LoggedEvent } from './event-log.ts';
+import { LogFollower } from './log-follower.ts';
+import { runConsumer } from './run-consumer.ts';
+
+/** Events straight from the log in Postgres. */
+export class EmbeddedBus implements Bus {
+  readonly kind = 'embedded';
+  readonly #db: Db;
+  readonly #listener: Listener;
+  readonly #log: Logger;
+  readonly #running: Consumption[] = [];
+
+  constructor(db: Db, listener: Listener, log: Logger) {
+    this.#db = db;
+    this.#listener = listener;
+    this.#log = log;
+  }
+
+  async consume(consumer: Consumer): Promise<Consumption> {
+    const consumption = await runConsumer(this.#db, this.#log, {
+      name: consumer.name,
+      startFrom: consumer.startFrom,
+      openSource: () => Promise.resolve(new LogFollower(this.#db, this.#listener)),
+      handleBatch: handleInOrder(consumer),
+    });
+    this.#running.push(consumption);
+    return consumption;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#running.splice(0).map((consumption) => consumption.stop()));
+  }
+}
+
+/** One event after the other; those of other types count as done. */
+export function handleInOrder(consumer: Consumer) {
+  const wanted: ReadonlySet<string> | null = consumer.types ? new Set(consumer.types) : null;
+  return async (events: LoggedEvent[], done: (event: LoggedEvent) => void, signal: AbortSignal): Promise<void> => {
+    for (const event of events) {
+      if (signal.aborted) return;
+      if (!wanted || wanted.has(event.envelope.event_type)) await consumer.handle(event);
+      done(event);
+    }
+  };
+}

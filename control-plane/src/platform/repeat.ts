@@ -1,0 +1,28 @@
+export interface Repetition {
+  /** Resolves when the run in progress has ended; none follows. */
+  stop(): Promise<void>;
+}
+
+/** Runs `work` now and then `everyMs` after each end, never two at once. A failure is told and does not end it. */
+export function repeat(everyMs: number, work: () => Promise<void>, onError: (error: unknown) => void): Repetition {
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> = Promise.resolve();
+  const run = (): void => {
+    running = work()
+      .catch((error: unknown) => {
+        if (!stopped) onError(error);
+      })
+      .finally(() => {
+        if (!stopped) timer = setTimeout(run, everyMs);
+      });
+  };
+  run();
+  return {
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import type { Schema } from './schema-values.ts';
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required?: boolean;
+  schema: Schema;
+}
+
+export interface Operation {
+  id: string;
+  method: string;
+  path: string;
+  public: boolean;
+  parameters: Parameter[];
+  body: Schema | null;
+  bodyRequired: boolean;
+  responses: Record<string, { content?: Record<string, { schema?: Schema }> }>;
+}
+
+interface RawOperation {
+  operationId: string;
+  security?: unknown[];
+  parameters?: (Parameter & { $ref?: string })[];
+  requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> };
+  responses: Record<string, { $ref?: string } & Operation['responses'][string]>;
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
+
+/** A bundled OpenAPI document as a list of operations with references at hand. */
+export class Contract {
+  readonly operations: Operation[];
+  readonly methodsByPath: Map<string, string[]>;
+  readonly #document: Record<string, unknown>;
+
+  constructor(document: object) {
+    this.#document = document as Record<string, unknown>;
+    const paths = this.#document['paths'] as Record<string, Record<string, RawOperation>>;
+    this.operations = Object.entries(paths).flatMap(([path, item]) =>
+      METHODS.filter((method) => method in item).map((method) => this.#read(path, method, item[method]!)),
+    );
+    this.methodsByPath = new Map(
+      Object.entries(paths).map(([path, item]) => [
+        path,
+        METHODS.filter((method) => method in item).map((method) => method.toUpperCase()),
+      ]),
+    );
+  }
+
+  /** Follows `$ref` until there is none. */
+  resolve = <T extends { $ref?: string }>(value: T): T => {
+    let current = value;
+    while (current.$ref) current = this.#at(current.$ref) as T;
+    return current;
+  };
+
+  /** The response the contract declares for a status, or undefined. */
+  response(operation: Operation, status: number): Operation['responses'][string] | undefined {
+    const { responses } = operation;
+    return responses[String(status)] ?? responses[`${Math.floor(status / 100)}XX`] ?? responses['default'];
+  }
+
+  #read(path: string, method: string, raw: RawOperation): Operation {
+    return {
+      id: raw.operationId,
+      method: method.toUpperCase(),
+      path,
+      public: raw.security?.length === 0,
+      parameters: (raw.parameters ?? []).map((parameter) => this.resolve(parameter)),
+      body: raw.requestBody?.content['application/json']?.schema ?? null,
+      bodyRequired: raw.requestBody?.required ?? false,
+      responses: Object.fromEntries(
+        Object.entries(raw.responses).map(([status, response]) => [status, this.resolve(response)]),
+      ),
+    };
+  }
+
+  #at(ref: string): unknown {
+    let value: unknown = this.#document;
+    for (const part of ref.slice(2).split('/')) {
+      value = (value as Record<string, unknown>)[part.replaceAll('~1', '/').replaceAll('~0', '~')];
+    }
+    return value;
+  }
+}

@@ -1,0 +1,85 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import nodeDocument from '@gpuaas/contracts/generated/node-openapi.json' with { type: 'json' };
+import { enrollingNode } from '@gpuaas/control-plane/domains/fleet/node-caller';
+import { nodeRoutes } from '@gpuaas/control-plane/domains/fleet/node-routes';
+import { seedDemoPeople, type SeededPerson } from '@gpuaas/control-plane/domains/tenancy/seed-demo-people';
+import { createTestDatabase } from '@gpuaas/control-plane/platform/db/testing';
+import { createContractServer } from '@gpuaas/control-plane/platform/http/contract-server';
+import type { ContractDocument, Handler } from '@gpuaas/control-plane/platform/http/operation';
+import { Problem } from '@gpuaas/control-plane/platform/http/problem';
+import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
+import type { Services } from '@gpuaas/control-plane/platform/services';
+import { createLogger, type Logger } from '@gpuaas/control-plane/platform/telemetry/logger';
+import { createApi, type ApiOptions } from '@gpuaas/control-plane/roles/api';
+import { openServices } from '@gpuaas/control-plane/roles/open-services';
+import type { FastifyInstance } from 'fastify';
+
+export interface TestApi {
+  server: FastifyInstance;
+  services: Services;
+  people: Record<string, SeededPerson>;
+  databaseUrl: string;
+  stop(): Promise<void>;
+}
+
+export const TEST_PUBLIC_URL = 'http://127.0.0.1:1';
+
+/** The public API with its real handlers over a database of its own; no fleet, no worker, no port until asked. */
+export async function createTestApi(
+  options: Partial<ApiOptions> & { log?: Logger } = {},
+): Promise<TestApi> {
+  const log = options.log ?? quietLogger();
+  const dataDir = await mkdtemp(join(tmpdir(), 'gpuaas-test-api-'));
+  const database = await createTestDatabase();
+  const { services, close } = await openServices({ databaseUrl: database.url, dataDir, log });
+  const people = await services.db.transaction().execute((tx) => seedDemoPeople(tx, 'test', new Map()));
+  const api = await createApi(services, {
+    publicUrl: TEST_PUBLIC_URL,
+    oidc: { issuer: `${TEST_PUBLIC_URL}/idp`, clientId: 'test', clientSecret: 'test', redirectUri: TEST_PUBLIC_URL },
+    devIdp: null,
+    consoleDir: null,
+    readiness: new Readiness(),
+    checkResponses: true,
+    ...options,
+  });
+  return {
+    server: api.server,
+    services,
+    people: Object.fromEntries(people.map((person) => [person.key, person])),
+    databaseUrl: database.url,
+    async stop() {
+      await api.stop();
+      await close();
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Names the node of an injected request, which has no TLS connection to prove it with. */
+export const TEST_NODE_HEADER = 'x-test-node';
+
+/** The node API's real handlers without TLS. */
+export async function createTestNodeApi(services: Services): Promise<FastifyInstance> {
+  return await createContractServer({
+    document: nodeDocument as unknown as ContractDocument,
+    handlers: nodeRoutes(services) as unknown as Record<string, Handler<never, ReturnType<typeof enrollingNode>>>,
+    authenticate: async (request, operation) => {
+      if (operation.security?.length === 0) return enrollingNode();
+      const nodeId = request.headers[TEST_NODE_HEADER];
+      if (typeof nodeId !== 'string') throw new Problem('unauthenticated', 'A node certificate is required.');
+      return { id: nodeId, nodeId, userId: null, role: 'node', authorised: true };
+    },
+    db: services.db,
+    log: services.log,
+    checkResponses: true,
+  });
+}
+
+function quietLogger(): Logger {
+  const log = createLogger('test');
+  log.level = process.env['GPUAAS_TEST_LOG'] ?? 'silent';
+  return log;
+}

@@ -1,0 +1,119 @@
+import nodeContract from '@gpuaas/contracts/generated/node-openapi.json' with { type: 'json' };
+import publicContract from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
+import { describe, expect, it } from 'vitest';
+import {
+  follow,
+  operationsOf,
+  schemasBelow,
+  type Document,
+  type Place,
+  type Schema,
+} from './contract-document.ts';
+
+const documents: [string, Document][] = [
+  ['openapi.json', publicContract as unknown as Document],
+  ['node-openapi.json', nodeContract as unknown as Document],
+];
+
+/** What differs on purpose. */
+const withoutIdempotencyKey: Record<string, string> = {
+  createTerminalToken: 'a token is single-use and never stored, so there is nothing to replay',
+};
+const withoutClientErrors: Record<string, string> = {
+  getHealth: 'takes no input and no credentials',
+  getReadiness: 'takes no input and no credentials',
+  getContract: 'takes no input and no credentials',
+};
+const openBodies: Record<string, string> = {
+  'schemas/TaskOutcome/output': 'checked against the output schema of the task kind instead',
+};
+const endlessTexts: Record<string, string> = {
+  'streamEvents/200': 'a stream has no length; its events are bounded one by one',
+};
+
+describe.each(documents)('limits in %s', (_name, document) => {
+  const seen = new Set<string>();
+  const everything: Place[] = operationsOf(document).flatMap(({ operation }) => [
+    ...(operation.parameters ?? [])
+      .map((parameter) => follow(document, parameter))
+      .flatMap((parameter) =>
+        schemasBelow(document, parameter.schema ?? {}, `${operation.operationId}/${parameter.name}`, seen),
+      ),
+    ...bodiesOf(operation.requestBody).flatMap((schema) =>
+      schemasBelow(document, schema, `${operation.operationId}/request`, seen),
+    ),
+    ...Object.entries(operation.responses).flatMap(([status, response]) =>
+      bodiesOf(follow(document, response)).flatMap((schema) =>
+        schemasBelow(document, schema, `${operation.operationId}/${status}`, seen),
+      ),
+    ),
+  ]);
+
+  it('stand on every string', () => {
+    const bounds = ['maxLength', 'pattern', 'format', 'enum', 'const'];
+    expect(unbounded(everything, 'string', bounds).filter((where) => !(where in endlessTexts))).toEqual([]);
+  });
+
+  it('stand on every array', () => {
+    expect(unbounded(everything, 'array', ['maxItems'])).toEqual([]);
+  });
+
+  it('refuse unknown fields in every request body', () => {
+    const bodies = operationsOf(document).flatMap(({ operation }) =>
+      bodiesOf(operation.requestBody).flatMap((schema) =>
+        schemasBelow(document, schema, `${operation.operationId}/request`, new Set()),
+      ),
+    );
+    const open = bodies
+      .filter(({ schema }) => isType(schema, 'object') || schema.properties)
+      .filter(({ schema }) => schema.additionalProperties !== false && schema.unevaluatedProperties !== false)
+      .map(({ where }) => where);
+    expect([...new Set(open)].filter((where) => !(where in openBodies))).toEqual([]);
+  });
+
+  it('leave room for a refusal in every operation', () => {
+    const silent = operationsOf(document)
+      .map(({ operation }) => operation)
+      .filter(({ responses }) => !Object.keys(responses).some((status) => status.startsWith('4')));
+    expect(silent.map(({ operationId }) => operationId).filter((id) => !(id in withoutClientErrors))).toEqual(
+      [],
+    );
+  });
+});
+
+describe('mutations under /api/v1', () => {
+  const document = publicContract as unknown as Document;
+  const mutations = operationsOf(document).filter(
+    ({ method, path }) => method !== 'get' && path.startsWith('/api/v1/'),
+  );
+  const missing = (holds: (id: (typeof mutations)[number]) => boolean): string[] =>
+    mutations.filter((mutation) => !holds(mutation)).map(({ operation }) => operation.operationId);
+
+  it('name the permission they need and the action they audit', () => {
+    expect(missing(({ operation }) => operation['x-permission'] !== undefined)).toEqual([]);
+    expect(missing(({ operation }) => operation['x-audit'] !== undefined)).toEqual([]);
+  });
+
+  it('take an idempotency key', () => {
+    const without = missing(({ operation }) =>
+      (operation.parameters ?? []).some(
+        (parameter) => follow(document, parameter).name === 'X-Idempotency-Key',
+      ),
+    );
+    expect(without).toEqual(Object.keys(withoutIdempotencyKey));
+  });
+});
+
+function bodiesOf(part: { content?: Record<string, { schema?: Schema }> } | undefined): Schema[] {
+  return Object.values(part?.content ?? {}).flatMap(({ schema }) => (schema ? [schema] : []));
+}
+
+function isType(schema: Schema, type: string): boolean {
+  return Array.isArray(schema.type) ? schema.type.includes(type) : schema.type === type;
+}
+
+function unbounded(places: Place[], type: string, bounds: string[]): string[] {
+  return places
+    .filter(({ schema }) => isType(schema, type) && !bounds.some((bound) => bound in schema))
+    .map(({ where }) => where);
+}

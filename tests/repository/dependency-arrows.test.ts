@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { filesIn, importsOf, type SourceFile } from './source-files.ts';
+
+interface Arrow {
+  from: RegExp;
+  /** What a file there may import of our own; anything else of ours is against the arrow. */
+  may: RegExp[];
+}
+
+const CONTRACTS = /^@gpuaas\/contracts\//;
+const SDK = /^@gpuaas\/sdk\//;
+const LAB = /^@gpuaas\/lab\//;
+const OURS = /^(@gpuaas\/|contracts\/|control-plane\/|node-agent\/|sdk\/|cli\/|console\/|lab\/|tests\/)/;
+
+/** The arrows of ARCHITECTURE.md. The first entry that matches a file holds for it. */
+const arrows: readonly Arrow[] = [
+  { from: /^control-plane\/src\/domains\/placement\//, may: [/^control-plane\/src\/domains\/placement\//] },
+  {
+    from: /^control-plane\/src\/platform\//,
+    may: [/^control-plane\/src\/platform\//, CONTRACTS],
+  },
+  {
+    from: /^control-plane\/src\/domains\//,
+    may: [/^control-plane\/src\/(domains|platform)\//, CONTRACTS],
+  },
+  { from: /^control-plane\/src\/roles\//, may: [/^control-plane\/src\//, CONTRACTS, SDK, LAB] },
+  { from: /^control-plane\/scripts\//, may: [/^control-plane\//, SDK, LAB] },
+  { from: /^node-agent\//, may: [/^node-agent\//, CONTRACTS] },
+  { from: /^sdk\//, may: [/^sdk\//, CONTRACTS] },
+  { from: /^console\//, may: [/^console\//, SDK] },
+  { from: /^cli\//, may: [/^cli\//, SDK] },
+  { from: /^lab\//, may: [/^lab\//, CONTRACTS, SDK] },
+  { from: /^contracts\//, may: [/^contracts\//] },
+  { from: /^tests\//, may: [OURS] },
+];
+
+/** Looked at one by one. An entry that no file needs any more fails, so that the list can only shrink. */
+const reviewed: readonly { from: string; to: string; why: string }[] = [
+  {
+    from: 'lab/src/simulated-machine.ts',
+    to: 'node-agent/src/main.ts',
+    why: 'the simulated fleet starts real agents as processes; it calls nothing of them',
+  },
+  {
+    from: 'console/src/api/types.ts',
+    to: '@gpuaas/contracts/generated/openapi.ts',
+    why: 'types alone, in the one file that names them for the console; they should come through the sdk',
+  },
+];
+
+const workspaces = ['contracts', 'control-plane', 'node-agent', 'sdk', 'cli', 'console', 'lab', 'tests'];
+const sources = workspaces
+  .filter(
+    (name) => name !== 'cli' || filesIn('', 'package.json').some((file) => file.path === 'cli/package.json'),
+  )
+  .flatMap((name) => filesIn(name, '.ts', '.tsx'));
+
+interface Breach {
+  from: string;
+  to: string;
+}
+
+function breachesOf(file: SourceFile): Breach[] {
+  const arrow = arrows.find(({ from }) => from.test(file.path));
+  if (!arrow) return [{ from: file.path, to: 'no arrow names this folder' }];
+  return importsOf(file)
+    .filter(({ target }) => OURS.test(target) && !arrow.may.some((allowed) => allowed.test(target)))
+    .map(({ target }) => ({ from: file.path, to: target }));
+}
+
+const isTest = (path: string): boolean => path.includes('.test.') || path.includes('/testing/');
+const breaches = sources.flatMap(breachesOf);
+
+describe('dependency arrows', () => {
+  it('hold in every source file', () => {
+    const unknown = breaches
+      .filter(({ from }) => !isTest(from))
+      .filter((breach) => !reviewed.some(({ from, to }) => from === breach.from && to === breach.to));
+    expect(unknown).toEqual([]);
+  });
+
+  it('let tests beside the code reach further only for what tests need', () => {
+    const allowed = /(\/testing\/|^@gpuaas\/)/;
+    expect(breaches.filter(({ from, to }) => isTest(from) && !allowed.test(to))).toEqual([]);
+  });
+
+  it('keep tests out of the product', () => {
+    const product = sources.filter(({ path }) => !path.startsWith('tests/'));
+    const intoTests = product.flatMap((file) =>
+      importsOf(file)
+        .filter(({ target }) => /^(tests\/|@gpuaas\/tests)/.test(target) || target.includes('.test.'))
+        .map(({ target }) => ({ from: file.path, to: target })),
+    );
+    expect(intoTests).toEqual([]);
+    const intoTesting = product
+      .filter(({ path }) => !isTest(path))
+      .flatMap((file) => importsOf(file).filter(({ target }) => target.includes('/testing/')));
+    expect(intoTesting).toEqual([]);
+  });
+
+  it('keep placement pure', () => {
+    const placement = sources.filter(({ path }) => path.startsWith('control-plane/src/domains/placement/'));
+    expect(placement.length).toBeGreaterThan(0);
+    const impure = placement
+      .filter(({ path }) => !isTest(path))
+      .flatMap((file) =>
+        importsOf(file)
+          .filter(
+            ({ target, typesOnly }) =>
+              !typesOnly && !target.startsWith('control-plane/src/domains/placement/'),
+          )
+          .map(({ target }) => ({ from: file.path, to: target })),
+      );
+    expect(impure).toEqual([]);
+  });
+
+  it('has no reviewed exception that nothing needs', () => {
+    const unneeded = reviewed.filter(
+      (exception) => !breaches.some(({ from, to }) => from === exception.from && to === exception.to),
+    );
+    expect(unneeded).toEqual([]);
+  });
+});
