@@ -3,6 +3,8 @@ import { ClosingLineReporter } from './tests/setup/closing-line-reporter.ts';
 
 const outside = ['**/node_modules/**', '**/dist/**'];
 const deep = '**/*.deep.test.ts';
+/** Tests that start the whole platform; `npm run check` leaves them to `npm test`. */
+const wholePlatform = process.env['GPUAAS_TESTS'] === 'parts' ? ['tests/{contract,e2e,integration}/**'] : [];
 
 /** Two tiers: `main` is `npm test`, `deep` is `npm run test:deep`. No retries: a test that wavers is a defect. */
 export default defineConfig({
@@ -10,6 +12,8 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     retry: 0,
+    // `--changed` follows imports; only these make it run everything.
+    forceRerunTriggers: ['**/vitest.config.ts', '**/tests/setup/**'],
     globalSetup: ['tests/setup/global-setup.ts'],
     reporters: ['default', new ClosingLineReporter()],
     projects: [
@@ -18,7 +22,7 @@ export default defineConfig({
         test: {
           name: 'main',
           include: ['**/*.test.ts'],
-          exclude: [...outside, deep],
+          exclude: [...outside, deep, ...wholePlatform],
           testTimeout: 30_000,
           hookTimeout: 60_000,
         },

@@ -34,6 +34,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Measurements of this process and of the platform's backlogs
+         * @description For Prometheus. With `GPUAAS_METRICS_TOKEN` set it is the bearer token; without it only scrapers on the same
+         *     machine are answered. No label names a tenant.
+         */
+        get: operations["getMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -43,6 +64,40 @@ export interface paths {
         };
         /** This contract */
         get: operations["getContract"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This contract as a page to read */
+        get: operations["getReference"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/problems": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every problem type, by code */
+        get: operations["getProblemReference"];
         put?: never;
         post?: never;
         delete?: never;
@@ -321,6 +376,142 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Webhooks of a project, newest first */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Send a project's events to an endpoint
+         * @description Each event is posted as its envelope (see the event catalogue) with Standard Webhooks headers: `webhook-id`
+         *     (the event id, the same at every attempt), `webhook-timestamp` and `webhook-signature`. Any 2xx answer within
+         *     10 seconds counts; redirects are not followed. Failed deliveries are repeated for about three days. Order is
+         *     not promised and an event may arrive twice.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One webhook */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /** Stop deliveries and forget the webhook and its log */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{webhook_id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change the signing secret
+         * @description For a day both secrets sign, each with its own signature, so that receivers can change over in peace.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{webhook_id}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver again after the webhook was disabled
+         * @description Deliveries that were pending go on; events that happened meanwhile are not sent. An enabled webhook stays as it is.
+         */
+        post: operations["enableWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{webhook_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a `webhook.test` event to this webhook */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{webhook_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was sent to the webhook, newest first, kept for 30 days */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a delivery again
+         * @description The same bytes under the same `webhook-id`, with a new timestamp and signature, as a delivery of its own.
+         */
+        post: operations["replayWebhookDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/nodes": {
         parameters: {
             query?: never;
@@ -521,6 +712,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/skus": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every product, on sale or not */
+        get: operations["listAdminSkus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/skus/{sku}": {
         parameters: {
             query?: never;
@@ -528,7 +736,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** One product with its entity tag */
+        get: operations["getAdminSku"];
         put?: never;
         post?: never;
         delete?: never;
@@ -601,6 +810,10 @@ export interface components {
         NextPage: string | null;
         /** @enum {unknown} */
         CapacityShape: "baremetal" | "gpu_slice";
+        ResourceProfile: {
+            vcpu_per_gpu: number;
+            memory_gib_per_gpu: number;
+        };
         /** @description An exact amount in integer micro-units of a currency. */
         Money: {
             currency: string;
@@ -614,10 +827,7 @@ export interface components {
             gpu_model: string;
             gpus_total: number;
             allowed_gpu_counts: number[];
-            resource_profile: {
-                vcpu_per_gpu: number;
-                memory_gib_per_gpu: number;
-            };
+            resource_profile: components["schemas"]["ResourceProfile"];
             price_per_gpu_hour: components["schemas"]["Money"];
             availability: {
                 region: string;
@@ -635,16 +845,24 @@ export interface components {
         };
         /** @enum {unknown} */
         AllocationState: "queued" | "reserved" | "provisioning" | "active" | "releasing" | "released" | "failed" | "release_failed";
-        /** @description Desired (intent), observed (node evidence), execution (what the workflow does) are kept and shown apart. */
+        /** Format: date-time */
+        Timestamp: string;
+        /**
+         * @description Desired (intent), observed (node evidence), execution (what the workflow does) and projected (what the read model
+         *     last showed, built from events) are kept and shown apart.
+         */
         FourStates: {
+            projected: null | {
+                state: components["schemas"]["AllocationState"];
+                stage: string;
+                projected_at: components["schemas"]["Timestamp"];
+            };
             /** @enum {unknown} */
             desired: "active" | "released";
             /** @enum {unknown} */
             observed: "unknown" | "absent" | "running";
             execution: string;
         };
-        /** Format: date-time */
-        Timestamp: string;
         Allocation: {
             /** Format: uuid */
             id: string;
@@ -720,6 +938,77 @@ export interface components {
             verification: string;
             started_at: components["schemas"]["Timestamp"];
             finished_at: components["schemas"]["Timestamp"];
+        };
+        /** @description Only these event types; empty for every one a tenant may see. */
+        EventTypes: string[];
+        Webhook: {
+            /** Format: uuid */
+            id: string;
+            resource_name: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** Format: uuid */
+            project_id: string;
+            url: string;
+            description: string;
+            event_types: components["schemas"]["EventTypes"];
+            /** @enum {unknown} */
+            state: "enabled" | "disabled";
+            disabled_reason: string | null;
+            /**
+             * Format: date-time
+             * @description Since when every attempt has failed. After five days the webhook is disabled.
+             */
+            failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the secret before the last rotation signs as well.
+             */
+            previous_secret_expires_at: string | null;
+            created_at: components["schemas"]["Timestamp"];
+        };
+        CreateWebhook: {
+            /** Format: uuid */
+            project_id: string;
+            /**
+             * Format: uri
+             * @description An https URL without credentials, at a public address.
+             */
+            url: string;
+            description?: string;
+            event_types?: components["schemas"]["EventTypes"];
+        };
+        WebhookWithSecret: {
+            webhook: components["schemas"]["Webhook"];
+            /** @description Standard Webhooks signing secret (`whsec_…`); null when the answer is a replay. */
+            secret: string | null;
+            secret_already_shown?: boolean;
+        };
+        /** @enum {unknown} */
+        DeliveryState: "pending" | "delivered" | "failed";
+        WebhookDelivery: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            webhook_id: string;
+            /** Format: uuid */
+            event_id: string;
+            event_type: string;
+            state: components["schemas"]["DeliveryState"];
+            /** Format: uuid */
+            replay_of: string | null;
+            /** Format: date-time */
+            next_attempt_at: string | null;
+            created_at: components["schemas"]["Timestamp"];
+            /** Format: date-time */
+            finished_at: string | null;
+            attempts: {
+                attempt: number;
+                started_at: components["schemas"]["Timestamp"];
+                duration_ms: number;
+                response_status: number | null;
+                error: string | null;
+            }[];
         };
         /** @enum {unknown} */
         Posture: "fully_available" | "partially_allocated" | "fully_allocated_by_slices" | "exclusively_allocated_by_baremetal" | "draining" | "cleanup_blocked" | "unavailable";
@@ -862,6 +1151,16 @@ export interface components {
             resolved_by: string | null;
             resolution: string | null;
         };
+        AdminSku: {
+            sku: string;
+            display_name: string;
+            capacity_shape: components["schemas"]["CapacityShape"];
+            gpu_model: string;
+            gpus_total: number;
+            allowed_gpu_counts: number[];
+            resource_profile: components["schemas"]["ResourceProfile"];
+            enabled: boolean;
+        };
     };
     responses: {
         /** @description The request was refused; `code` says why. */
@@ -881,11 +1180,21 @@ export interface components {
         /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
         IdempotencyKey: string;
         AllocationId: string;
+        WebhookId: string;
         NodeId: string;
         IncidentId: string;
+        SkuName: string;
+        /**
+         * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
+         *     with `precondition_failed`.
+         */
+        IfMatch: string;
     };
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description Strong tag of this version, for `If-Match`. */
+        ETag: string;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -942,6 +1251,27 @@ export interface operations {
             };
         };
     };
+    getMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Prometheus text format. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
     getContract: {
         parameters: {
             query?: never;
@@ -962,6 +1292,49 @@ export interface operations {
                     };
                 };
             };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getReference: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page without scripts that needs no other server. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getProblemReference: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the `type` of a problem points to. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            "4XX": components["responses"]["Problem"];
         };
     };
     startLogin: {
@@ -1366,6 +1739,247 @@ export interface operations {
             "4XX": components["responses"]["Problem"];
         };
     };
+    listWebhooks: {
+        parameters: {
+            query: {
+                project_id: string;
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Webhook"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateWebhook"];
+            };
+        };
+        responses: {
+            /** @description The webhook with its signing secret, which is shown only now. */
+            201: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook, without its secret. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook with its new secret, which is shown only now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    enableWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery, about to be attempted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                state?: components["schemas"]["DeliveryState"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["WebhookDelivery"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    replayWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                webhook_id: components["parameters"]["WebhookId"];
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new delivery, about to be attempted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
     listNodes: {
         parameters: {
             query?: {
@@ -1721,15 +2335,72 @@ export interface operations {
             "4XX": components["responses"]["Problem"];
         };
     };
+    listAdminSkus: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AdminSku"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getAdminSku: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                sku: components["parameters"]["SkuName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The product. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminSku"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
     updateSku: {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
+                 *     with `precondition_failed`.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                sku: string;
+                sku: components["parameters"]["SkuName"];
             };
             cookie?: never;
         };
@@ -1744,13 +2415,11 @@ export interface operations {
             /** @description The product as it is now. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        sku: string;
-                        enabled: boolean;
-                    };
+                    "application/json": components["schemas"]["AdminSku"];
                 };
             };
             "4XX": components["responses"]["Problem"];

@@ -4,6 +4,8 @@ export const permissions = {
   "allocation.create": "Launch allocations.",
   "allocation.release": "Release allocations.",
   "allocation.connect": "Open a terminal or connection to an allocation.",
+  "webhook.read": "See webhooks and their delivery logs.",
+  "webhook.manage": "Create, test, rotate, replay and delete webhooks.",
   "catalog.manage": "Open and close products.",
   "fleet.read": "See nodes, slots, topology and tasks.",
   "fleet.enrol": "Enrol nodes.",
@@ -23,7 +25,8 @@ export const permissionGroups = {
       "allocation.read",
       "allocation.create",
       "allocation.release",
-      "allocation.connect"
+      "allocation.connect",
+      "webhook.read"
     ]
   },
   "tenant_admin": {
@@ -33,7 +36,9 @@ export const permissionGroups = {
       "allocation.read",
       "allocation.create",
       "allocation.release",
-      "allocation.connect"
+      "allocation.connect",
+      "webhook.read",
+      "webhook.manage"
     ]
   },
   "fleet_operator": {

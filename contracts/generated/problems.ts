@@ -36,6 +36,10 @@ export const problems = {
     "status": 429,
     "title": "Too many requests"
   },
+  "precondition_failed": {
+    "status": 412,
+    "title": "The resource was changed since it was read"
+  },
   "idempotency_key_reused": {
     "status": 422,
     "title": "The idempotency key was used with another request"
@@ -95,6 +99,22 @@ export const problems = {
   "task_fenced": {
     "status": 409,
     "title": "The task was handed to a later attempt"
+  },
+  "webhook_url_refused": {
+    "status": 422,
+    "title": "Events cannot be sent to this URL"
+  },
+  "webhook_event_type_unknown": {
+    "status": 422,
+    "title": "There is no such event type for tenants"
+  },
+  "webhook_limit_reached": {
+    "status": 409,
+    "title": "The project has as many webhooks as it may have"
+  },
+  "webhook_disabled": {
+    "status": 409,
+    "title": "The webhook is disabled"
   },
   "internal_error": {
     "status": 500,

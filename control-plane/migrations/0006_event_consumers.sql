@@ -26,8 +26,6 @@ create table event_consumers (
   name text primary key check (name ~ '^[a-z][a-z0-9-]{0,62}$'),
   cursor_xid xid8 not null,
   cursor_position bigint not null,
-  -- Where the cursor was last seen in the JetStream stream; a hint, the cursor is the truth.
-  stream_sequence bigint,
   runner text,
   lease_expires_at timestamptz not null default '-infinity',
   -- Attempts at the event after the cursor that failed in a row.
@@ -51,7 +49,7 @@ create index handled_events_age on handled_events (handled_at);
 create function rebase_event_log() returns void language plpgsql as $$
 begin
   lock table outbox_events, event_consumers in access exclusive mode;
-  update event_consumers c set stream_sequence = null, cursor_xid = '1', cursor_position = coalesce(
+  update event_consumers c set cursor_xid = '1', cursor_position = coalesce(
     (select min(position) - 1 from outbox_events e where (e.xid, e.position) > (c.cursor_xid, c.cursor_position)),
     (select max(position) from outbox_events), 0);
   alter table outbox_events disable trigger outbox_events_append_only;

@@ -40,6 +40,8 @@ create table webhook_deliveries (
 );
 create unique index webhook_deliveries_once on webhook_deliveries (webhook_id, event_id) where replay_of is null;
 create index webhook_deliveries_due on webhook_deliveries (webhook_id, next_attempt_at) where state = 'pending';
+create index webhook_deliveries_leased on webhook_deliveries (webhook_id, leased_until)
+  where state = 'pending' and leased_until > '-infinity';
 create index webhook_deliveries_log on webhook_deliveries (webhook_id, id desc);
 create index webhook_deliveries_age on webhook_deliveries (created_at);
 

@@ -7,6 +7,9 @@ export interface RestartingProcess {
   stop(): Promise<void>;
 }
 
+/** Whoever waits for a restart does not wait for open connections; the platform survives being killed. */
+const GRACE_MS = 700;
+
 /** A child process that is replaced when its sources change; `ready` resolves when it serves. */
 export async function startRestartingProcess(
   spec: { args: string[]; env: Record<string, string> },
@@ -27,7 +30,9 @@ export async function startRestartingProcess(
     if (child.exitCode !== null || child.signalCode !== null) return;
     const exit = once(child, 'exit');
     child.kill('SIGTERM');
+    const impatient = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
     await exit;
+    clearTimeout(impatient);
   };
   const cycle = async (): Promise<void> => {
     do {

@@ -36,9 +36,10 @@ function start(env: Record<string, string> = {}): AgentProcess {
 
 /** The claim of the dead agent must be gone before the next task, or it would swallow it. */
 async function restart(env: Record<string, string> = {}): Promise<void> {
-  const before = platform.heartbeats.length;
+  const since = Date.now();
   start(env);
-  await expect.poll(() => platform.heartbeats.length, { timeout: 10_000 }).toBeGreaterThan(before);
+  const lastBeat = (): number => Date.parse(platform.heartbeats.at(-1)?.agent_time ?? '1970-01-01');
+  await expect.poll(lastBeat, { timeout: 10_000 }).toBeGreaterThan(since);
 }
 
 async function outcomeOf(taskId: string): Promise<TaskOutcome> {

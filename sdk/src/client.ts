@@ -1,5 +1,6 @@
 import createClient, { type Client, type Middleware } from 'openapi-fetch';
-import type { paths } from '@gpuaas/contracts/generated/openapi.ts';
+import type { paths } from './contract.ts';
+import { defaultRetryPolicy, retryingFetch, type RetryPolicy } from './retry.ts';
 
 export type GpuaasClient = Client<paths>;
 
@@ -10,15 +11,18 @@ export interface ClientOptions {
   /** The CSRF token of a browser session, from `GET /api/v1/me`. */
   csrfToken?: () => string | null;
   fetch?: typeof globalThis.fetch;
+  retry?: Partial<RetryPolicy>;
 }
 
 const MUTATIONS = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /** The one typed client of the contract: console, CLI, lab and tests use it. */
 export function createGpuaasClient(options: ClientOptions): GpuaasClient {
+  // Looked up at each call: tests and browsers may replace the global one.
+  const send = (request: Request): Promise<Response> => (options.fetch ?? globalThis.fetch)(request);
   const client = createClient<paths>({
     baseUrl: options.baseUrl,
-    ...(options.fetch ? { fetch: options.fetch } : {}),
+    fetch: retryingFetch(send, { ...defaultRetryPolicy, ...options.retry }),
   });
   const credentials: Middleware = {
     onRequest({ request }) {

@@ -1,3 +1,5 @@
+import { backoffMs, pause, retryAfterMs } from './pause.ts';
+
 export interface EventEnvelope {
   event_id: string;
   event_type: string;
@@ -22,6 +24,7 @@ export async function* subscribeEvents(options: SubscribeOptions): AsyncGenerato
   let lastId = options.lastEventId;
   let attempt = 0;
   while (!options.signal.aborted) {
+    let wait: number | null = null;
     try {
       for await (const message of readStream(options, lastId)) {
         attempt = 0;
@@ -31,10 +34,11 @@ export async function* subscribeEvents(options: SubscribeOptions): AsyncGenerato
     } catch (error) {
       if (options.signal.aborted) return;
       if (error instanceof StreamRefusedError) throw error;
+      if (error instanceof StreamBusyError) wait = error.retryAfterMs;
     }
     options.onStatus?.('reconnecting');
     attempt += 1;
-    await pause(Math.min(10_000, 250 * 2 ** attempt) * (0.5 + Math.random() / 2), options.signal);
+    await pause(Math.min(wait ?? backoffMs(attempt, 10_000), 30_000), options.signal);
   }
 }
 
@@ -45,6 +49,16 @@ export class StreamRefusedError extends Error {
   constructor(status: number) {
     super(`the event stream was refused with ${status}`);
     this.status = status;
+  }
+}
+
+/** The server has no room right now; it may say when. */
+class StreamBusyError extends Error {
+  readonly retryAfterMs: number | null;
+
+  constructor(response: Response) {
+    super(`the event stream answered ${response.status}`);
+    this.retryAfterMs = retryAfterMs(response);
   }
 }
 
@@ -61,7 +75,8 @@ async function* readStream(options: SubscribeOptions, lastId: string | undefined
     headers,
     signal: options.signal,
   });
-  if (response.status >= 400 && response.status < 500) throw new StreamRefusedError(response.status);
+  if (response.status === 429 || response.status >= 500) throw new StreamBusyError(response);
+  if (response.status >= 400) throw new StreamRefusedError(response.status);
   if (!response.ok || !response.body) throw new Error(`event stream answered ${response.status}`);
   options.onStatus?.('open');
   let buffer = '';
@@ -86,18 +101,4 @@ function parseMessage(block: string): Message {
     else if (line.startsWith('data:')) message.data += line.slice(5).trimStart();
   }
   return message;
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }

@@ -1,4 +1,4 @@
-import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import type { components } from './contract.ts';
 
 export type Problem = components['schemas']['Problem'];
 

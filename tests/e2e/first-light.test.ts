@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +15,7 @@ const takesPictures = process.env['GPUAAS_SCREENSHOTS'] === '1';
 let platform: TestPlatform;
 let browser: Browser;
 
-describe.skipIf(!chromiumPath)('first light, as a person in a browser (needs chromium)', () => {
+describe.skipIf(!chromiumPath || !existsSync('/usr/bin/bwrap'))('first light in a browser (needs chromium, bubblewrap)', () => {
   beforeAll(async () => {
     const consoleDir = await buildConsole(() => undefined);
     platform = await startTestPlatform({ nodes: 2, consoleDir, speed: takesPictures ? 1 : 0.2 });

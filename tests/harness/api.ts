@@ -24,6 +24,8 @@ export interface TestApi {
   stop(): Promise<void>;
 }
 
+const plenty = { burst: 1e9, perSecond: 1e9 };
+export const NO_LIMITS = { caller: plenty, anonymous: plenty, failed_authentication: plenty };
 export const TEST_PUBLIC_URL = 'http://127.0.0.1:1';
 
 /** The public API with its real handlers over a database of its own; no fleet, no worker, no port until asked. */
@@ -42,6 +44,7 @@ export async function createTestApi(
     consoleDir: null,
     readiness: new Readiness(),
     checkResponses: true,
+    rateLimits: NO_LIMITS,
     ...options,
   });
   return {
@@ -63,7 +66,8 @@ export const TEST_NODE_HEADER = 'x-test-node';
 
 /** The node API's real handlers without TLS. */
 export async function createTestNodeApi(services: Services): Promise<FastifyInstance> {
-  return await createContractServer({
+  const { server } = await createContractServer({
+    name: 'node',
     document: nodeDocument as unknown as ContractDocument,
     handlers: nodeRoutes(services) as unknown as Record<string, Handler<never, ReturnType<typeof enrollingNode>>>,
     authenticate: async (request, operation) => {
@@ -74,8 +78,10 @@ export async function createTestNodeApi(services: Services): Promise<FastifyInst
     },
     db: services.db,
     log: services.log,
+    rateLimits: NO_LIMITS,
     checkResponses: true,
   });
+  return server;
 }
 
 function quietLogger(): Logger {

@@ -17,7 +17,7 @@ describe('launch and release', () => {
     expect(launched.quote.per_hour.micros).toBe(2 * launched.quote.per_gpu_hour.micros);
 
     const active = await waitForState(member, launched.id, 'active');
-    expect(active.states).toEqual({ desired: 'active', observed: 'running', execution: 'idle' });
+    expect(active.states).toMatchObject({ desired: 'active', observed: 'running', execution: 'idle' });
     const path = { allocation_id: launched.id };
     const connection = await unwrap(
       member.GET('/api/v1/allocations/{allocation_id}/connection', { params: { path } }),
@@ -30,7 +30,7 @@ describe('launch and release', () => {
 
     await release(member, launched.id);
     const released = await waitForState(member, launched.id, 'released');
-    expect(released.states).toEqual({ desired: 'released', observed: 'absent', execution: 'idle' });
+    expect(released.states).toMatchObject({ desired: 'released', observed: 'absent', execution: 'idle' });
     const { items } = await unwrap(
       member.GET('/api/v1/allocations/{allocation_id}/wipe-certificates', { params: { path } }),
     );

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
 import type { SerializedError } from 'vitest';
 
 /**
@@ -18,14 +18,26 @@ export class ClosingLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly SerializedError[]): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const inState = (state: string): TestCase[] => tests.filter((test) => test.result().state === state);
-    const skipped = inState('skipped');
+    const [prevented, skipped] = partition(inState('skipped'), wasPrevented);
     // A file that could not be loaded has no tests to fail, and an unhandled error belongs to none.
-    const withoutTest =
-      modules.filter((module) => module.errors().length > 0).length + unhandledErrors.length;
-    this.#closing =
-      notRunHere(skipped) +
-      closingLine(inState('passed').length, inState('failed').length + withoutTest, skipped.length);
+    const empty = modules.filter((module) => module.errors().length > 0 && module.children.size === 0);
+    const failed = inState('failed').length + prevented.length + empty.length + unhandledErrors.length;
+    this.#closing = notRunHere(skipped) + closingLine(inState('passed').length, failed, skipped.length);
   }
+}
+
+/** A test that never began because the set-up around it broke has failed; the runner calls it skipped. */
+function wasPrevented(test: TestCase): boolean {
+  let around: TestSuite | TestModule = test.parent;
+  while (around.type === 'suite') {
+    if (around.errors().length > 0) return true;
+    around = around.parent;
+  }
+  return around.errors().length > 0;
+}
+
+function partition<T>(all: readonly T[], belongs: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(belongs), all.filter((one) => !belongs(one))];
 }
 
 export function closingLine(passed: number, failed: number, skipped: number): string {

@@ -1,4 +1,5 @@
 import type { FourStates } from '../api/types.ts';
+import { formatClock } from '../format/time.ts';
 import { inWords } from '../format/words.ts';
 import { Panel } from '../ui/panel.tsx';
 import { DESIRED_WORDS, OBSERVED_WORDS } from './allocation-states.ts';
@@ -11,6 +12,7 @@ export function StatesPanel({ states }: { states: FourStates }) {
         <State name="Desired" value={states.desired} words={DESIRED_WORDS[states.desired]} />
         <State name="Observed" value={states.observed} words={OBSERVED_WORDS[states.observed]} />
         <State name="Execution" value={states.execution} words={executionWords(states.execution)} />
+        <State name="Projected" value={states.projected?.state ?? 'none'} words={projectedWords(states.projected)} />
       </dl>
     </Panel>
   );
@@ -32,4 +34,9 @@ function executionWords(execution: string): string {
   return execution === 'idle'
     ? 'No work is under way.'
     : `The workflow is at: ${inWords(execution).toLowerCase()}.`;
+}
+
+function projectedWords(projected: FourStates['projected']): string {
+  if (!projected) return 'Events have not reached the read model yet.';
+  return `Lists showed it as ${inWords(projected.state).toLowerCase()} at ${formatClock(projected.projected_at)}.`;
 }

@@ -1,4 +1,4 @@
-import type { components, paths } from '@gpuaas/contracts/generated/openapi.ts';
+import type { components, paths } from '@gpuaas/sdk/contract';
 
 type Schemas = components['schemas'];
 

@@ -4,7 +4,11 @@ export interface Repetition {
 }
 
 /** Runs `work` now and then `everyMs` after each end, never two at once. A failure is told and does not end it. */
-export function repeat(everyMs: number, work: () => Promise<void>, onError: (error: unknown) => void): Repetition {
+export function repeat(
+  everyMs: number,
+  work: () => Promise<void>,
+  onError: (error: unknown) => void,
+): Repetition {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();

@@ -10,17 +10,22 @@ import { tenancyRoutes } from '../domains/tenancy/routes.ts';
 import { terminalRoutes } from '../domains/terminal/routes.ts';
 import { TerminalGateway } from '../domains/terminal/terminal-gateway.ts';
 import { TunnelHub } from '../domains/terminal/tunnel-hub.ts';
+import { webhookRoutes } from '../domains/webhooks/routes.ts';
 import { authenticate } from '../platform/auth/authenticate.ts';
 import type { Caller } from '../platform/auth/caller.ts';
 import type { DevIdp } from '../platform/auth/dev-idp/dev-idp.ts';
 import { OidcLogin, type OidcSettings } from '../platform/auth/oidc-login.ts';
 import { EventTail } from '../platform/events/tail.ts';
+import { eventTailReadiness } from '../platform/http/event-tail-readiness.ts';
 import { streamEvents } from '../platform/events/stream-route.ts';
 import { createContractServer } from '../platform/http/contract-server.ts';
 import type { ContractDocument, Handler } from '../platform/http/operation.ts';
-import { Readiness, systemRoutes } from '../platform/http/readiness.ts';
+import type { RateLimits } from '../platform/http/rate-limits.ts';
+import type { Readiness } from '../platform/http/readiness.ts';
 import { serveConsole } from '../platform/http/serve-console.ts';
+import { systemRoutes } from '../platform/http/system-routes.ts';
 import type { Services } from '../platform/services.ts';
+import { createMetrics, type Metrics } from '../platform/telemetry/metrics.ts';
 import { startNodeApi } from './node-api.ts';
 
 export interface ApiOptions {
@@ -35,6 +40,9 @@ export interface ApiOptions {
   consoleDir: string | null;
   readiness: Readiness;
   checkResponses: boolean;
+  rateLimits?: RateLimits;
+  /** Webhooks may go to addresses that are not public. */
+  allowPrivateWebhooks?: boolean;
 }
 
 export interface Api {
@@ -43,13 +51,12 @@ export interface Api {
 
 /** The public API with console and terminal gateway, and the node API beside it. */
 export async function startApi(services: Services, options: ApiOptions): Promise<Api> {
-  const { server, hub, stop } = await createApi(services, options);
+  const { server, hub, metrics, stop } = await createApi(services, options);
   await server.listen({ host: options.host, port: options.port });
-  const nodeApi = await startNodeApi(services, hub, options);
+  const nodeApi = await startNodeApi(services, hub, { ...options, metrics: metrics.http });
   return {
     async stop() {
-      await nodeApi.stop();
-      await stop();
+      await Promise.all([nodeApi.stop(), stop()]);
     },
   };
 }
@@ -60,29 +67,35 @@ type ServerOptions = Omit<ApiOptions, 'host' | 'port' | 'nodePort'>;
 export async function createApi(
   services: Services,
   options: ServerOptions,
-): Promise<{ server: FastifyInstance; hub: TunnelHub; stop(): Promise<void> }> {
+): Promise<{ server: FastifyInstance; hub: TunnelHub; metrics: Metrics; stop(): Promise<void> }> {
   const { log } = services;
   const tail = new EventTail(services.db, services.listener, log);
   await tail.start();
+  options.readiness.add(eventTailReadiness(services.database.pool, tail));
   const hub = new TunnelHub(log);
   const gateway = new TerminalGateway(services, hub, tail, options.publicUrl);
   const login = new OidcLogin(services.db, options.oidc);
+  const metrics = createMetrics(services.database.pool, log);
   const handlers = {
-    ...systemRoutes(options.readiness, document),
+    ...systemRoutes({ readiness: options.readiness, document, metrics }),
     ...tenancyRoutes(services, { login, publicUrl: options.publicUrl }),
     ...catalogRoutes(services),
     ...allocationRoutes(services),
     ...terminalRoutes(services),
     ...fleetRoutes(services),
     ...incidentRoutes(services),
+    ...webhookRoutes(services, { allowPrivateTargets: options.allowPrivateWebhooks ?? false }),
     streamEvents: streamEvents(services, tail),
   };
-  const server = await createContractServer<Caller>({
+  const { server, stop } = await createContractServer<Caller>({
+    name: 'public',
     document: document as unknown as ContractDocument,
     handlers: handlers as unknown as Record<string, Handler<never, Caller>>,
-    authenticate: (request, operation) => authenticate(services.db, request, operation),
+    authenticate: (request, operation) => authenticate(services.database, request, operation),
     db: services.db,
     log,
+    metrics: metrics.http,
+    ...(options.rateLimits ? { rateLimits: options.rateLimits } : {}),
     checkResponses: options.checkResponses,
     fastify: { serverFactory: (handler) => createServer(withDevIdp(options.devIdp, handler)) },
     prepare: async (instance) => {
@@ -94,12 +107,13 @@ export async function createApi(
   return {
     server,
     hub,
+    metrics,
     async stop() {
       gateway.close();
       hub.close();
+      await stop();
       await tail.stop();
-      server.server.closeAllConnections();
-      await server.close();
+      metrics.stop();
     },
   };
 }

@@ -10,6 +10,9 @@ export interface Config {
   publicUrl: string;
   dataDir: string;
   databaseUrl: string | null;
+  /** JetStream carries events when set; the log in Postgres does otherwise. */
+  natsUrl: string | null;
+  allowPrivateWebhooks: boolean;
   oidc: { issuer: string; clientId: string; clientSecret: string } | null;
   simNodes: number;
   simSpeed: number;
@@ -25,6 +28,8 @@ const FLAGS = {
   'public-url': 'GPUAAS_PUBLIC_URL',
   'data-dir': 'GPUAAS_DATA_DIR',
   'database-url': 'DATABASE_URL',
+  'nats-url': 'NATS_URL',
+  'webhooks-allow-private': 'GPUAAS_WEBHOOKS_ALLOW_PRIVATE',
   'oidc-issuer': 'GPUAAS_OIDC_ISSUER',
   'oidc-client-id': 'GPUAAS_OIDC_CLIENT_ID',
   'oidc-client-secret': 'GPUAAS_OIDC_CLIENT_SECRET',
@@ -54,6 +59,8 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
     publicUrl: setting('public-url') ?? `http://${host}:${port}`,
     dataDir: resolve(setting('data-dir') ?? defaultDataDir(env)),
     databaseUrl: setting('database-url') ?? null,
+    natsUrl: setting('nats-url') ?? null,
+    allowPrivateWebhooks: setting('webhooks-allow-private') === '1',
     oidc: issuer
       ? {
           issuer,
@@ -61,7 +68,7 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
           clientSecret: required(setting('oidc-client-secret'), FLAGS['oidc-client-secret']),
         }
       : null,
-    simNodes: number('sim-nodes', 4, 0, 64),
+    simNodes: number('sim-nodes', 2, 0, 64),
     simSpeed: number('sim-speed', 1, 0, 10),
     simFaults: setting('sim-faults') ?? '',
   };

@@ -10,6 +10,7 @@ import { createContractServer } from '../platform/http/contract-server.ts';
 import type { ContractDocument, Handler } from '../platform/http/operation.ts';
 import { issueServerIdentity } from '../platform/keys/certificates.ts';
 import type { Services } from '../platform/services.ts';
+import type { HttpMetrics } from '../platform/telemetry/http-metrics.ts';
 
 export interface NodeApi {
   port: number;
@@ -20,7 +21,7 @@ export interface NodeApi {
 export async function startNodeApi(
   services: Services,
   hub: TunnelHub,
-  options: { host: string; nodePort: number; checkResponses: boolean },
+  options: { host: string; nodePort: number; checkResponses: boolean; metrics: HttpMetrics },
 ): Promise<NodeApi> {
   const { ca } = services.keys;
   const identity = await issueServerIdentity(ca, { dns: ['localhost'], ip: ['127.0.0.1'] });
@@ -33,13 +34,15 @@ export async function startNodeApi(
     rejectUnauthorized: false,
     minVersion: 'TLSv1.3' as const,
   };
-  const server = await createContractServer<NodeCaller>({
+  const { server, stop } = await createContractServer<NodeCaller>({
+    name: 'node',
     document: document as unknown as ContractDocument,
     handlers: nodeRoutes(services) as unknown as Record<string, Handler<never, NodeCaller>>,
     authenticate: async (request, operation) =>
       operation.security?.length === 0 ? enrollingNode() : await nodeOfConnection(services.db, request.raw),
     db: services.db,
     log: services.log,
+    metrics: options.metrics,
     checkResponses: options.checkResponses,
     fastify: { serverFactory: (handler) => createServer(tls, handler) as never },
   });
@@ -49,10 +52,7 @@ export async function startNodeApi(
   await server.listen({ host: options.host, port: options.nodePort });
   return {
     port: (server.server.address() as AddressInfo).port,
-    async stop() {
-      server.server.closeAllConnections();
-      await server.close();
-    },
+    stop,
   };
 }
 

@@ -7,8 +7,10 @@ import { loadPlatformKeys } from '../platform/keys/platform-keys.ts';
 import { loadPlatformKey, Sealer } from '../platform/keys/seal.ts';
 import type { Services } from '../platform/services.ts';
 import type { Logger } from '../platform/telemetry/logger.ts';
+import { STARTS_CHANNEL } from '../platform/workflows/names.ts';
 import { WorkflowClient } from '../platform/workflows/workflow-client.ts';
 import { TASKS_CHANNEL } from '../domains/fleet/issue-task.ts';
+import { WEBHOOKS_CHANNEL } from '../domains/webhooks/enqueue-delivery.ts';
 
 /** What every role needs, over a migrated database. */
 export async function openServices(options: {
@@ -20,7 +22,7 @@ export async function openServices(options: {
   const database = openDatabase(databaseUrl, {
     onError: (error) => log.warn({ err: error }, 'database connection lost'),
   });
-  const listener = new Listener(databaseUrl, [EVENTS_CHANNEL, TASKS_CHANNEL]);
+  const listener = new Listener(databaseUrl, [EVENTS_CHANNEL, TASKS_CHANNEL, STARTS_CHANNEL, WEBHOOKS_CHANNEL]);
   await listener.start();
   const sealer = new Sealer(await loadPlatformKey(join(dataDir, 'platform.key')));
   const keys = await loadPlatformKeys(database.db, sealer);

@@ -6,14 +6,20 @@ import { seedDemoPeople, demoPeople, type SeededPerson } from '../domains/tenanc
 import { CONSOLE_CLIENT_ID, createDevIdp, type DevIdp } from '../platform/auth/dev-idp/dev-idp.ts';
 import type { OidcSettings } from '../platform/auth/oidc-login.ts';
 import { migrate } from '../platform/db/migrate.ts';
+import { assertConsumersKeepUp } from '../platform/events/consumer-lag.ts';
 import { Readiness } from '../platform/http/readiness.ts';
 import type { Services } from '../platform/services.ts';
 import type { Logger } from '../platform/telemetry/logger.ts';
 import { startApi } from './api.ts';
 import type { Config } from './config.ts';
 import { readDemoKeys, writeDemoFile } from './demo-file.ts';
+import { startEventConsumers } from './event-consumers.ts';
 import { openServices } from './open-services.ts';
+import { startRelay } from './relay.ts';
 import { startWorker } from './worker.ts';
+
+/** An event that waits longer than this for a consumer makes the platform not ready. */
+const MAX_LAG_SECONDS = 60;
 
 export interface PlatformOptions extends Config {
   databaseUrl: string;
@@ -51,6 +57,13 @@ export async function startPlatform(
     const engine = await startWorker(services);
     onStop(() => engine.stop());
     workflows.done();
+    const consumers = await startEventConsumers(services, options);
+    onStop(() => consumers.stop());
+    if (options.natsUrl) {
+      const relay = await startRelay(services, options.natsUrl);
+      onStop(() => relay.stop());
+    }
+    readiness.add({ name: 'event consumers', check: () => assertConsumersKeepUp(services.db, MAX_LAG_SECONDS) });
   }
   const { oidc, devIdp } = await identityProvider(options);
   const people = devIdp ? await seedPeople(services, dataDir, devIdp.issuer) : [];

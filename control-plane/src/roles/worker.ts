@@ -1,20 +1,82 @@
-import type { Services } from '../platform/services.ts';
-import { startWorkflowEngine, type WorkflowEngine } from '../platform/workflows/engine.ts';
+import { overdueAllocations } from '../domains/allocations/state-deadlines.ts';
 import { provisionWorkflow } from '../domains/allocations/provision.workflow.ts';
 import { releaseWorkflow } from '../domains/allocations/release.workflow.ts';
+import {
+  reportFailedWorkflow,
+  reportFailingTick,
+  reportLostWorkers,
+} from '../domains/incidents/report-failures.ts';
+import { watchDeadlines, type OverdueSource } from '../domains/incidents/watch-deadlines.ts';
+import type { Services } from '../platform/services.ts';
 import { createLogger } from '../platform/telemetry/logger.ts';
+import { pruneRuns } from '../platform/ticks/prune-runs.ts';
+import { startTickRunner } from '../platform/ticks/tick-runner.ts';
+import { startWorkflowEngine, type WorkflowEngine } from '../platform/workflows/engine.ts';
+import { overdueWorkflows } from '../platform/workflows/overdue-workflows.ts';
+import { pruneExecutors } from '../platform/workflows/prune-executors.ts';
 import { readConfig } from './config.ts';
 import { isEntryPoint, runRole } from './entry-point.ts';
+import { startEventConsumers } from './event-consumers.ts';
 import { openServices } from './open-services.ts';
 
-/** Runs workflows. Any number of workers may share a database. */
-export function startWorker(services: Services): Promise<WorkflowEngine> {
-  return startWorkflowEngine({
-    database: services.database,
-    services,
-    definitions: [provisionWorkflow, releaseWorkflow],
-    log: services.log,
+const definitions = [provisionWorkflow, releaseWorkflow];
+
+/** Enough to see what is wrong; the rest follows when these are dealt with. */
+const OVERDUE_LIMIT = 100;
+const UNDECLARED_SECONDS = 600;
+
+const stuckWorkflows: OverdueSource = async ({ db }, now) => {
+  const found = await overdueWorkflows(db, definitions, {
+    now,
+    undeclaredSeconds: UNDECLARED_SECONDS,
+    limit: OVERDUE_LIMIT,
   });
+  return found.map(({ workflowId, name, status, since }) => ({
+    targetType: 'workflow',
+    targetId: workflowId,
+    summary: `${name} has not ended since ${since.toISOString()}.`,
+    detail: { name, status },
+  }));
+};
+
+const stuckAllocations: OverdueSource = async ({ db }, now) => {
+  const found = await overdueAllocations(db, now, OVERDUE_LIMIT);
+  return found.map(({ allocationId, state, since }) => ({
+    targetType: 'allocation',
+    targetId: allocationId,
+    summary: `The allocation has been ${state} since ${since.toISOString()}.`,
+    detail: { state },
+  }));
+};
+
+/** Runs workflows and ticks. Any number of workers may share a database. */
+export async function startWorker(services: Services): Promise<WorkflowEngine> {
+  const { database, db, listener, clock, log } = services;
+  const engine = await startWorkflowEngine({
+    database,
+    listener,
+    services,
+    definitions,
+    log,
+    onExecutorsLost: (tx, lost) => reportLostWorkers(services, tx, lost),
+    onWorkflowFailed: (failed) => reportFailedWorkflow(services, failed),
+  });
+  const ticks = startTickRunner({
+    db,
+    clock,
+    services,
+    ticks: [watchDeadlines([stuckWorkflows, stuckAllocations]), pruneRuns, pruneExecutors],
+    runner: engine.executorId,
+    log,
+    onFailing: (failing) => reportFailingTick(services, failing),
+  });
+  return {
+    executorId: engine.executorId,
+    async stop() {
+      await ticks.stop();
+      await engine.stop();
+    },
+  };
 }
 
 if (isEntryPoint(import.meta.filename)) {
@@ -22,10 +84,16 @@ if (isEntryPoint(import.meta.filename)) {
     const config = readConfig();
     if (!config.databaseUrl) throw new Error('DATABASE_URL must name the database of the platform');
     const log = createLogger('worker');
-    const { services, close } = await openServices({ databaseUrl: config.databaseUrl, dataDir: config.dataDir, log });
+    const { services, close } = await openServices({
+      databaseUrl: config.databaseUrl,
+      dataDir: config.dataDir,
+      log,
+    });
     onStop(close);
-    const engine = await startWorker(services);
-    onStop(() => engine.stop());
-    log.info({ executor_id: engine.executorId }, 'worker ready');
+    const worker = await startWorker(services);
+    onStop(() => worker.stop());
+    const consumers = await startEventConsumers(services, config);
+    onStop(() => consumers.stop());
+    log.info({ executor_id: worker.executorId }, 'worker ready');
   });
 }

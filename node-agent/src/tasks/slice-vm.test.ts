@@ -1,12 +1,15 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TaskParams } from '@gpuaas/contracts/tasks';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HOSTNAME, openTestHost, type TestHost } from '../testing/simulated-host.ts';
 import { provisionParams } from '../testing/slots.ts';
 import { createKeyPair } from '../testing/ssh.ts';
 import { provisionSliceVm } from './slice-vm-provision.ts';
 import { releaseSliceVm } from './slice-vm-release.ts';
+
+// Real processes on a busy machine.
+vi.setConfig({ testTimeout: 20_000 });
 
 type Provision = TaskParams['slice.vm_provision'];
 

@@ -10,7 +10,7 @@ import type { TaskKind, TaskParams } from '@gpuaas/contracts/tasks';
 import { TUNNEL_PATH } from '@gpuaas/contracts/tunnel';
 import { createWebSocketStream, WebSocketServer } from 'ws';
 import type { Heartbeat, Progress, SignedTask, TaskOutcome } from '../control-plane.ts';
-import { asSocket } from '../tunnel/socket-pair.ts';
+import { asSocket } from '@gpuaas/contracts/socket-pair';
 import { createTestAuthority, type TestAuthority } from './test-authority.ts';
 
 /** The node API over real mTLS, with the answers of a platform that remembers everything it heard. */

@@ -5,7 +5,7 @@ import { Backoff } from '../backoff.ts';
 import type { Identity } from '../identity/identity.ts';
 import { reasonOf } from '../log.ts';
 import { serveStreams, type StreamServer } from './serve-streams.ts';
-import { asSocket } from './socket-pair.ts';
+import { asSocket } from '@gpuaas/contracts/socket-pair';
 
 const PING_EVERY_MS = 10_000;
 const DEAD_AFTER_MS = 30_000;

@@ -5,7 +5,10 @@ import type { AllocationRow } from './move-allocation.ts';
 
 type Allocation = components['schemas']['Allocation'];
 
-export function describeAllocation(row: AllocationRow, now: Date): Allocation {
+export type Overview = { state: string; stage: string; projected_at: Date } | null;
+
+/** `overview` is what the read model last showed of it. */
+export function describeAllocation(row: AllocationRow, now: Date, overview: Overview = null): Allocation {
   const perGpuHour: Money = { currency: row.currency, micros: row.per_gpu_hour_micros };
   const perHour = times(perGpuHour, row.gpu_count);
   return {
@@ -30,6 +33,11 @@ export function describeAllocation(row: AllocationRow, now: Date): Allocation {
       desired: row.desired_state as Allocation['states']['desired'],
       observed: row.observed_state as Allocation['states']['observed'],
       execution: row.execution_state,
+      projected: overview && {
+        state: overview.state as Allocation['state'],
+        stage: overview.stage,
+        projected_at: overview.projected_at.toISOString(),
+      },
     },
     quote: { per_gpu_hour: moneyJson(perGpuHour), per_hour: moneyJson(perHour) },
     cost_so_far: moneyJson(cumulativeCost(perHour, billedSeconds(row, now))),

@@ -1,6 +1,7 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Db } from '../../platform/db/database.ts';
 import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+import { allocationOverviews } from '../read-models/find-overviews.ts';
 import { describeAllocation } from './describe-allocation.ts';
 
 type Allocation = components['schemas']['Allocation'];
@@ -10,7 +11,7 @@ export async function listAllocations(
   now: Date,
   query: { project_id: string; limit: number; page?: string },
 ): Promise<{ items: Allocation[]; next_page: string | null }> {
-  const before = decodePage(query.page, 1);
+  const before = decodePage(query.page, ['uuid']);
   const rows = await db
     .selectFrom('allocations')
     .selectAll()
@@ -20,5 +21,10 @@ export async function listAllocations(
     .limit(query.limit + 1)
     .execute();
   const page = pageOf(rows, query.limit, (row) => [row.id]);
-  return { items: page.rows.map((row) => describeAllocation(row, now)), next_page: page.next_page };
+  const overviews = await allocationOverviews(
+    db,
+    page.rows.map((row) => row.id),
+  );
+  const items = page.rows.map((row) => describeAllocation(row, now, overviews.get(row.id) ?? null));
+  return { items, next_page: page.next_page };
 }

@@ -11,7 +11,7 @@ export async function listTimeline(
   allocationId: string,
   query: { limit: number; page?: string },
 ): Promise<{ items: TimelineEntry[]; next_page: string | null }> {
-  const after = decodePage(query.page, 1);
+  const after = decodePage(query.page, ['integer']);
   const rows = await db
     .selectFrom('outbox_events')
     .select(['position', 'event_id', 'event_type', 'occurred_at', 'payload'])

@@ -19,6 +19,8 @@ export const GUEST_USER = 'ubuntu';
 
 export const provisionWorkflow: WorkflowDefinition<Services, Input> = {
   name: 'allocation.provision',
+  // The task and, when it fails, three attempts to clean up.
+  deadlineSeconds: 4500,
   async run(services, { allocationId }) {
     await step('provision.begin', () => begin(services, allocationId));
     const result = await runTask(services, 'provision', PROVISION_SECONDS, () => provisionTask(services, allocationId));

@@ -1,6 +1,7 @@
 import type { Services } from '../../platform/services.ts';
 import { step, waitForWorkflow, type WorkflowDefinition } from '../../platform/workflows/definition.ts';
 import { emitSlotsChanged, moveSlots } from '../fleet/slot-states.ts';
+import { openIncident, resolveIncident } from '../incidents/open-incident.ts';
 import { destroyAccessKey } from './access-key.ts';
 import { emitAllocation } from './allocation-events.ts';
 import { claimedSlots } from './claims.ts';
@@ -16,6 +17,8 @@ interface Input {
 
 export const releaseWorkflow: WorkflowDefinition<Services, Input> = {
   name: 'allocation.release',
+  // May have to wait for the provision first.
+  deadlineSeconds: 9000,
   async run(services, { allocationId, attempt }) {
     // A machine that is still being built is released as soon as it settles, never torn out half-made.
     await waitForWorkflow(provisionWorkflowId(allocationId));
@@ -72,6 +75,8 @@ async function end(services: Services, allocationId: string, clean: boolean): Pr
         message: 'Wiped, verified and given back',
         percent: 100,
       });
+      const incident = { type: 'allocation_release_failed', targetId: allocationId } as const;
+      await resolveIncident(tx, services.clock.now(), incident, 'The allocation was released.');
       return;
     }
     const failure = { code: 'wipe_not_verified', detail: 'The disks could not be proven clean; they are quarantined.' };
@@ -84,6 +89,13 @@ async function end(services: Services, allocationId: string, clean: boolean): Pr
       stage: 'failed',
       status: 'failed',
       message: `${failure.detail} Billing has stopped.`,
+    });
+    await openIncident(tx, services.clock.now(), {
+      type: 'allocation_release_failed',
+      targetType: 'allocation',
+      targetId: allocationId,
+      summary: 'The wipe of its slots could not be proven; the allocation is release_failed and billing has stopped.',
+      detail: { node_id: moved.node_id },
     });
   });
 }

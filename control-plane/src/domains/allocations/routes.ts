@@ -3,6 +3,7 @@ import type { Caller } from '../../platform/auth/caller.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
+import { allocationOverviews } from '../read-models/find-overviews.ts';
 import { createAllocation } from './create-allocation.ts';
 import { describeAllocation } from './describe-allocation.ts';
 import { findAllocation, findProject } from './find-allocation.ts';
@@ -44,7 +45,8 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
     },
     async getAllocation({ caller, params }) {
       const row = await findAllocation(db, caller, 'allocation.read', params.allocation_id);
-      return { status: 200, body: describeAllocation(row, clock.now()) };
+      const overviews = await allocationOverviews(db, [row.id]);
+      return { status: 200, body: describeAllocation(row, clock.now(), overviews.get(row.id) ?? null) };
     },
     releaseAllocation({ caller, params, audit, mutate }) {
       audit({ targetType: 'allocation', targetId: params.allocation_id });

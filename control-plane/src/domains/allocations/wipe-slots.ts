@@ -5,6 +5,7 @@ import type { Services } from '../../platform/services.ts';
 import { step } from '../../platform/workflows/definition.ts';
 import { runTask } from '../fleet/run-task.ts';
 import { emitSlotsChanged, moveSlots } from '../fleet/slot-states.ts';
+import { openIncident, resolveIncident } from '../incidents/open-incident.ts';
 import { claimedSlots, releaseClaim } from './claims.ts';
 
 type Wipe = TaskOutput['slice.vm_release']['wipes'][number];
@@ -26,7 +27,23 @@ export async function wipeSlots(services: Services, allocationId: string, workfl
     const left = await step(`${name}.record`, () => recordWipes(services, allocationId, result.taskId, wipesOf(result.output)));
     if (left === 0) return true;
   }
+  await step(`${workflowId.split(':')[0]}.wipe.blocked`, () => reportBlocked(services, allocationId));
   return false;
+}
+
+/** Nothing tries again by itself from here; an operator must. */
+async function reportBlocked(services: Services, allocationId: string): Promise<void> {
+  await services.db.transaction().execute(async (tx) => {
+    for (const slot of await claimedSlots(tx, allocationId)) {
+      await openIncident(tx, services.clock.now(), {
+        type: 'slot_cleanup_blocked',
+        targetType: 'slot',
+        targetId: slot.slot_id,
+        summary: `Slot ${slot.slot_index} is quarantined: ${ATTEMPTS} wipes gave no proof.`,
+        detail: { allocation_id: allocationId, nvme_serial: slot.nvme_serial },
+      });
+    }
+  });
 }
 
 async function releaseTask(services: Services, allocationId: string, workflowId: string, attempt: number) {
@@ -89,6 +106,8 @@ async function recordWipes(services: Services, allocationId: string, taskId: str
           health: { state: 'healthy', detail },
           lastWipeId: certificateId!,
         });
+        const incident = { type: 'slot_cleanup_blocked', targetId: slot.slot_id } as const;
+        await resolveIncident(tx, services.clock.now(), incident, detail);
       } else {
         const detail = wipe ? `Wipe not verified: ${wipe.verification}` : 'The host gave no proof of a wipe.';
         await moveSlots(tx, [slot.slot_id], {

@@ -1,11 +1,15 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import { requireMatch } from '../../platform/http/etag.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
-import { notFound } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
+import { getAdminSku, listAdminSkus, updateSku } from './edit-sku.ts';
 import { listSkus } from './list-skus.ts';
 
-type CatalogOperations = Pick<operations, 'listRegions' | 'listSkus' | 'listImages' | 'updateSku'>;
+type CatalogOperations = Pick<
+  operations,
+  'listRegions' | 'listSkus' | 'listImages' | 'listAdminSkus' | 'getAdminSku' | 'updateSku'
+>;
 
 export function catalogRoutes({ db }: Services): Handlers<CatalogOperations, Caller> {
   return {
@@ -22,18 +26,20 @@ export function catalogRoutes({ db }: Services): Handlers<CatalogOperations, Cal
       const items = rows.map((row) => ({ ...row, kind: row.kind as 'base' | 'cuda-dev' }));
       return { status: 200, body: { items, next_page: null } };
     },
-    updateSku({ caller, params, body, audit, mutate }) {
+    async listAdminSkus({ caller, query }) {
+      authorize(caller, 'catalog.manage', { kind: 'platform' });
+      return { status: 200, body: await listAdminSkus(db, { limit: 50, ...query }) };
+    },
+    async getAdminSku({ caller, params }) {
+      authorize(caller, 'catalog.manage', { kind: 'platform' });
+      return { status: 200, body: await getAdminSku(db, params.sku) };
+    },
+    updateSku({ caller, params, body, request, audit, mutate }) {
       audit({ targetType: 'sku', targetId: params.sku, detail: { enabled: body.enabled } });
       return mutate(async (tx) => {
         authorize(caller, 'catalog.manage', { kind: 'platform' });
-        const row = await tx
-          .updateTable('sku_catalog')
-          .set({ enabled: body.enabled })
-          .where('sku', '=', params.sku)
-          .returning(['sku', 'enabled'])
-          .executeTakeFirst();
-        if (!row) throw notFound();
-        return { status: 200, body: row };
+        requireMatch(request, await getAdminSku(tx, params.sku, { lock: true }));
+        return { status: 200, body: await updateSku(tx, params.sku, body) };
       });
     },
   };

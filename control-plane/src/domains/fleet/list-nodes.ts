@@ -18,7 +18,7 @@ export async function listNodes(
   now: Date,
   query: { limit: number; page?: string },
 ): Promise<{ items: Node[]; next_page: string | null }> {
-  const after = decodePage(query.page, 1);
+  const after = decodePage(query.page, ['text']);
   const rows = await db
     .selectFrom('nodes')
     .selectAll()

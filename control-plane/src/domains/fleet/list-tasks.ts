@@ -11,19 +11,16 @@ export async function listTasks(
   now: Date,
   query: { node_id?: string; limit: number; page?: string },
 ): Promise<{ items: NodeTask[]; next_page: string | null }> {
-  const after = decodePage(query.page, 2);
+  const after = decodePage(query.page, ['uuid']);
   const rows = await db
     .selectFrom('node_tasks')
     .selectAll()
     .$if(query.node_id !== undefined, (q) => q.where('node_id', '=', query.node_id!))
-    .$if(after !== null, (q) =>
-      q.where((e) => e(e.refTuple('created_at', 'id'), '<', e.tuple(new Date(after![0]!), after![1]!))),
-    )
-    .orderBy('created_at', 'desc')
+    .$if(after !== null, (q) => q.where('id', '<', after![0]!))
     .orderBy('id', 'desc')
     .limit(query.limit + 1)
     .execute();
-  const page = pageOf(rows, query.limit, (row) => [row.created_at.toISOString(), row.id]);
+  const page = pageOf(rows, query.limit, (row) => [row.id]);
   return { items: page.rows.map((row) => describeTask(row, now)), next_page: page.next_page };
 }
 

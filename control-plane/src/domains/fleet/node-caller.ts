@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import type { IncomingMessage } from 'node:http';
 import type { Db } from '../../platform/db/database.ts';
-import type { CallerIdentity } from '../../platform/http/contract-server.ts';
+import type { CallerIdentity } from '../../platform/http/caller-identity.ts';
 import { Problem } from '../../platform/http/problem.ts';
 
 /** A host that proved its identity with a certificate of ours. */

@@ -36,12 +36,12 @@ export function nodeRoutes(services: Services): Handlers<operations, NodeCaller>
       const now = await recordHeartbeat(services, caller.nodeId, body);
       return { status: 200, body: { server_time: now.toISOString() } };
     },
-    async claimTask({ caller, body, request }) {
+    async claimTask({ caller, body, request, stopping }) {
       const gone = new AbortController();
       const hangUp = (): void => gone.abort();
       request.raw.socket.once('close', hangUp);
       try {
-        const task = await claimTask(services, caller.nodeId, body.wait_seconds, gone.signal);
+        const task = await claimTask(services, caller.nodeId, body.wait_seconds, AbortSignal.any([gone.signal, stopping]));
         return task ? { status: 200, body: task } : { status: 204, body: undefined };
       } finally {
         request.raw.socket.off('close', hangUp);

@@ -8,7 +8,7 @@ export async function listIncidents(
   db: Db,
   query: { state?: 'open' | 'resolved'; type?: IncidentType; limit: number; page?: string },
 ): Promise<{ items: Incident[]; next_page: string | null }> {
-  const after = decodePage(query.page, 2);
+  const after = decodePage(query.page, ['instant', 'uuid']);
   const rows = await db
     .selectFrom('incidents')
     .selectAll()

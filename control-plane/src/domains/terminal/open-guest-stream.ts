@@ -1,4 +1,4 @@
-import type { ClientHttp2Stream } from 'node:http2';
+import { constants, type ClientHttp2Stream } from 'node:http2';
 import { signCanonical } from '@gpuaas/contracts/signing';
 import { encodeGrant, GRANT_HEADER, REASON_HEADER } from '@gpuaas/contracts/tunnel';
 import type { Services } from '../../platform/services.ts';
@@ -38,7 +38,7 @@ export async function openGuestStream(
   return await new Promise((resolve, reject) => {
     const fail = (reason: string): void => {
       clearTimeout(timer);
-      stream.destroy();
+      stream.close(constants.NGHTTP2_CANCEL);
       reject(new GuestUnreachableError(reason));
     };
     const timer = setTimeout(() => fail('the host did not answer in time'), OPEN_TIMEOUT_MS);

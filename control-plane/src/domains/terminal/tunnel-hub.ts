@@ -2,6 +2,7 @@ import http2 from 'node:http2';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream, WebSocketServer, type WebSocket } from 'ws';
+import { asSocket } from '@gpuaas/contracts/socket-pair';
 import { TUNNEL_PATH } from '@gpuaas/contracts/tunnel';
 import type { Logger } from '../../platform/telemetry/logger.ts';
 
@@ -19,7 +20,14 @@ export class TunnelHub {
 
   /** Takes over the upgrade of an already authenticated node. */
   accept(nodeId: string, request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    this.#sockets.handleUpgrade(request, socket, head, (ws) => this.#open(nodeId, ws));
+    this.#sockets.handleUpgrade(request, socket, head, (ws) => {
+      // The stream must exist before anything is awaited, or the agent's first bytes are lost.
+      const stream = createWebSocketStream(ws, { allowHalfOpen: false });
+      this.#open(nodeId, ws, stream).catch((error: unknown) => {
+        this.#log.warn({ err: error, node_id: nodeId }, 'tunnel could not be opened');
+        ws.terminate();
+      });
+    });
   }
 
   static isTunnelPath(url: string | undefined): boolean {
@@ -36,10 +44,10 @@ export class TunnelHub {
     for (const client of this.#sockets.clients) client.terminate();
   }
 
-  #open(nodeId: string, ws: WebSocket): void {
-    const duplex = createWebSocketStream(ws, { allowHalfOpen: false });
+  async #open(nodeId: string, ws: WebSocket, stream: Duplex): Promise<void> {
+    const socket = await asSocket(stream);
     // The agent opened the connection, but requests run from here to there.
-    const session = http2.connect('http://agent.tunnel', { createConnection: () => duplex });
+    const session = http2.connect('http://agent.tunnel', { createConnection: () => socket });
     this.#sessions.get(nodeId)?.destroy();
     this.#sessions.set(nodeId, session);
     const stopPinging = pingUntilDead(ws);
@@ -51,7 +59,6 @@ export class TunnelHub {
       this.#sessions.delete(nodeId);
       this.#log.info({ node_id: nodeId }, 'tunnel closed');
     };
-    duplex.on('error', () => session.destroy());
     session.on('error', (error) => this.#log.debug({ err: error, node_id: nodeId }, 'tunnel failed'));
     session.on('close', forget);
     ws.on('close', () => session.destroy());

@@ -1,22 +1,58 @@
 import { timingSafeEqual } from 'node:crypto';
 import '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
-import type { Db } from '../db/database.ts';
+import { permissionGroups } from '@gpuaas/contracts/generated/permissions.ts';
+import type pg from 'pg';
+import type { Database, Db } from '../db/database.ts';
 import type { OperationObject } from '../http/operation.ts';
 import { Problem } from '../http/problem.ts';
-import { loadBindings, type Caller } from './caller.ts';
+import type { Binding, Caller } from './caller.ts';
 import { hashSecret, isWellFormedApiKey } from './secrets.ts';
 import { SESSION_COOKIE } from './sessions.ts';
 
 const ANONYMOUS = '00000000-0000-0000-0000-000000000000';
 
+interface CredentialRow {
+  user_id: string;
+  email: string;
+  name: string;
+  bindings: Binding[];
+}
+
+const USER_WITH_BINDINGS = `u.id as user_id, u.email, u.name, coalesce((
+    select json_agg(json_build_object('group', b.permission_group, 'scope', b.scope,
+      'organizationId', b.organization_id, 'projectId', b.project_id))
+    from permission_bindings b where b.user_id = u.id), '[]') as bindings`;
+
+/** Credential, user and rights in one round trip, read anew for each request: a revocation holds at the next one. */
+const API_KEY = {
+  name: 'authenticate-api-key',
+  text: `select k.id as key_id, ${USER_WITH_BINDINGS} from api_keys k join users u on u.id = k.user_id
+    where k.secret_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`,
+};
+const SESSION = {
+  name: 'authenticate-session',
+  text: `select s.csrf_token, ${USER_WITH_BINDINGS} from sessions s join users u on u.id = s.user_id
+    where s.id_hash = $1 and s.expires_at > now()`,
+};
+
+async function findCredential<T>(
+  pool: pg.Pool,
+  statement: { name: string; text: string },
+  hash: Buffer,
+): Promise<CredentialRow & T> {
+  const { rows } = await pool.query<CredentialRow & T>({ ...statement, values: [hash] });
+  if (!rows[0]) throw unauthenticated();
+  return rows[0];
+}
+
 /** The caller behind a request of the public API; runs before validation. */
-export async function authenticate(db: Db, request: FastifyRequest, operation: OperationObject): Promise<Caller> {
+export async function authenticate(database: Database, request: FastifyRequest, operation: OperationObject): Promise<Caller> {
   if (operation.security?.length === 0) return anonymous();
   const { authorization } = request.headers;
-  if (authorization !== undefined) return await byApiKey(db, authorization);
+  if (authorization !== undefined) return await byApiKey(database, authorization);
   const session = request.cookies[SESSION_COOKIE];
-  if (session) return await bySession(db, session, request);
+  if (session) return await bySession(database, session, request);
   throw unauthenticated();
 }
 
@@ -42,33 +78,18 @@ export async function stillAuthenticated(db: Db, caller: Caller): Promise<boolea
   return row !== undefined;
 }
 
-async function byApiKey(db: Db, authorization: string): Promise<Caller> {
+async function byApiKey({ pool }: Database, authorization: string): Promise<Caller> {
   const key = /^Bearer (\S+)$/i.exec(authorization)?.[1];
   if (!key || !isWellFormedApiKey(key)) throw unauthenticated();
-  const row = await db
-    .selectFrom('api_keys')
-    .innerJoin('users', 'users.id', 'api_keys.user_id')
-    .select(['api_keys.id', 'users.id as user_id', 'users.email', 'users.name'])
-    .where('api_keys.secret_hash', '=', hashSecret(key))
-    .where('api_keys.revoked_at', 'is', null)
-    .where((e) => e.or([e('api_keys.expires_at', 'is', null), e('api_keys.expires_at', '>', new Date())]))
-    .executeTakeFirst();
-  if (!row) throw unauthenticated();
-  return await callerOf(db, row, { kind: 'api_key', id: row.id });
+  const row = await findCredential<{ key_id: string }>(pool, API_KEY, hashSecret(key));
+  return callerOf(row, { kind: 'api_key', id: row.key_id });
 }
 
-async function bySession(db: Db, session: string, request: FastifyRequest): Promise<Caller> {
+async function bySession({ pool }: Database, session: string, request: FastifyRequest): Promise<Caller> {
   const idHash = hashSecret(session);
-  const row = await db
-    .selectFrom('sessions')
-    .innerJoin('users', 'users.id', 'sessions.user_id')
-    .select(['users.id as user_id', 'users.email', 'users.name', 'sessions.csrf_token'])
-    .where('sessions.id_hash', '=', idHash)
-    .where('sessions.expires_at', '>', new Date())
-    .executeTakeFirst();
-  if (!row) throw unauthenticated();
+  const row = await findCredential<{ csrf_token: string }>(pool, SESSION, idHash);
   if (request.method !== 'GET' && request.method !== 'HEAD') requireCsrfToken(request, row.csrf_token);
-  return await callerOf(db, row, { kind: 'session', csrfToken: row.csrf_token, idHash });
+  return callerOf(row, { kind: 'session', csrfToken: row.csrf_token, idHash });
 }
 
 function requireCsrfToken(request: FastifyRequest, expected: string): void {
@@ -80,18 +101,14 @@ function requireCsrfToken(request: FastifyRequest, expected: string): void {
   }
 }
 
-async function callerOf(
-  db: Db,
-  user: { user_id: string; email: string; name: string },
-  credential: Caller['credential'],
-): Promise<Caller> {
-  const bindings = await loadBindings(db, user.user_id);
+function callerOf(row: CredentialRow, credential: Caller['credential']): Caller {
+  const bindings = row.bindings.filter(({ group }) => group in permissionGroups);
   return {
-    id: user.user_id,
-    userId: user.user_id,
+    id: row.user_id,
+    userId: row.user_id,
     role: bindings.map((binding) => binding.group).join(',') || 'none',
-    email: user.email,
-    name: user.name,
+    email: row.email,
+    name: row.name,
     bindings,
     credential,
     authorised: false,

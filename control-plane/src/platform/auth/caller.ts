@@ -1,7 +1,7 @@
 import type { Permission, PermissionGroup } from '@gpuaas/contracts/generated/permissions.ts';
 import { permissionGroups } from '@gpuaas/contracts/generated/permissions.ts';
 import type { Db } from '../db/database.ts';
-import type { CallerIdentity } from '../http/contract-server.ts';
+import type { CallerIdentity } from '../http/caller-identity.ts';
 import { notFound, Problem } from '../http/problem.ts';
 
 export interface Binding {

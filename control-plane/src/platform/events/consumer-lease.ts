@@ -6,7 +6,6 @@ export const LEASE_SECONDS = 10;
 
 export interface ConsumerState {
   cursor: Cursor;
-  streamSequence: bigint | null;
   failures: number;
 }
 
@@ -19,28 +18,21 @@ export async function registerConsumer(db: Db, name: string, startFrom: 'beginni
 
 /** Takes or renews the lease; null while another process holds it. */
 export async function takeLease(db: Db, name: string, runner: string): Promise<ConsumerState | null> {
-  const { rows } = await sql<{ xid: string; position: string; stream_sequence: bigint | null; failures: number }>`
+  const { rows } = await sql<{ xid: string; position: string; failures: number }>`
     update event_consumers
     set runner = ${runner}, lease_expires_at = now() + make_interval(secs => ${LEASE_SECONDS})
     where name = ${name} and (runner = ${runner} or lease_expires_at < now())
-    returning cursor_xid::text as xid, cursor_position::text as position, stream_sequence, failures`.execute(db);
+    returning cursor_xid::text as xid, cursor_position::text as position, failures`.execute(db);
   const row = rows[0];
   if (!row) return null;
-  const cursor = { xid: row.xid, position: row.position };
-  return { cursor, streamSequence: row.stream_sequence, failures: row.failures };
+  return { cursor: { xid: row.xid, position: row.position }, failures: row.failures };
 }
 
 /** Moves the cursor; false when the lease was lost and another process decides now. */
-export async function advance(
-  db: Db,
-  name: string,
-  runner: string,
-  to: { cursor: Cursor; streamSequence?: bigint },
-): Promise<boolean> {
+export async function advance(db: Db, name: string, runner: string, to: Cursor): Promise<boolean> {
   const result = await sql`
     update event_consumers
-    set cursor_xid = ${to.cursor.xid}::xid8, cursor_position = ${to.cursor.position},
-      stream_sequence = coalesce(${to.streamSequence ?? null}::bigint, stream_sequence),
+    set cursor_xid = ${to.xid}::xid8, cursor_position = ${to.position},
       failures = 0, last_error = null, advanced_at = now()
     where name = ${name} and runner = ${runner}`.execute(db);
   return result.numAffectedRows === 1n;

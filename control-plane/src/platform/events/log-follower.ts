@@ -5,8 +5,8 @@ import { EVENTS_CHANNEL } from './emit.ts';
 import { readLog, type Cursor, type LoggedEvent } from './event-log.ts';
 
 const IDLE_MS = 1000;
-const HELD_MS = 20;
-const MAX_HELD_MS = 200;
+const HELD_MS = 5;
+const MAX_HELD_MS = 50;
 
 /** Something consumers can read in the order of the log. */
 export interface EventSource {

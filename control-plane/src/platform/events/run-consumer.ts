@@ -29,8 +29,6 @@ export interface RunnableConsumer {
   openSource(state: ConsumerState): Promise<EventSource>;
   /** Handles events in order and calls `done` after each; a throw repeats what is not done. */
   handleBatch(events: LoggedEvent[], done: (event: LoggedEvent) => void, signal: AbortSignal): Promise<void>;
-  /** Where `cursor` stands in the stream, to find it again faster. */
-  streamSequence?(cursor: Cursor): bigint | undefined;
 }
 
 /** Competes for the consumer's lease and, while it holds it, reads, handles and moves the cursor. */
@@ -101,14 +99,7 @@ async function handle(run: Run, events: LoggedEvent[], from: Cursor, signal: Abo
   try {
     await consumer.handleBatch(events, (event) => (cursor = event.cursor), signal);
   } finally {
-    if (cursor !== from) {
-      const streamSequence = consumer.streamSequence?.(cursor);
-      const held = await advance(db, consumer.name, runner, {
-        cursor,
-        ...(streamSequence === undefined ? {} : { streamSequence }),
-      });
-      if (!held) throw new LeaseLost();
-    }
+    if (cursor !== from && !(await advance(db, consumer.name, runner, cursor))) throw new LeaseLost();
   }
   return cursor;
 }
@@ -123,7 +114,7 @@ class LeaseLost extends Error {
 async function holdBack({ db, log, consumer, runner, signal }: Run, error: unknown): Promise<void> {
   if (error instanceof LeaseLost) return;
   const message = sanitizeText(error instanceof Error ? error.message : String(error)).slice(0, 500);
-  const failures = await recordFailure(db, consumer.name, runner, message).catch(() => 1);
+  const failures = await recordFailure(db, consumer.name, runner, message).catch(() => 4);
   const delay = Math.min(100 * 2 ** failures, MAX_BACKOFF_MS);
   log.warn({ err: error, failures, retry_in_ms: delay }, 'consumer is held at an event; trying again');
   // The lease is given up meanwhile only if it runs out: another process would meet the same event.

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import { stillAuthenticated } from '../auth/authenticate.ts';
 import { loadBindings, permissionsAt, type Binding, type Caller } from '../auth/caller.ts';
@@ -8,6 +10,7 @@ import type { EventTail } from './tail.ts';
 
 const RECHECK_MS = 3000;
 const KEEPALIVE_MS = 15_000;
+const REPLAY_PAGE = 500;
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 
 /** `GET /api/v1/events/stream`: what the caller may see, from `Last-Event-ID` on, cut when the rights end. */
@@ -29,7 +32,10 @@ export function streamEvents(services: Services, tail: EventTail): Handler<opera
     // While the past is read, the present is kept aside.
     let waiting: LoggedEvent[] | null = [];
     const { from, unsubscribe } = tail.subscribe((event) => (waiting ? waiting.push(event) : send(event)));
-    raw.write(`id: ${formatCursor(from)}\ndata:\n\n`);
+    const lastSeen = parseCursor(String(request.headers['last-event-id'] ?? ''));
+    // A place to resume from, also for a stream that breaks before its first event; never ahead of what was sent.
+    const mark = (cursor: Cursor) => raw.write(`id: ${formatCursor(cursor)}\ndata:\n\n`);
+    mark(lastSeen ?? from);
     const keepalive = setInterval(() => raw.write(': keepalive\n\n'), KEEPALIVE_MS);
     const recheck = setInterval(() => {
       void stillAuthenticated(services.db, caller)
@@ -44,9 +50,11 @@ export function streamEvents(services: Services, tail: EventTail): Handler<opera
       clearInterval(keepalive);
       clearInterval(recheck);
     });
-    const lastSeen = parseCursor(String(request.headers['last-event-id'] ?? ''));
     try {
-      if (lastSeen) await replay(services, lastSeen, from, send);
+      if (lastSeen) {
+        await replay(services, raw, { after: lastSeen, until: from }, send);
+        mark(from);
+      }
     } catch (error) {
       log.warn({ err: error }, 'event stream replay failed');
       raw.destroy();
@@ -59,19 +67,20 @@ export function streamEvents(services: Services, tail: EventTail): Handler<opera
 
 async function replay(
   { db }: Services,
-  after: Cursor,
-  until: Cursor,
+  raw: ServerResponse,
+  range: { after: Cursor; until: Cursor },
   send: (event: LoggedEvent) => void,
 ): Promise<void> {
-  let cursor = after;
-  for (;;) {
-    const events = await readEvents(db, cursor, 500);
+  let cursor = range.after;
+  while (!raw.destroyed) {
+    const events = await readEvents(db, cursor, REPLAY_PAGE);
     for (const event of events) {
-      if (isAfter(event.cursor, until)) return;
+      if (isAfter(event.cursor, range.until)) return;
       send(event);
       cursor = event.cursor;
     }
-    if (events.length < 500) return;
+    if (events.length < REPLAY_PAGE) return;
+    if (raw.writableNeedDrain) await Promise.race([once(raw, 'drain'), once(raw, 'close')]);
   }
 }
 

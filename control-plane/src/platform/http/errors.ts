@@ -17,7 +17,9 @@ export function toProblem(error: unknown, log: Logger, request: FastifyRequest):
   if (known.statusCode !== undefined && known.statusCode >= 400 && known.statusCode < 500) {
     return new Problem('invalid_request', known.message);
   }
-  log.error({ err: error, correlation_id: request.id, method: request.method, url: request.url }, 'request failed');
+  // The route, not the URL: a query may carry a sign-in code.
+  const route = request.routeOptions.url ?? '(none)';
+  log.error({ err: error, correlation_id: request.id, method: request.method, route }, 'request failed');
   return new Problem('internal_error', 'The failure is logged under the correlation id.');
 }
 

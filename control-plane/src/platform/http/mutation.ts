@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import { recordAudit, type AuditEntry } from '../audit/record.ts';
 import type { Db, Tx } from '../db/database.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { CallerIdentity } from './contract-server.ts';
+import type { CallerIdentity } from './caller-identity.ts';
 import { claimIdempotencyKey, hashRequest, storeReply, type IdempotentRequest } from './idempotency.ts';
-import type { AuditTarget, OperationObject } from './operation.ts';
+import type { AnyReply, AuditTarget, OperationObject } from './operation.ts';
 import { Problem } from './problem.ts';
 
 interface Mutation {
@@ -14,13 +14,6 @@ interface Mutation {
   request: FastifyRequest;
   log: Logger;
   audited: { target?: AuditTarget };
-}
-
-interface AnyReply {
-  status: number;
-  body: unknown;
-  location?: string;
-  replayBody?: unknown;
 }
 
 /** One decision, one transaction: idempotency row, domain rows, audit row. */

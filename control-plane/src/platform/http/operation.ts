@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Tx } from '../db/database.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
-type JsonOf<R> = R extends { content: { 'application/json': infer B } } ? B : undefined;
+type JsonOf<R> = R extends { content: { 'application/json': infer B } } ? B : R extends { content: infer C } ? C[keyof C] : undefined;
 
 /** What a handler may answer: exactly the statuses and bodies the contract declares. */
 export type Reply<O> = O extends { responses: infer R }
@@ -11,6 +11,9 @@ export type Reply<O> = O extends { responses: infer R }
         status: S;
         body: JsonOf<R[S]>;
         location?: string;
+        /** For answers that are not JSON. */
+        mediaType?: string;
+        /** What a replay with the same idempotency key gets instead, when the body holds a secret. */
         replayBody?: JsonOf<R[S]>;
       };
     }[keyof R & number]
@@ -19,6 +22,15 @@ export type Reply<O> = O extends { responses: infer R }
 type PathOf<O> = O extends { parameters: { path: infer P } } ? P : Record<string, never>;
 type QueryOf<O> = O extends { parameters: { query?: infer Q } } ? NonNullable<Q> : Record<string, never>;
 type BodyOf<O> = O extends { requestBody: { content: { 'application/json': infer B } } } ? B : undefined;
+
+/** A reply when its operation is not known by type. */
+export interface AnyReply {
+  status: number;
+  body: unknown;
+  location?: string;
+  mediaType?: string;
+  replayBody?: unknown;
+}
 
 /** The handler wrote the answer itself (a stream). */
 export const HIJACKED = Symbol('hijacked');
@@ -36,6 +48,8 @@ export interface Context<O, Caller> {
   query: QueryOf<O>;
   body: BodyOf<O>;
   correlationId: string;
+  /** Aborts when the server stops; whoever waits for something must answer then. */
+  stopping: AbortSignal;
   log: Logger;
   request: FastifyRequest;
   reply: FastifyReply;
@@ -60,8 +74,11 @@ export interface OperationObject {
   security?: Record<string, string[]>[];
   'x-permission'?: string;
   'x-audit'?: string;
+  /** `none` for probes, which must answer under load. */
+  'x-rate-limit'?: 'none';
   parameters?: { name?: string; in?: string; $ref?: string }[];
-  responses: Record<string, unknown>;
+  requestBody?: object;
+  responses: Record<string, { headers?: Record<string, object> }>;
 }
 
 export interface ContractDocument {

@@ -1,11 +1,13 @@
-import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import type { Handlers } from './operation.ts';
+import { sanitizeText } from '../telemetry/sanitize.ts';
 
 export interface ReadinessPart {
   name: string;
-  /** Resolves when the part can serve; the error says why it cannot. */
-  check(): Promise<void>;
+  /** Resolves when the part can serve, with a remark if there is one; the error says why it cannot. */
+  check(): Promise<string | void>;
 }
+
+/** A part that does not answer is not ready; the probe itself must answer. */
+const CHECK_MS = 3000;
 
 /** The parts a process depends on; each says for itself whether it is ready. */
 export class Readiness {
@@ -35,10 +37,10 @@ export class Readiness {
     const parts = await Promise.all(
       this.#parts.map(async ({ name, check }) => {
         try {
-          await check();
-          return { name, ready: true };
+          const detail = await withDeadline(check());
+          return { name, ready: true, ...(detail ? { detail } : {}) };
         } catch (error) {
-          return { name, ready: false, detail: error instanceof Error ? error.message : 'unknown' };
+          return { name, ready: false, detail: reasonOf(error) };
         }
       }),
     );
@@ -46,19 +48,19 @@ export class Readiness {
   }
 }
 
-type SystemOperations = Pick<operations, 'getHealth' | 'getReadiness' | 'getContract'>;
+async function withDeadline<T>(pending: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${CHECK_MS} ms`)), CHECK_MS);
+  });
+  try {
+    return await Promise.race([pending, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
-export function systemRoutes(readiness: Readiness, document: object): Handlers<SystemOperations, unknown> {
-  return {
-    async getHealth() {
-      return { status: 200, body: { status: 'ok' } };
-    },
-    async getReadiness() {
-      const body = await readiness.report();
-      return { status: body.ready ? 200 : 503, body };
-    },
-    async getContract() {
-      return { status: 200, body: document as Record<string, unknown> };
-    },
-  };
+/** Probes are public, and a failed connection may quote its settings. */
+function reasonOf(error: unknown): string {
+  return sanitizeText(error instanceof Error ? error.message || error.name : 'unknown').slice(0, 500);
 }

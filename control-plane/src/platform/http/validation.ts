@@ -8,7 +8,27 @@ import { Problem, type ProblemDetail } from './problem.ts';
 export function createValidators(): { compile(schema: object, part: string | undefined): ValidateFunction } {
   const bodies = strictAjv({ coerceTypes: false, useDefaults: true });
   const text = strictAjv({ coerceTypes: 'array', useDefaults: true });
-  return { compile: (schema, part) => (part === 'body' ? bodies : text).compile(schema) };
+  return {
+    compile(schema, part) {
+      if (part === 'body') return bodies.compile(schema);
+      return text.compile(part === 'headers' ? lowerCaseNames(schema) : schema);
+    },
+  };
+}
+
+interface HeadersSchema {
+  properties?: Record<string, object>;
+  required?: string[];
+}
+
+/** Node gives header names in lower case; with a compiler of one's own fastify leaves the schema as it is. */
+function lowerCaseNames(schema: HeadersSchema): object {
+  const properties = Object.entries(schema.properties ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
+  return {
+    ...schema,
+    properties: Object.fromEntries(properties) as Record<string, object>,
+    required: (schema.required ?? []).map((name) => name.toLowerCase()),
+  };
 }
 
 /** Checks answers against the contract; used where a mismatch must fail loudly. */

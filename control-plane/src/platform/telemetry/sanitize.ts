@@ -22,6 +22,7 @@ export const SECRET_FIELDS = new Set([
 const SECRET_VALUES = [
   /gpk_[A-Za-z0-9_-]{16,}/g,
   /gpe_[A-Za-z0-9_.-]{16,}/g,
+  /whsec_[A-Za-z0-9+/=]{16,}/g,
   /eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----/g,
   /(postgres(?:ql)?:\/\/[^:/\s]+):[^@\s]+@/g,

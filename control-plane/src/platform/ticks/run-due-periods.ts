@@ -48,13 +48,17 @@ export async function runDuePeriods<Services>(
 }
 
 async function unfinished<Services>(tick: Tick<Services>, { db, now }: TickContext<Services>) {
-  const { lastDone } = await db
+  const { lastDone, firstBegun } = await db
     .selectFrom('tick_runs')
-    .select((e) => e.fn.max('period_start').as('lastDone'))
+    .select((e) => [
+      e.fn.max('period_start').filterWhere('finished_at', 'is not', null).as('lastDone'),
+      e.fn.min('period_start').as('firstBegun'),
+    ])
     .where('tick', '=', tick.name)
-    .where('finished_at', 'is not', null)
     .executeTakeFirstOrThrow();
-  const due = duePeriods(tick, lastDone, now);
+  // Begun and never finished: the very first period is owed like any other.
+  const owedSince = firstBegun && new Date(firstBegun.getTime() - tick.everySeconds * 1000);
+  const due = duePeriods(tick, lastDone ?? owedSince, now);
   const first = due.periods[0];
   if (!first) return due;
   const failure = await db

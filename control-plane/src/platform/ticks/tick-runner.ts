@@ -28,7 +28,8 @@ const POLL_MS = 1000;
 /** Looks for due periods for as long as the process lives. Any number of processes may. */
 export function startTickRunner<Services>(options: TickRunnerOptions<Services>): { stop(): Promise<void> } {
   let stopping = false;
-  const complain = (error: unknown): void => options.log.warn({ err: error }, 'ticks could not be looked for');
+  const complain = (error: unknown): void =>
+    options.log.warn({ err: error }, 'ticks could not be looked for');
   // One loop each: a slow tick holds up nobody else.
   const loops = options.ticks.map((tick) =>
     repeat(options.pollMs ?? POLL_MS, () => poll(options, tick, () => stopping), complain),

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import type { DLogger } from '@dbos-inc/dbos-sdk';
 import type { Logger } from '../telemetry/logger.ts';
 
@@ -13,5 +14,5 @@ export function dbosLogger(log: Logger): DLogger {
 }
 
 function text(entry: unknown): string {
-  return typeof entry === 'string' ? entry : String(JSON.stringify(entry));
+  return typeof entry === 'string' ? entry : inspect(entry);
 }

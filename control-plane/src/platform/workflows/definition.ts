@@ -37,7 +37,11 @@ export const workflowRun = new AsyncLocalStorage<{ lease: ExecutorLease; epoch: 
  * A checkpointed step. It may run again when the process dies between its effect and its checkpoint, so its
  * effect must be idempotent.
  */
-export async function step<T>(name: string, effect: () => Promise<T>, retry: RetryPolicy = patiently): Promise<T> {
+export async function step<T>(
+  name: string,
+  effect: () => Promise<T>,
+  retry: RetryPolicy = patiently,
+): Promise<T> {
   const { lease, epoch } = workflowRun.getStore() ?? outsideWorkflow();
   const result = await lease.track(() =>
     DBOS.runStep(
@@ -55,7 +59,9 @@ export async function step<T>(name: string, effect: () => Promise<T>, retry: Ret
         intervalSeconds: retry.firstDelaySeconds,
         backoffRate: retry.backoffRate,
         shouldRetry: (error) => !(error instanceof NonRetryableError || error instanceof LeaseLostError),
-        ...(retry.attemptTimeoutSeconds === undefined ? {} : { timeoutMS: retry.attemptTimeoutSeconds * 1000 }),
+        ...(retry.attemptTimeoutSeconds === undefined
+          ? {}
+          : { timeoutMS: retry.attemptTimeoutSeconds * 1000 }),
       },
     ),
   );

@@ -6,7 +6,10 @@ import { APPLICATION, QUEUE } from './names.ts';
  * Moves start rows into the engine's queue, with the signals that came early. One transaction: a crash leaves
  * the rows or the workflows, never both or neither. Rows another dispatcher holds are left to it.
  */
-export async function dispatchStarts(db: Db, which: { limit: number } | { workflowId: string }): Promise<number> {
+export async function dispatchStarts(
+  db: Db,
+  which: { limit: number } | { workflowId: string },
+): Promise<number> {
   return await db.transaction().execute(async (tx) => {
     const batch =
       'limit' in which
@@ -21,7 +24,11 @@ export async function dispatchStarts(db: Db, which: { limit: number } | { workfl
       select dbos.enqueue_workflow(name, ${QUEUE}, array[input::json],
         workflow_id => moved.workflow_id, application_name => ${APPLICATION}) as workflow_id
       from moved order by position`.execute(tx);
-    if (rows.length > 0) await deliverEarlySignals(tx, rows.map((row) => row.workflow_id));
+    if (rows.length > 0)
+      await deliverEarlySignals(
+        tx,
+        rows.map((row) => row.workflow_id),
+      );
     return rows.length;
   });
 }

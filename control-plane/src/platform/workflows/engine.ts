@@ -57,7 +57,10 @@ export async function startWorkflowEngine<Services>(
   const { database, listener, log, timings = TIMINGS } = options;
   // Unique per process: two live processes with one id would run the same steps twice.
   const executorId = `${hostname()}-${process.pid}-${newId()}`;
-  const lease = new ExecutorLease(database.db, executorId, { host: hostname(), deadAfterMs: timings.deadAfterMs });
+  const lease = new ExecutorLease(database.db, executorId, {
+    host: hostname(),
+    deadAfterMs: timings.deadAfterMs,
+  });
   for (const definition of options.definitions) register(definition, lease, options);
   DBOS.setConfig({
     name: APPLICATION,
@@ -114,10 +117,15 @@ function register<Services>(
 
 /** Not a failure of the workflow: it was cancelled, or another process runs it now. */
 function isHandedOver(error: unknown): boolean {
-  return error instanceof DBOSWorkflowConflictError || error instanceof EngineError.DBOSWorkflowCancelledError;
+  return (
+    error instanceof DBOSWorkflowConflictError || error instanceof EngineError.DBOSWorkflowCancelledError
+  );
 }
 
-async function sweep<Services>(options: WorkflowEngineOptions<Services>, timings: LeaseTimings): Promise<void> {
+async function sweep<Services>(
+  options: WorkflowEngineOptions<Services>,
+  timings: LeaseTimings,
+): Promise<void> {
   const onLost = options.onExecutorsLost ?? (async () => undefined);
   const { lost, resumedWorkflowIds } = await sweepExecutors(options.database.db, timings.deadAfterMs, onLost);
   if (lost.length === 0 && resumedWorkflowIds.length === 0) return;

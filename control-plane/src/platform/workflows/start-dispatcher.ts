@@ -10,7 +10,9 @@ const BATCH = 500;
 const POLL_MS = 1000;
 
 /** Keeps moving start rows to the queue. Every worker runs one; they share the rows. */
-export function runStartDispatcher(options: { db: Db; listener: Listener; log: Logger }): { stop(): Promise<void> } {
+export function runStartDispatcher(options: { db: Db; listener: Listener; log: Logger }): {
+  stop(): Promise<void>;
+} {
   const { db, listener, log } = options;
   const stopping = new AbortController();
   let woken = true;

@@ -26,11 +26,16 @@ export async function sweepExecutors(
   onLost: (tx: Tx, lost: LostExecutor[]) => Promise<void>,
 ): Promise<Sweep> {
   return await db.transaction().execute(async (tx) => {
-    const { rows } = await sql<{ held: boolean }>`select pg_try_advisory_xact_lock(${SWEEP_LOCK}) as held`.execute(tx);
+    const { rows } = await sql<{
+      held: boolean;
+    }>`select pg_try_advisory_xact_lock(${SWEEP_LOCK}) as held`.execute(tx);
     if (!rows[0]?.held) return { lost: [], resumedWorkflowIds: [] };
     const silent = await markSilent(tx, deadAfterMs);
     const returned = await markReturned(tx);
-    const resumedWorkflowIds = await takeWorkflows(tx, [...silent.map((row) => row.executor_id), ...returned]);
+    const resumedWorkflowIds = await takeWorkflows(tx, [
+      ...silent.map((row) => row.executor_id),
+      ...returned,
+    ]);
     const lost = silent
       .filter((row) => row.stopped_at === null)
       .map((row) => ({ executorId: row.executor_id, host: row.host, lastHeartbeatAt: row.heartbeat_at }));

@@ -30,6 +30,19 @@ export interface AllocationAccessKeys {
   sealed_private_key: Buffer;
 }
 
+export interface AllocationOverviews {
+  allocation_id: string;
+  event_position: bigint;
+  message: string;
+  organization_id: string;
+  percent: number | null;
+  project_id: string;
+  projected_at: Timestamp;
+  stage: string;
+  state: string;
+  status: string;
+}
+
 export interface AllocationResourceClaims {
   allocation_id: string;
   claim_kind: string;
@@ -113,7 +126,6 @@ export interface EventConsumers {
   lease_expires_at: Generated<Timestamp>;
   name: string;
   runner: string | null;
-  stream_sequence: bigint | null;
 }
 
 export interface HandledEvents {
@@ -449,6 +461,7 @@ export interface WorkflowStarts {
 
 export interface DB {
   allocation_access_keys: AllocationAccessKeys;
+  allocation_overviews: AllocationOverviews;
   allocation_resource_claims: AllocationResourceClaims;
   allocations: Allocations;
   api_keys: ApiKeys;

@@ -2,11 +2,14 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client, ClientChannel } from 'ssh2';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { provisionSliceVm } from '../../../tasks/slice-vm-provision.ts';
 import { HOSTNAME, openTestHost, type TestHost } from '../../../testing/simulated-host.ts';
 import { provisionParams } from '../../../testing/slots.ts';
 import { createKeyPair, sshExec, sshLogin } from '../../../testing/ssh.ts';
+
+// Real processes on a busy machine.
+vi.setConfig({ testTimeout: 20_000 });
 
 const keys = createKeyPair();
 const params = provisionParams(HOSTNAME, [0, 1], [keys.public]);

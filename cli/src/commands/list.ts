@@ -1,0 +1,22 @@
+import type { Command } from 'commander';
+import { unwrap } from '@gpuaas/sdk/problem';
+import { money, print, table } from '../print.ts';
+import { chooseProject, openSession } from '../session.ts';
+
+export function addList(program: Command): void {
+  program
+    .command('list')
+    .description('your allocations, newest first')
+    .option('--project <id>', 'project; needed when you have several')
+    .action(async (options: { project?: string }, command: Command) => {
+      const { client, json } = openSession(command);
+      const projectId = await chooseProject(client, options.project);
+      const page = await unwrap(
+        client.GET('/api/v1/allocations', { params: { query: { project_id: projectId, limit: 200 } } }),
+      );
+      print(json, page, () => {
+        const rows = page.items.map((a) => [a.id, a.name, String(a.gpu_count), a.state, money(a.cost_so_far)]);
+        return rows.length === 0 ? 'Nothing yet. Try: gpuaas launch --gpus 1' : table([['ID', 'NAME', 'GPUS', 'STATE', 'COST'], ...rows]);
+      });
+    });
+}

@@ -1,0 +1,18 @@
+import type { Command } from 'commander';
+import { unwrap } from '@gpuaas/sdk/problem';
+import { print, table } from '../print.ts';
+import { openSession } from '../session.ts';
+
+export function addMe(program: Command): void {
+  program
+    .command('me')
+    .description('who you are and where you may act')
+    .action(async (_options, command: Command) => {
+      const { client, json } = openSession(command);
+      const me = await unwrap(client.GET('/api/v1/me'));
+      print(json, me, () => {
+        const projects = me.organizations.flatMap((o) => o.projects.map((p) => [p.id, p.name, o.name]));
+        return `${me.user.name} <${me.user.email}>\n${table([['PROJECT', 'NAME', 'ORGANIZATION'], ...projects])}`;
+      });
+    });
+}

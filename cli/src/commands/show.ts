@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import { unwrap } from '@gpuaas/sdk/problem';
+import { describe } from '../describe-allocation.ts';
+import { print } from '../print.ts';
+import { openSession } from '../session.ts';
+
+export function addShow(program: Command): void {
+  program
+    .command('show')
+    .description('one allocation')
+    .argument('<id>', 'allocation id')
+    .action(async (id: string, _options, command: Command) => {
+      const { client, json } = openSession(command);
+      const allocation = await unwrap(
+        client.GET('/api/v1/allocations/{allocation_id}', { params: { path: { allocation_id: id } } }),
+      );
+      print(json, allocation, () => describe(allocation));
+    });
+}

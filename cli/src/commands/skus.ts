@@ -1,0 +1,26 @@
+import type { Command } from 'commander';
+import { unwrap } from '@gpuaas/sdk/problem';
+import { money, print, table } from '../print.ts';
+import { openSession } from '../session.ts';
+
+export function addSkus(program: Command): void {
+  program
+    .command('skus')
+    .description('what can be leased, its price and stock')
+    .action(async (_options, command: Command) => {
+      const { client, json } = openSession(command);
+      const skus = await unwrap(client.GET('/api/v1/skus'));
+      print(json, skus, () => {
+        const rows = skus.items.flatMap((sku) =>
+          sku.availability.map((stock) => [
+            sku.sku,
+            stock.region,
+            money(sku.price_per_gpu_hour),
+            String(stock.gpus_available),
+            String(stock.largest_slice),
+          ]),
+        );
+        return table([['SKU', 'REGION', 'PER GPU HOUR', 'FREE GPUS', 'LARGEST SLICE'], ...rows]);
+      });
+    });
+}

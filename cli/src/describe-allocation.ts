@@ -1,0 +1,16 @@
+import type { components } from '@gpuaas/sdk/contract';
+import { money } from './print.ts';
+
+type Allocation = components['schemas']['Allocation'];
+
+export function describe(allocation: Allocation): string {
+  const lines = [
+    `${allocation.name}  ${allocation.state}`,
+    `  id        ${allocation.id}`,
+    `  gpus      ${allocation.gpu_count} × ${allocation.sku} in ${allocation.region}`,
+    `  price     ${money(allocation.quote.per_hour)} per hour`,
+    `  cost      ${money(allocation.cost_so_far)}`,
+  ];
+  if (allocation.failure) lines.push(`  failure   ${allocation.failure.code}: ${allocation.failure.detail}`);
+  return lines.join('\n');
+}

@@ -1,0 +1,20 @@
+import { Command } from 'commander';
+import { addLaunch } from './commands/launch.ts';
+import { addList } from './commands/list.ts';
+import { addMe } from './commands/me.ts';
+import { addRelease } from './commands/release.ts';
+import { addShow } from './commands/show.ts';
+import { addSkus } from './commands/skus.ts';
+
+export function createProgram(): Command {
+  const program = new Command('gpuaas')
+    .description('Lease GPU slices from the command line.')
+    .version('0.1.0')
+    .option('--url <url>', 'address of the platform (GPUAAS_URL)', process.env['GPUAAS_URL'] ?? 'http://127.0.0.1:8080')
+    .option('--api-key <key>', 'API key (GPUAAS_API_KEY)')
+    .option('--json', 'print the answer as JSON')
+    .exitOverride();
+  for (const add of [addMe, addSkus, addLaunch, addList, addShow, addRelease]) add(program);
+  for (const command of program.commands) command.exitOverride();
+  return program;
+}

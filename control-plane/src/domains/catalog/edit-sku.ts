@@ -1,0 +1,54 @@
+import type { Selectable } from 'kysely';
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import type { Db, Tx } from '../../platform/db/database.ts';
+import type { SkuCatalog } from '../../platform/db/generated/schema.ts';
+import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+import { notFound } from '../../platform/http/problem.ts';
+
+type AdminSku = components['schemas']['AdminSku'];
+
+/** Every product by name, on sale or not. */
+export async function listAdminSkus(
+  db: Db,
+  query: { limit: number; page?: string },
+): Promise<{ items: AdminSku[]; next_page: string | null }> {
+  const after = decodePage(query.page, ['text']);
+  const rows = await db
+    .selectFrom('sku_catalog')
+    .selectAll()
+    .$if(after !== null, (q) => q.where('sku', '>', after![0]!))
+    .orderBy('sku')
+    .limit(query.limit + 1)
+    .execute();
+  const page = pageOf(rows, query.limit, (row) => [row.sku]);
+  return { items: page.rows.map(describeAdminSku), next_page: page.next_page };
+}
+
+export async function getAdminSku(db: Db | Tx, sku: string, options: { lock?: boolean } = {}): Promise<AdminSku> {
+  const row = await db
+    .selectFrom('sku_catalog')
+    .selectAll()
+    .where('sku', '=', sku)
+    .$if(options.lock ?? false, (q) => q.forUpdate())
+    .executeTakeFirst();
+  if (!row) throw notFound();
+  return describeAdminSku(row);
+}
+
+export async function updateSku(tx: Tx, sku: string, change: { enabled: boolean }): Promise<AdminSku> {
+  const row = await tx.updateTable('sku_catalog').set(change).where('sku', '=', sku).returningAll().executeTakeFirstOrThrow();
+  return describeAdminSku(row);
+}
+
+function describeAdminSku(row: Selectable<SkuCatalog>): AdminSku {
+  return {
+    sku: row.sku,
+    display_name: row.display_name,
+    capacity_shape: row.capacity_shape as AdminSku['capacity_shape'],
+    gpu_model: row.gpu_model,
+    gpus_total: row.gpus_total,
+    allowed_gpu_counts: row.allowed_gpu_counts,
+    resource_profile: { vcpu_per_gpu: row.vcpu_per_gpu, memory_gib_per_gpu: row.memory_gib_per_gpu },
+    enabled: row.enabled,
+  };
+}

@@ -1,0 +1,246 @@
+import { sql } from 'kysely';
+import { Webhook } from 'standardwebhooks';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Caller } from '../../platform/auth/caller.ts';
+import { EmbeddedBus } from '../../platform/events/embedded-bus.ts';
+import { until } from '../../platform/events/testing.ts';
+import { newId } from '../../platform/ids.ts';
+import type { Services } from '../../platform/services.ts';
+import { emitAllocation } from '../allocations/allocation-events.ts';
+import { claimDeliveries } from './claim-deliveries.ts';
+import { createWebhook } from './create-webhook.ts';
+import { WebhookDeliverer } from './deliverer.ts';
+import type { WebhookRow } from './find-webhook.ts';
+import { enableWebhook } from './enable-webhook.ts';
+import { webhookFanOut } from './fan-out.ts';
+import { listDeliveries } from './list-deliveries.ts';
+import { recordAttempt } from './record-attempt.ts';
+import { replayDelivery } from './replay-delivery.ts';
+import { RETRY_SECONDS } from './retry-schedule.ts';
+import { rotateSecret } from './rotate-secret.ts';
+import { sendTestEvent } from './send-test-event.ts';
+import { openTestWebhooks, startReceiver, type Receiver, type TestWebhooks } from './testing.ts';
+
+const rules = { allowPrivateTargets: true };
+let world: TestWebhooks;
+let receiver: Receiver;
+let services: Services;
+const running: { stop(): Promise<void> }[] = [];
+
+beforeEach(async () => {
+  world = await openTestWebhooks();
+  services = world.services as Services;
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  for (const part of running.splice(0)) await part.stop();
+  await receiver.close();
+  await world.close();
+});
+
+const person = (key: string) => world.people.find((someone) => someone.key === key)!;
+const transact = <T>(work: (tx: Parameters<Parameters<ReturnType<typeof services.db.transaction>['execute']>[0]>[0]) => Promise<T>) =>
+  services.db.transaction().execute(work);
+
+async function create(key: string, eventTypes: string[] = []): Promise<{ row: WebhookRow; secret: string }> {
+  const { projectId, organizationId } = person(key);
+  const user = await services.db.selectFrom('users').select('id').where('email', '=', person(key).email).executeTakeFirstOrThrow();
+  const caller = {
+    userId: user.id,
+    authorised: false,
+    bindings: [{ group: 'tenant_admin', scope: 'tenant', organizationId, projectId: null }],
+  } as unknown as Caller;
+  const body = { project_id: projectId!, url: receiver.url, event_types: eventTypes };
+  return await transact((tx) => createWebhook(services, tx, caller, body, rules));
+}
+
+async function startWebhooks(): Promise<void> {
+  const bus = new EmbeddedBus(services.db, services.listener, services.log);
+  await bus.consume(webhookFanOut(services.db));
+  running.push({ stop: () => bus.close() });
+  startDeliverer();
+}
+
+function startDeliverer(): void {
+  const deliverer = new WebhookDeliverer(services, rules);
+  deliverer.start();
+  running.push(deliverer);
+}
+
+async function happen(key: string, type: 'allocation.active' | 'allocation.progress'): Promise<void> {
+  const { organizationId, projectId } = person(key);
+  const allocation = {
+    id: newId(),
+    organization_id: organizationId!,
+    project_id: projectId!,
+    state: 'active',
+    correlation_id: newId(),
+  };
+  await transact((tx) => emitAllocation(tx, type, allocation, { stage: 'active', status: 'done', message: 'up' }));
+}
+
+const deliveries = async (row: WebhookRow) => (await listDeliveries(services.db, row.id, { limit: 50 })).items;
+const reload = (row: WebhookRow) =>
+  services.db.selectFrom('webhooks').selectAll().where('id', '=', row.id).executeTakeFirstOrThrow();
+const dueNow = () => sql`update webhook_deliveries set next_attempt_at = now() where state = 'pending'`.execute(services.db);
+
+describe('events of a project', () => {
+  test('reach its webhook signed, once, as their envelope; other types and other tenants do not', async () => {
+    const { row, secret } = await create('admin', ['allocation.active']);
+    await startWebhooks();
+    await happen('other', 'allocation.active');
+    await happen('admin', 'allocation.progress');
+    await happen('admin', 'allocation.active');
+    await until(async () => (await deliveries(row))[0]?.state === 'delivered');
+    expect(receiver.received).toHaveLength(1);
+    const [{ headers, body }] = receiver.received as [(typeof receiver.received)[number]];
+    const envelope = new Webhook(secret).verify(body, headers as Record<string, string>) as Record<string, unknown>;
+    expect(envelope).toMatchObject({
+      event_type: 'allocation.active',
+      event_id: headers['webhook-id'],
+      payload: { project_id: row.project_id, message: 'up' },
+    });
+    expect(await deliveries(row)).toMatchObject([
+      { event_id: headers['webhook-id'], attempts: [{ attempt: 1, response_status: 200, error: null }] },
+    ]);
+  });
+
+  test('are not sent to a webhook that came after them', async () => {
+    await startWebhooks();
+    await happen('admin', 'allocation.active');
+    const { row } = await create('admin');
+    await happen('admin', 'allocation.progress');
+    await until(async () => (await deliveries(row)).length > 0);
+    expect((await deliveries(row)).map((delivery) => delivery.event_type)).toEqual(['allocation.progress']);
+  });
+});
+
+describe('a delivery', () => {
+  async function testEvent(row: WebhookRow) {
+    return await transact((tx) => sendTestEvent(services, tx, row, newId()));
+  }
+
+  test('that fails is tried again by the schedule in its row, by whichever process is there', async () => {
+    const { row } = await create('admin');
+    receiver.answer(500);
+    startDeliverer();
+    await testEvent(row);
+    await until(async () => (await deliveries(row))[0]?.attempts.length === 1);
+    const [first] = await deliveries(row);
+    expect(first).toMatchObject({ state: 'pending', attempts: [{ response_status: 500, error: 'answered 500' }] });
+    const wait = (Date.parse(first!.next_attempt_at!) - Date.now()) / 1000;
+    expect(wait).toBeGreaterThan(1);
+    expect(wait).toBeLessThan(6);
+    expect((await reload(row)).failing_since).not.toBeNull();
+    await running.pop()!.stop();
+    receiver.answer(204);
+    await dueNow();
+    startDeliverer();
+    await until(async () => (await deliveries(row))[0]?.state === 'delivered');
+    expect(new Set(receiver.received.map(({ headers, body }) => `${headers['webhook-id']} ${body}`)).size).toBe(1);
+    expect((await deliveries(row))[0]!.attempts.map((attempt) => attempt.response_status)).toEqual([500, 204]);
+    expect((await reload(row)).failing_since).toBeNull();
+  });
+
+  test('ends as failed after its last attempt and can be replayed under the same id', async () => {
+    const { row, secret } = await create('admin');
+    receiver.answer(503);
+    const delivery = await testEvent(row);
+    await sql`update webhook_deliveries set attempts = ${RETRY_SECONDS.length}`.execute(services.db);
+    startDeliverer();
+    await until(async () => (await deliveries(row))[0]?.state === 'failed');
+    receiver.answer(200);
+    await transact((tx) => replayDelivery(tx, row, delivery.id));
+    await until(async () => (await deliveries(row))[0]?.state === 'delivered');
+    expect(await deliveries(row)).toMatchObject([{ replay_of: delivery.id, event_id: delivery.event_id }, { state: 'failed' }]);
+    const last = receiver.received.at(-1)!;
+    expect(last.headers['webhook-id']).toBe(delivery.event_id);
+    new Webhook(secret).verify(last.body, last.headers as Record<string, string>);
+  });
+
+  test('is leased by one process, comes back after a crash, and a late outcome changes nothing', async () => {
+    const { row } = await create('admin');
+    await testEvent(row);
+    const [[claimed], none] = [await claimDeliveries(services.db, 10), await claimDeliveries(services.db, 10)];
+    expect(claimed).toMatchObject({ attempt: 1 });
+    expect(none).toEqual([]);
+    await sql`update webhook_deliveries set leased_until = now() - interval '1 second'`.execute(services.db);
+    expect(await claimDeliveries(services.db, 10)).toMatchObject([{ id: claimed!.id, attempt: 2 }]);
+    await recordAttempt(services.db, claimed!, { status: 200, error: null, durationMs: 1 }, new Date());
+    expect(await deliveries(row)).toMatchObject([{ state: 'pending', attempts: [] }]);
+  });
+
+  test('of a slow endpoint does not hold up other webhooks', async () => {
+    const slow = await create('admin');
+    const quick = await create('other');
+    for (let i = 0; i < 10; i += 1) await testEvent(slow.row);
+    await testEvent(quick.row);
+    const claimed = await claimDeliveries(services.db, 100);
+    expect(claimed.filter((delivery) => delivery.webhook_id === slow.row.id)).toHaveLength(4);
+    expect(claimed.filter((delivery) => delivery.webhook_id === quick.row.id)).toHaveLength(1);
+    expect(await claimDeliveries(services.db, 100)).toEqual([]);
+  });
+});
+
+describe('a webhook', () => {
+  test('is signed with both secrets for a day after a rotation, then only with the new one', async () => {
+    const { row, secret } = await create('admin');
+    const rotated = await transact((tx) => rotateSecret(services, tx, row));
+    startDeliverer();
+    await transact((tx) => sendTestEvent(services, tx, rotated.row, newId()));
+    await until(() => receiver.received.length === 1);
+    const [first] = receiver.received;
+    for (const valid of [secret, rotated.secret]) {
+      new Webhook(valid).verify(first!.body, first!.headers as Record<string, string>);
+    }
+    await services.db.updateTable('webhooks').set({ previous_secret_expires_at: new Date() }).execute();
+    await transact((tx) => sendTestEvent(services, tx, rotated.row, newId()));
+    await until(() => receiver.received.length === 2);
+    const second = receiver.received[1]!;
+    expect(() => new Webhook(secret).verify(second.body, second.headers as Record<string, string>)).toThrow();
+    new Webhook(rotated.secret).verify(second.body, second.headers as Record<string, string>);
+  });
+
+  test('keeps its secrets sealed', async () => {
+    const { row, secret } = await create('admin');
+    expect(row.sealed_secret.includes(secret)).toBe(false);
+    expect(row.sealed_secret.includes(Buffer.from(secret.slice(6), 'base64'))).toBe(false);
+  });
+
+  test('is disabled after days of failure, tells so, and goes on when it is enabled', async () => {
+    const { row } = await create('admin');
+    receiver.answer(500);
+    await sql`update webhooks set failing_since = now() - interval '5 days 1 hour'`.execute(services.db);
+    startDeliverer();
+    await transact((tx) => sendTestEvent(services, tx, row, newId()));
+    await until(async () => (await reload(row)).state === 'disabled');
+    const disabled = await reload(row);
+    expect(disabled.disabled_reason).toBe('every attempt has failed for 5 days');
+    const event = await services.db.selectFrom('outbox_events').selectAll().executeTakeFirstOrThrow();
+    expect(event).toMatchObject({ event_type: 'webhook.disabled', organization_id: row.organization_id });
+    await expect(transact((tx) => sendTestEvent(services, tx, disabled, newId()))).rejects.toThrow('Enable the webhook');
+    receiver.answer(200);
+    await dueNow();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(receiver.received).toHaveLength(1);
+    await transact((tx) => enableWebhook(tx, disabled));
+    await until(async () => (await deliveries(row))[0]?.state === 'delivered');
+  });
+
+  test('whose endpoint answers 410 Gone is disabled at once', async () => {
+    const { row } = await create('admin');
+    receiver.answer(410);
+    startDeliverer();
+    await transact((tx) => sendTestEvent(services, tx, row, newId()));
+    await until(async () => (await reload(row)).state === 'disabled');
+  });
+
+  test('that is deleted while an attempt is under way leaves nothing', async () => {
+    const { row } = await create('admin');
+    await transact((tx) => sendTestEvent(services, tx, row, newId()));
+    const [claimed] = await claimDeliveries(services.db, 1);
+    await services.db.deleteFrom('webhooks').where('id', '=', row.id).execute();
+    await recordAttempt(services.db, claimed!, { status: 500, error: 'answered 500', durationMs: 1 }, new Date());
+    expect(await services.db.selectFrom('webhook_deliveries').selectAll().execute()).toEqual([]);
+  });
+});

@@ -1,0 +1,102 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { resolveTarget, TargetRefused, type Address, type TargetRules } from './target.ts';
+
+export interface Message {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+export interface Outcome {
+  status: number | null;
+  /** Null when the endpoint took the message. */
+  error: string | null;
+  durationMs: number;
+}
+
+export const DEADLINE_MS = 10_000;
+const MAX_ANSWER_BYTES = 16 * 1024;
+
+/** One attempt: resolve, check, connect to the checked address, post, read at most a little of the answer. */
+export async function postMessage(message: Message, rules: TargetRules, deadlineMs = DEADLINE_MS): Promise<Outcome> {
+  const started = performance.now();
+  const signal = AbortSignal.timeout(deadlineMs);
+  const outcome = (status: number | null, error: string | null): Outcome => ({
+    status,
+    error,
+    durationMs: Math.round(performance.now() - started),
+  });
+  try {
+    const { url, addresses } = await before(signal, resolveTarget(message.url, rules));
+    const status = await post(url, addresses, message, signal);
+    if (status >= 200 && status < 300) return outcome(status, null);
+    if (status >= 300 && status < 400) return outcome(status, `answered ${status}; redirects are not followed`);
+    return outcome(status, `answered ${status}`);
+  } catch (error) {
+    if (signal.aborted) return outcome(null, `did not answer within ${deadlineMs / 1000} s`);
+    return outcome(null, reasonOf(error));
+  }
+}
+
+function post(url: URL, addresses: Address[], message: Message, signal: AbortSignal): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const request = send(url, {
+    method: 'POST',
+    // A connection of its own: none is shared between tenants, and each goes to an address that was checked.
+    agent: false,
+    lookup: answering(addresses),
+    signal,
+    headers: {
+      ...message.headers,
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(message.body)),
+      'user-agent': 'gpuaas-webhooks/1',
+    },
+  });
+  request.on('error', reject);
+  request.on('response', (response) => {
+    response.on('error', reject);
+    drain(response, () => resolve(response.statusCode ?? 0));
+  });
+  request.end(message.body);
+  return promise;
+}
+
+function drain(response: IncomingMessage, done: () => void): void {
+  let received = 0;
+  response.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    if (received <= MAX_ANSWER_BYTES) return;
+    done();
+    response.destroy();
+  });
+  response.on('end', done);
+}
+
+function answering(addresses: Address[]): LookupFunction {
+  return (_hostname, options, callback) => {
+    if (options.all) callback(null, addresses);
+    else callback(null, addresses[0]!.address, addresses[0]!.family);
+  };
+}
+
+async function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const abort = (): void => late.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+/** For the tenant's log: what went wrong, nothing of our own network. */
+function reasonOf(error: unknown): string {
+  if (error instanceof TargetRefused) return `not sent: ${error.message}`;
+  const { code } = error as NodeJS.ErrnoException;
+  return code ? `no connection (${code})` : 'no connection';
+}

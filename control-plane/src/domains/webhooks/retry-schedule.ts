@@ -1,0 +1,28 @@
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+
+/** Seconds to wait after the first, second … failed attempt, as Standard Webhooks recommends: three days in all. */
+export const RETRY_SECONDS = [
+  5,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+] as const;
+
+const JITTER = 0.1;
+
+/** Seconds until the next attempt after `attempts` failed ones; null when it was the last. */
+export function retryDelay(attempts: number, random: () => number = Math.random): number | null {
+  const seconds = RETRY_SECONDS[attempts - 1];
+  if (seconds === undefined) return null;
+  // So that an endpoint that was down does not get everything back in one second.
+  return seconds * (1 + JITTER * (2 * random() - 1));
+}
+
+/** A webhook whose every attempt has failed for this long is disabled. */
+export const DISABLE_AFTER_SECONDS = 5 * 24 * HOUR;

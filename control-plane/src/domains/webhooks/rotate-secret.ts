@@ -1,0 +1,40 @@
+import type { Tx } from '../../platform/db/database.ts';
+import type { Services } from '../../platform/services.ts';
+import { secretContext } from './create-webhook.ts';
+import type { WebhookRow } from './find-webhook.ts';
+import { newSigningSecret } from './signature.ts';
+
+const OVERLAP_MS = 24 * 3600 * 1000;
+
+/** A new secret signs from now on; the one before it signs beside it for a day. */
+export async function rotateSecret(
+  services: Services,
+  tx: Tx,
+  webhook: WebhookRow,
+): Promise<{ row: WebhookRow; secret: string }> {
+  const secret = newSigningSecret();
+  const row = await tx
+    .updateTable('webhooks')
+    .set({
+      sealed_secret: services.sealer.seal(secret, secretContext(webhook.id)),
+      sealed_previous_secret: webhook.sealed_secret,
+      previous_secret_expires_at: new Date(services.clock.now().getTime() + OVERLAP_MS),
+    })
+    .where('id', '=', webhook.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return { row, secret };
+}
+
+/** The secrets that sign at `now`, newest first. */
+export function validSecrets(
+  { sealer }: Pick<Services, 'sealer'>,
+  webhook: Pick<WebhookRow, 'sealed_secret' | 'sealed_previous_secret' | 'previous_secret_expires_at'> & { id: string },
+  now: Date,
+): string[] {
+  const context = secretContext(webhook.id);
+  const secrets = [sealer.open(webhook.sealed_secret, context)];
+  const overlaps = webhook.previous_secret_expires_at !== null && webhook.previous_secret_expires_at > now;
+  if (webhook.sealed_previous_secret && overlaps) secrets.push(sealer.open(webhook.sealed_previous_secret, context));
+  return secrets;
+}

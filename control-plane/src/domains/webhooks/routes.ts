@@ -1,0 +1,117 @@
+import type { components, operations } from '@gpuaas/contracts/generated/openapi.ts';
+import type { Permission } from '@gpuaas/contracts/generated/permissions.ts';
+import type { Caller } from '../../platform/auth/caller.ts';
+import type { Tx } from '../../platform/db/database.ts';
+import type { AuditTarget, Handlers } from '../../platform/http/operation.ts';
+import type { Services } from '../../platform/services.ts';
+import { findProject } from '../allocations/find-allocation.ts';
+import { createWebhook } from './create-webhook.ts';
+import { describeDeliveries, type DeliveryRow } from './describe-delivery.ts';
+import { describeWebhook } from './describe-webhook.ts';
+import { enableWebhook } from './enable-webhook.ts';
+import { findWebhook, type WebhookRow } from './find-webhook.ts';
+import { listDeliveries } from './list-deliveries.ts';
+import { listWebhooks } from './list-webhooks.ts';
+import { replayDelivery } from './replay-delivery.ts';
+import { rotateSecret } from './rotate-secret.ts';
+import { sendTestEvent } from './send-test-event.ts';
+import type { TargetRules } from './target.ts';
+
+type WebhookOperations = Pick<
+  operations,
+  | 'listWebhooks'
+  | 'createWebhook'
+  | 'getWebhook'
+  | 'deleteWebhook'
+  | 'rotateWebhookSecret'
+  | 'enableWebhook'
+  | 'testWebhook'
+  | 'listWebhookDeliveries'
+  | 'replayWebhookDelivery'
+>;
+
+export function webhookRoutes(services: Services, rules: TargetRules): Handlers<WebhookOperations, Caller> {
+  const { db, clock } = services;
+  const describe = (row: WebhookRow) => describeWebhook(row, clock.now());
+  /** A webhook to change, named in the audit log. */
+  const change = async (
+    tx: Tx,
+    context: { caller: Caller; params: { webhook_id: string }; audit(target: AuditTarget): void },
+    permission: Permission = 'webhook.manage',
+  ): Promise<WebhookRow> => {
+    const row = await findWebhook(tx, context.caller, permission, context.params.webhook_id, { lock: true });
+    context.audit({ targetType: 'webhook', targetId: row.id, organizationId: row.organization_id });
+    return row;
+  };
+  const accepted = async (tx: Tx, row: DeliveryRow) =>
+    ({ status: 202, body: (await describeDeliveries(tx, [row]))[0]! }) as const;
+
+  return {
+    async listWebhooks({ caller, query }) {
+      await findProject(db, caller, 'webhook.read', query.project_id);
+      return { status: 200, body: await listWebhooks(db, clock.now(), { limit: 50, ...query }) };
+    },
+    createWebhook({ caller, body, audit, mutate }) {
+      audit({ targetType: 'project', targetId: body.project_id });
+      return mutate(async (tx) => {
+        const { row, secret } = await createWebhook(services, tx, caller, body, rules);
+        audit({
+          targetType: 'webhook',
+          targetId: row.id,
+          organizationId: row.organization_id,
+          detail: { url: row.url, event_types: row.event_types },
+        });
+        return { status: 201, ...withSecret(describe(row), secret), location: `/api/v1/webhooks/${row.id}` };
+      });
+    },
+    async getWebhook({ caller, params }) {
+      return { status: 200, body: describe(await findWebhook(db, caller, 'webhook.read', params.webhook_id)) };
+    },
+    deleteWebhook(context) {
+      context.audit({ targetType: 'webhook', targetId: context.params.webhook_id });
+      return context.mutate(async (tx) => {
+        const row = await change(tx, context);
+        await tx.deleteFrom('webhooks').where('id', '=', row.id).execute();
+        return { status: 204, body: undefined };
+      });
+    },
+    rotateWebhookSecret(context) {
+      context.audit({ targetType: 'webhook', targetId: context.params.webhook_id });
+      return context.mutate(async (tx) => {
+        const { row, secret } = await rotateSecret(services, tx, await change(tx, context));
+        return { status: 200, ...withSecret(describe(row), secret) };
+      });
+    },
+    enableWebhook(context) {
+      context.audit({ targetType: 'webhook', targetId: context.params.webhook_id });
+      return context.mutate(async (tx) => ({
+        status: 200,
+        body: describe(await enableWebhook(tx, await change(tx, context))),
+      }));
+    },
+    testWebhook(context) {
+      context.audit({ targetType: 'webhook', targetId: context.params.webhook_id });
+      return context.mutate(async (tx) =>
+        accepted(tx, await sendTestEvent(services, tx, await change(tx, context), context.correlationId)),
+      );
+    },
+    async listWebhookDeliveries({ caller, params, query }) {
+      await findWebhook(db, caller, 'webhook.read', params.webhook_id);
+      return { status: 200, body: await listDeliveries(db, params.webhook_id, { limit: 50, ...query }) };
+    },
+    replayWebhookDelivery(context) {
+      context.audit({ targetType: 'webhook', targetId: context.params.webhook_id });
+      return context.mutate(async (tx) =>
+        accepted(tx, await replayDelivery(tx, await change(tx, context), context.params.delivery_id)),
+      );
+    },
+  };
+}
+
+/** The secret goes to the caller once; what is kept for a replay says only that it did. */
+function withSecret(webhook: components['schemas']['Webhook'], secret: string) {
+  return {
+    body: { webhook, secret },
+    replayBody: { webhook, secret: null, secret_already_shown: true },
+  };
+}

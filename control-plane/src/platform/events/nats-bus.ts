@@ -1,0 +1,38 @@
+import type { Db } from '../db/database.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Bus, Consumer, Consumption } from './consumer.ts';
+import { handleInOrder } from './embedded-bus.ts';
+import { NatsSource } from './nats-source.ts';
+import { NatsLink } from './nats-stream.ts';
+import { runConsumer } from './run-consumer.ts';
+
+/** Events through JetStream, where the relay puts them. */
+export class NatsBus implements Bus {
+  readonly kind = 'nats';
+  readonly #db: Db;
+  readonly #log: Logger;
+  readonly #link: NatsLink;
+  readonly #running: Consumption[] = [];
+
+  constructor(db: Db, log: Logger, natsUrl: string) {
+    this.#db = db;
+    this.#log = log;
+    this.#link = new NatsLink(natsUrl, 'gpuaas consumers');
+  }
+
+  async consume(consumer: Consumer): Promise<Consumption> {
+    const consumption = await runConsumer(this.#db, this.#log, {
+      name: consumer.name,
+      startFrom: consumer.startFrom,
+      openSource: async () => await NatsSource.open(this.#db, await this.#link.connection()),
+      handleBatch: handleInOrder(consumer),
+    });
+    this.#running.push(consumption);
+    return consumption;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#running.splice(0).map((consumption) => consumption.stop()));
+    await this.#link.close();
+  }
+}

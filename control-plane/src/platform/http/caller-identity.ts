@@ -1,0 +1,9 @@
+/** Who stands behind a request, as far as the HTTP layer must know. */
+export interface CallerIdentity {
+  /** Scopes idempotency keys and rate limits and names the actor in the audit log. */
+  id: string;
+  userId: string | null;
+  role: string;
+  /** Set once a use-case has checked a permission. */
+  authorised: boolean;
+}

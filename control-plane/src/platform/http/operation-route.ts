@@ -1,0 +1,108 @@
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { Db } from '../db/database.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { CallerIdentity } from './caller-identity.ts';
+import { createContext } from './context.ts';
+import { etagOf } from './etag.ts';
+import type { GracefulStop } from './graceful-stop.ts';
+import { HIJACKED, type AnyReply, type Handler, type OperationObject } from './operation.ts';
+import { Problem } from './problem.ts';
+import { requireDeclaredBody } from './strict-body.ts';
+import { createResponseChecker } from './validation.ts';
+
+export interface RouteSettings<Caller extends CallerIdentity> {
+  handlers: Record<string, Handler<never, Caller>>;
+  admit(request: FastifyRequest, reply: FastifyReply, operation: OperationObject): Promise<Caller>;
+  graceful: GracefulStop;
+  db: Db;
+  log: Logger;
+  checkResponses: boolean;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set once the request is admitted. */
+    caller: CallerIdentity | null;
+    operationId: string | null;
+  }
+}
+
+/** One operation of the contract as a route: admission, strict body, handler, declared answer. */
+export function operationRoute<Caller extends CallerIdentity>(
+  settings: RouteSettings<Caller>,
+  operation: OperationObject,
+): RouteOptions {
+  const handler = settings.handlers[operation.operationId];
+  if (!handler) throw new Error(`operation ${operation.operationId} has no handler`);
+  const needsPermission = operation['x-permission'] !== undefined && operation['x-permission'] !== 'self';
+  const tagged = statusesWithEtag(operation);
+  const checkResponse = createResponseChecker();
+  const route = {
+    onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
+      request.operationId = operation.operationId;
+      request.caller = await settings.admit(request, reply, operation);
+    },
+    preValidation: async (request: FastifyRequest) => {
+      requireDeclaredBody(request, operation);
+      if (operation.security?.length !== 0) refuseUnknownQuery(request, operation);
+    },
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      const caller = request.caller as Caller;
+      const answer = await handler(createContext(settings, operation, caller, request, reply));
+      if (answer === HIJACKED) {
+        settings.graceful.track(reply.raw);
+        return reply;
+      }
+      const { status, body, location, mediaType } = answer as unknown as AnyReply;
+      if (needsPermission && !caller.authorised) {
+        throw new Error(`operation ${operation.operationId} answered without checking a permission`);
+      }
+      if (settings.checkResponses) assertDocumented(request, status, body, mediaType, checkResponse);
+      if (location) reply.header('location', location);
+      if (tagged.has(status)) reply.header('etag', etagOf(body));
+      if (mediaType) reply.type(mediaType);
+      return reply.code(status).send(body);
+    },
+  };
+  // The rest of the route comes from the contract.
+  return route as unknown as RouteOptions;
+}
+
+/** A mistyped filter must not look like an answer. Public operations are redirect targets of others and lenient. */
+function refuseUnknownQuery(request: FastifyRequest, operation: OperationObject): void {
+  const names = Object.keys(request.query as object);
+  if (names.length === 0) return;
+  const schema = request.routeOptions.schema?.querystring as { properties?: object } | undefined;
+  const known = schema?.properties ?? {};
+  const unknown = names.filter((name) => !Object.hasOwn(known, name));
+  if (unknown.length === 0) return;
+  throw new Problem('invalid_request', `${operation.operationId} knows no such query parameter.`, {
+    errors: unknown.map((name) => ({
+      pointer: `/querystring/${name.slice(0, 100)}`,
+      code: 'unknown_field',
+      detail: 'is not a known parameter',
+    })),
+  });
+}
+
+function statusesWithEtag(operation: OperationObject): Set<number> {
+  const tagged = Object.entries(operation.responses).filter(([, response]) => response.headers?.['ETag']);
+  return new Set(tagged.map(([status]) => Number(status)));
+}
+
+function assertDocumented(
+  request: FastifyRequest,
+  status: number,
+  body: unknown,
+  mediaType: string | undefined,
+  check: (schema: object, value: unknown) => string | null,
+): void {
+  const schemas = request.routeOptions.schema?.response as
+    | Record<string, { content?: Record<string, { schema?: object }> }>
+    | undefined;
+  const type = mediaType?.split(';')[0] ?? 'application/json';
+  const schema = schemas?.[String(status)]?.content?.[type]?.schema;
+  if (!schema) return;
+  const mismatch = check(schema, JSON.parse(JSON.stringify(body)));
+  if (mismatch) throw new Error(`${request.method} ${request.routeOptions.url} ${status} breaks the contract: ${mismatch}`);
+}

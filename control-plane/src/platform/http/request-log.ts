@@ -1,0 +1,63 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { HttpMetrics } from '../telemetry/http-metrics.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { recordSpan } from '../telemetry/tracing.ts';
+
+interface Observation {
+  name: 'public' | 'node';
+  log: Logger;
+  metrics?: HttpMetrics;
+}
+
+/** Correlation id on every answer; one log line, one measurement and, when asked for, one span per request. */
+export function observeRequests(server: FastifyInstance, { name, log, metrics }: Observation): void {
+  server.decorateRequest('caller', null);
+  server.decorateRequest('operationId', null);
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-correlation-id', request.id);
+    done();
+  });
+  server.addHook('onResponse', (request, reply, done) => {
+    const seconds = reply.elapsedTime / 1000;
+    metrics?.observe(name, request.operationId ?? 'none', reply.statusCode, seconds);
+    const level = levelOf(name, request, reply);
+    if (log.isLevelEnabled(level)) log[level](lineOf(request, reply), 'request');
+    recordSpan(`${request.method} ${routeOf(request)}`, {
+      correlationId: request.id,
+      startedAt: new Date(Date.now() - reply.elapsedTime),
+      endedAt: new Date(),
+      failed: reply.statusCode >= 500,
+      attributes: () => lineOf(request, reply),
+    });
+    done();
+  });
+}
+
+function lineOf(request: FastifyRequest, reply: FastifyReply): Record<string, string | number | null> {
+  return {
+    method: request.method,
+    route: routeOf(request),
+    operation: request.operationId,
+    status: reply.statusCode,
+    duration_ms: Math.round(reply.elapsedTime * 10) / 10,
+    correlation_id: request.id,
+    caller_id: request.caller?.id ?? null,
+  };
+}
+
+/** The route, never the URL: paths and queries carry what callers put there. */
+function routeOf(request: FastifyRequest): string {
+  return request.routeOptions.url ?? '(none)';
+}
+
+/** Probes and agents speak all the time; when all is well that is only for those who debug. */
+function levelOf(name: 'public' | 'node', request: FastifyRequest, reply: FastifyReply): 'debug' | 'info' | 'warn' | 'error' {
+  if (reply.statusCode >= 500) return request.operationId === 'getReadiness' ? 'info' : 'error';
+  if (reply.statusCode === 401 || reply.statusCode === 403 || reply.statusCode === 429) return 'warn';
+  if (reply.statusCode >= 400) return 'info';
+  return name === 'node' || isProbe(request) ? 'debug' : 'info';
+}
+
+function isProbe(request: FastifyRequest): boolean {
+  return request.operationId === 'getHealth' || request.operationId === 'getReadiness' || request.operationId === 'getMetrics';
+}

@@ -1,0 +1,29 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { OperationObject } from './operation.ts';
+import { Problem } from './problem.ts';
+
+const NUL_ESCAPE = '\\u0000';
+
+/** JSON is the only body there is; what fastify would also take by default would pass no schema. */
+export function acceptOnlyJson(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  const parse = server.getDefaultJsonParser('error', 'error');
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text: string, done) => {
+    if (text.includes(NUL_ESCAPE) || text.includes('\0')) done(refusal('The body contains a NUL character.'));
+    else void parse(request, text, done);
+  });
+}
+
+/** A body exactly where the contract declares one; no text that the database could not store. */
+export function requireDeclaredBody(request: FastifyRequest, operation: OperationObject): void {
+  if (request.url.includes('%00')) throw refusal('The path or query contains a NUL character.');
+  if (operation.requestBody) {
+    if (request.body === undefined) throw refusal('The operation needs a body of type application/json.');
+  } else if (request.body !== undefined) {
+    throw refusal('The operation takes no body.');
+  }
+}
+
+function refusal(detail: string): Problem {
+  return new Problem('invalid_request', detail);
+}

@@ -1,0 +1,27 @@
+import type { FastifyInstance } from 'fastify';
+import type { ContractDocument } from './operation.ts';
+import { Problem } from './problem.ts';
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+
+/** A known path with a method the contract does not declare is a 405 that names the others. */
+export function refuseUndeclaredMethods(server: FastifyInstance, document: ContractDocument): void {
+  for (const [path, item] of Object.entries(document.paths)) {
+    // What can be read can also be asked for its headers.
+    const declared = METHODS.filter((method) => (method === 'HEAD' ? 'get' : method.toLowerCase()) in item);
+    server.route({
+      method: METHODS.filter((method) => !declared.includes(method)),
+      url: routePath(path),
+      // Before any body is read.
+      onRequest: async (_request, reply) => {
+        reply.header('allow', declared.join(', '));
+        throw new Problem('method_not_allowed', `This resource answers ${declared.join(', ')}.`);
+      },
+      handler: () => undefined,
+    });
+  }
+}
+
+function routePath(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+}

@@ -1,0 +1,29 @@
+import type pg from 'pg';
+import { Registry } from 'prom-client';
+import { HttpMetrics } from './http-metrics.ts';
+import type { Logger } from './logger.ts';
+import { PlatformMetrics } from './platform-metrics.ts';
+import { measureProcess } from './process-metrics.ts';
+
+export interface Metrics {
+  http: HttpMetrics;
+  /** The Prometheus text format. */
+  render(): Promise<string>;
+  stop(): void;
+}
+
+/** The measurements of one process. */
+export function createMetrics(pool: pg.Pool, log: Logger): Metrics {
+  const registry = new Registry();
+  const http = new HttpMetrics(registry);
+  const platform = new PlatformMetrics(registry, pool, log);
+  const stop = measureProcess(registry, pool);
+  return {
+    http,
+    async render() {
+      await platform.refresh();
+      return await registry.metrics();
+    },
+    stop,
+  };
+}

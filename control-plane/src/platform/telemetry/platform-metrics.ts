@@ -1,0 +1,92 @@
+import { Gauge, type Registry } from 'prom-client';
+import type pg from 'pg';
+import type { Logger } from './logger.ts';
+
+/** Scrapes within this time share one reading, however many scrapers there are. */
+const FRESH_MS = 5000;
+const STATEMENT_TIMEOUT_MS = 2000;
+
+/** Backlogs as the database knows them; each query touches only what is still open. */
+const READINGS = `
+  select 'workflows' as gauge, status as label, count(*)::float8 as value from dbos.workflow_status
+    where status in ('PENDING', 'ENQUEUED') group by status
+  union all
+  select 'oldest_workflow', status, extract(epoch from now()) - min(created_at) / 1000.0 from dbos.workflow_status
+    where status in ('PENDING', 'ENQUEUED') group by status
+  union all
+  select 'node_tasks', state, count(*) from node_tasks where state in ('queued', 'claimed') group by state
+  union all
+  select 'consumer_lag', c.name, coalesce(extract(epoch from now() - (
+      select e.occurred_at from outbox_events e where (e.xid, e.position) > (c.cursor_xid, c.cursor_position)
+      order by e.xid, e.position limit 1)), 0) from event_consumers c`;
+
+const GAUGES = {
+  workflows: ['gpuaas_workflows', 'Workflows that have not ended, by state.', 'state'],
+  oldest_workflow: ['gpuaas_workflow_oldest_age_seconds', 'Age of the oldest workflow in a state.', 'state'],
+  node_tasks: ['gpuaas_node_tasks_open', 'Node tasks waiting for or held by an agent.', 'state'],
+  consumer_lag: ['gpuaas_event_consumer_lag_seconds', 'Age of the first event a consumer has not handled.', 'consumer'],
+} as const;
+
+/** Gauges of the platform's backlogs. A database that does not answer in time shows as `gpuaas_readings_up` 0. */
+export class PlatformMetrics {
+  readonly #pool: pg.Pool;
+  readonly #log: Logger;
+  readonly #up: Gauge;
+  readonly #gauges: Record<string, { gauge: Gauge; label: string }>;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | null = null;
+
+  constructor(registry: Registry, pool: pg.Pool, log: Logger) {
+    this.#pool = pool;
+    this.#log = log;
+    this.#up = new Gauge({
+      name: 'gpuaas_readings_up',
+      help: '1 when the last reading of the backlogs succeeded.',
+      registers: [registry],
+    });
+    this.#gauges = Object.fromEntries(
+      Object.entries(GAUGES).map(([key, [name, help, label]]) => [
+        key,
+        { label, gauge: new Gauge({ name, help, labelNames: [label], registers: [registry] }) },
+      ]),
+    );
+  }
+
+  /** Brings the gauges up to date; at most one reading runs at a time. */
+  async refresh(): Promise<void> {
+    if (performance.now() - this.#readAt < FRESH_MS) return;
+    this.#reading ??= this.#read().finally(() => {
+      this.#readAt = performance.now();
+      this.#reading = null;
+    });
+    await this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    try {
+      const rows = await this.#query();
+      for (const { gauge } of Object.values(this.#gauges)) gauge.reset();
+      for (const row of rows) {
+        const { gauge, label } = this.#gauges[row.gauge]!;
+        gauge.set({ [label]: row.label.toLowerCase() }, Number(row.value));
+      }
+      this.#up.set(1);
+    } catch (error) {
+      this.#up.set(0);
+      this.#log.warn({ err: error }, 'backlogs could not be read for metrics');
+    }
+  }
+
+  async #query(): Promise<{ gauge: string; label: string; value: number }[]> {
+    const client = await this.#pool.connect();
+    try {
+      await client.query('begin read only');
+      await client.query(`set local statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
+      const { rows } = await client.query<{ gauge: string; label: string; value: number }>(READINGS);
+      return rows;
+    } finally {
+      await client.query('rollback').catch(() => undefined);
+      client.release();
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { ROOT_CONTEXT, SpanStatusCode, trace, TraceFlags, type Attributes, type Tracer } from '@opentelemetry/api';
+import { sanitize } from './sanitize.ts';
+
+export interface RecordedSpan {
+  correlationId: string;
+  startedAt: Date;
+  endedAt: Date;
+  failed: boolean;
+  /** Read only when spans are exported. */
+  attributes(): Record<string, string | number | boolean | null>;
+}
+
+let tracer: Tracer | null = null;
+
+/**
+ * Exports spans when OTEL_EXPORTER_OTLP_ENDPOINT is set; without it nothing is loaded and nothing is recorded.
+ * Returns the way to flush and stop.
+ */
+export async function startTracing(role: string, env: NodeJS.ProcessEnv = process.env): Promise<() => Promise<void>> {
+  const endpoint = env['OTEL_EXPORTER_OTLP_ENDPOINT'];
+  if (!endpoint) return async () => undefined;
+  const { BatchSpanProcessor, TracerProvider } = await import('@opentelemetry/sdk-trace');
+  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
+  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` });
+  const provider = new TracerProvider({ spanProcessors: [new BatchSpanProcessor({ exporter })] });
+  tracer = provider.getTracer(`gpuaas-${role}`);
+  return async () => {
+    tracer = null;
+    await provider.shutdown();
+  };
+}
+
+/** A span of something that has ended. The correlation id is the trace id, so a launch is one trace everywhere. */
+export function recordSpan(name: string, span: RecordedSpan): void {
+  if (!tracer) return;
+  const started = tracer.startSpan(name, { startTime: span.startedAt, attributes: clean(span) }, traceOf(span.correlationId));
+  if (span.failed) started.setStatus({ code: SpanStatusCode.ERROR });
+  started.end(span.endedAt);
+}
+
+/** Runs `work` inside a span; costs nothing when spans are off. */
+export async function traced<T>(
+  name: string,
+  about: { correlationId: string; attributes(): ReturnType<RecordedSpan['attributes']> },
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!tracer) return await work();
+  const startedAt = new Date();
+  let failed = true;
+  try {
+    const result = await work();
+    failed = false;
+    return result;
+  } finally {
+    recordSpan(name, { ...about, startedAt, endedAt: new Date(), failed });
+  }
+}
+
+function clean(span: RecordedSpan): Attributes {
+  const attributes = sanitize(span.attributes()) as Attributes;
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== null));
+}
+
+function traceOf(correlationId: string) {
+  const traceId = correlationId.replaceAll('-', '');
+  // Everybody derives the same parent, so that no process must hand one to another.
+  const spanId = traceId.slice(16);
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true });
+}

@@ -1,0 +1,160 @@
+import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
+import cookie from '@fastify/cookie';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { emitAllocation } from '../domains/allocations/allocation-events.ts';
+import { seedDemoPeople, type SeededPerson } from '../domains/tenancy/seed-demo-people.ts';
+import { authenticate } from '../platform/auth/authenticate.ts';
+import type { Caller } from '../platform/auth/caller.ts';
+import { createContractServer, type ContractServer } from '../platform/http/contract-server.ts';
+import type { ContractDocument, Handler } from '../platform/http/operation.ts';
+import { newId } from '../platform/ids.ts';
+import type { Services } from '../platform/services.ts';
+import { streamEvents } from '../platform/events/stream-route.ts';
+import { EventTail } from '../platform/events/tail.ts';
+import { openTestEvents, tell, until, type TestEvents } from '../platform/events/testing.ts';
+
+let events: TestEvents;
+let people: SeededPerson[];
+const stops: (() => Promise<void>)[] = [];
+
+beforeEach(async () => {
+  events = await openTestEvents();
+  people = await events.db.transaction().execute((tx) => seedDemoPeople(tx, 'https://idp.test', new Map()));
+});
+afterEach(async () => {
+  for (const stop of stops.splice(0).toReversed()) await stop();
+  await events.close();
+});
+
+const person = (key: string) => people.find((someone) => someone.key === key)!;
+
+async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
+  const tail = new EventTail(events.db, events.listener, events.log);
+  await tail.start();
+  const { paths, ...rest } = document as unknown as ContractDocument & Record<string, unknown>;
+  const path = '/api/v1/events/stream';
+  const api: ContractServer = await createContractServer<Caller>({
+    name: 'public',
+    document: { ...rest, paths: { [path]: paths[path]! } } as ContractDocument,
+    handlers: { streamEvents: streamEvents(events as unknown as Services, tail) as unknown as Handler<never, Caller> },
+    authenticate: (request, operation) => authenticate(events.database, request, operation),
+    db: events.db,
+    log: events.log,
+    checkResponses: true,
+    prepare: async (server) => {
+      await server.register(cookie);
+    },
+  });
+  await api.server.listen({ host: '127.0.0.1', port: 0 });
+  const stop = async (): Promise<void> => {
+    await api.stop();
+    await tail.stop();
+  };
+  stops.push(stop);
+  return { url: `http://127.0.0.1:${(api.server.server.address() as AddressInfo).port}${path}`, stop };
+}
+
+interface Stream {
+  messages: { type: string; label: string }[];
+  lastId: string;
+  ended: Promise<void>;
+}
+
+/** What an EventSource would see. */
+async function listen(url: string, key: string, lastEventId?: string): Promise<Stream> {
+  const response = await fetch(url, {
+    headers: { authorization: `Bearer ${person(key).apiKey}`, ...(lastEventId ? { 'last-event-id': lastEventId } : {}) },
+  });
+  expect(response.status).toBe(200);
+  const stream: Stream = { messages: [], lastId: '', ended: Promise.resolve() };
+  stream.ended = (async () => {
+    let buffer = '';
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      buffer += chunk;
+      const blocks = buffer.split('\n\n');
+      buffer = blocks.pop()!;
+      for (const block of blocks) {
+        const id = /^id: (.*)$/m.exec(block)?.[1];
+        const data = /^data: (.+)$/m.exec(block)?.[1];
+        if (id) stream.lastId = id;
+        if (!data) continue;
+        const envelope = JSON.parse(data) as { event_type: string; payload: { message?: string; hostname?: string } };
+        stream.messages.push({ type: envelope.event_type, label: envelope.payload.message ?? envelope.payload.hostname ?? '' });
+      }
+    }
+  })().catch(() => undefined);
+  await until(() => stream.lastId !== '');
+  return stream;
+}
+
+async function happen(key: string, message: string): Promise<void> {
+  const { organizationId, projectId } = person(key);
+  const allocation = { id: newId(), organization_id: organizationId!, project_id: projectId!, state: 'active', correlation_id: newId() };
+  await events.db
+    .transaction()
+    .execute((tx) => emitAllocation(tx, 'allocation.active', allocation, { stage: 'active', status: 'done', message }));
+}
+
+const labels = (stream: Stream) => stream.messages.map((message) => message.label);
+
+test('each caller sees the events of its own projects, operators those of the platform', async () => {
+  const { url } = await startServer();
+  const [member, stranger, operator] = [await listen(url, 'member'), await listen(url, 'other'), await listen(url, 'operator')];
+  await happen('admin', 'of acme');
+  await happen('other', 'of globex');
+  await events.db.transaction().execute((tx) => tell(tx, newId(), 'host'));
+  await until(() => member.messages.length + stranger.messages.length + operator.messages.length === 3);
+  expect(labels(member)).toEqual(['of acme']);
+  expect(labels(stranger)).toEqual(['of globex']);
+  expect(labels(operator)).toEqual(['host']);
+});
+
+test('a stream resumes over a restart of the server without a gap or a repetition', async () => {
+  const first = await startServer();
+  const before = await listen(first.url, 'member');
+  await happen('admin', 'one');
+  await until(() => before.messages.length === 1);
+  await first.stop();
+  await before.ended;
+  for (let i = 0; i < 1200; i += 1) await happen('other', 'not yours');
+  await happen('admin', 'two');
+  const second = await startServer();
+  await happen('admin', 'three');
+  const after = await listen(second.url, 'member', before.lastId);
+  await happen('admin', 'four');
+  await until(() => after.messages.length === 3);
+  expect(labels(after)).toEqual(['two', 'three', 'four']);
+});
+
+test('a stream that breaks before its replay arrived loses nothing', async () => {
+  const { url } = await startServer();
+  const stream = await listen(url, 'member');
+  const place = stream.lastId;
+  await happen('admin', 'missed');
+  await until(() => stream.messages.length === 1);
+  const response = await fetch(url, {
+    headers: { authorization: `Bearer ${person('member').apiKey}`, 'last-event-id': place },
+  });
+  const reader = response.body!.getReader();
+  const firstBytes = new TextDecoder().decode((await reader.read()).value);
+  await reader.cancel();
+  expect(firstBytes.split('\n')[0]).toBe(`id: ${place}`);
+});
+
+test('a revoked key is cut off within five seconds; lost rights stop the events', async () => {
+  const { url } = await startServer();
+  const [revoked, demoted] = [await listen(url, 'admin'), await listen(url, 'member')];
+  const started = Date.now();
+  const user = (key: string) => events.db.selectFrom('users').select('id').where('email', '=', person(key).email);
+  await events.db.updateTable('api_keys').set({ revoked_at: new Date() }).where('user_id', '=', user('admin')).execute();
+  await events.db.deleteFrom('permission_bindings').where('user_id', '=', user('member')).execute();
+  await revoked.ended;
+  expect(Date.now() - started).toBeLessThan(5000);
+  await new Promise((resolve) => setTimeout(resolve, Math.max(0, 4500 - (Date.now() - started))));
+  await happen('admin', 'secret by now');
+  const witness = await listen(url, 'other');
+  await happen('other', 'mark');
+  await until(() => witness.messages.length === 1);
+  expect(labels(demoted)).toEqual([]);
+});

@@ -1,0 +1,99 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createGpuaasClient, type GpuaasClient } from './client.ts';
+import { subscribeEvents } from './events.ts';
+import { paginate } from './paginate.ts';
+import { unwrap } from './problem.ts';
+
+let server: Server | undefined;
+afterEach(() => void server?.close());
+
+/** A network that fails as told; the real server is met in tests/contract. */
+async function faulty(answer: (request: IncomingMessage, response: ServerResponse, attempt: number) => void) {
+  const seen: { key: string | undefined; body: string }[] = [];
+  server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      seen.push({ key: request.headers['x-idempotency-key'] as string | undefined, body });
+      answer(request, response, seen.length);
+    });
+  });
+  await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve));
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client: GpuaasClient = createGpuaasClient({ baseUrl, apiKey: 'k', retry: { maximumWaitMs: 50 } });
+  return { client, seen, baseUrl };
+}
+
+const json = (response: ServerResponse, status: number, body: object, headers = {}): void => {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+};
+const patch = { params: { path: { sku: 'a' } }, body: { enabled: true } };
+
+describe('retries', () => {
+  it('send a mutation again with the same key and body after 503, 429 and a lost connection', async () => {
+    const { client, seen } = await faulty((request, response, attempt) => {
+      if (attempt === 1) json(response, 503, {});
+      else if (attempt === 2) json(response, 429, {}, { 'retry-after': '1' });
+      else if (attempt === 3) request.socket.destroy();
+      else json(response, 200, { sku: 'a', enabled: true });
+    });
+    const sku = await unwrap(client.PATCH('/api/v1/admin/skus/{sku}', patch));
+    expect(sku.enabled).toBe(true);
+    expect(seen).toHaveLength(4);
+    expect(new Set(seen.map(({ key }) => key)).size).toBe(1);
+    expect(seen.every(({ body }) => body === '{"enabled":true}')).toBe(true);
+  });
+
+  it('are not made for refusals', async () => {
+    const { client, seen } = await faulty((_request, response) => json(response, 409, { code: 'sku_unavailable', status: 409 }));
+    await expect(unwrap(client.PATCH('/api/v1/admin/skus/{sku}', patch))).rejects.toMatchObject({ code: 'sku_unavailable' });
+    expect(seen).toHaveLength(1);
+  });
+
+  it('end with the last answer when the failure stays', async () => {
+    const { client, seen } = await faulty((_request, response) => json(response, 502, {}));
+    await expect(unwrap(client.GET('/api/v1/me'))).rejects.toMatchObject({ code: 'unexpected_response' });
+    expect(seen).toHaveLength(5);
+  });
+
+  it('leave readiness alone: its 503 is the answer', async () => {
+    const { client, seen } = await faulty((_request, response) => json(response, 503, { ready: false, parts: [] }));
+    const { response } = await client.GET('/readyz');
+    expect(response.status).toBe(503);
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe('paginate', () => {
+  it('walks every page', async () => {
+    const pages: Record<string, { items: number[]; next_page: string | null }> = {
+      first: { items: [1, 2], next_page: 'b' },
+      b: { items: [], next_page: 'c' },
+      c: { items: [3], next_page: null },
+    };
+    const all: number[] = [];
+    for await (const item of paginate(async ({ page }) => pages[page ?? 'first']!)) all.push(item);
+    expect(all).toEqual([1, 2, 3]);
+  });
+});
+
+describe('subscribeEvents', () => {
+  it('waits and connects again after 429 and 503, and gives up after 401', async () => {
+    const { baseUrl, seen } = await faulty((_request, response, attempt) => {
+      if (attempt === 1) json(response, 429, {}, { 'retry-after': '0' });
+      else if (attempt === 2) json(response, 503, {}, { 'retry-after': '0' });
+      else if (attempt === 3) response.writeHead(200).end('id: 1-1\ndata: {"event_id":"e"}\n\n');
+      else json(response, 401, {});
+    });
+    const events: unknown[] = [];
+    const read = async (): Promise<void> => {
+      const stream = subscribeEvents({ baseUrl, signal: AbortSignal.timeout(20_000) });
+      for await (const event of stream) events.push(event);
+    };
+    await expect(read()).rejects.toMatchObject({ status: 401 });
+    expect(events).toEqual([{ event_id: 'e' }]);
+    expect(seen).toHaveLength(4);
+  });
+});

@@ -1,0 +1,91 @@
+/**
+ * How much of a bare fastify handler's rate the platform's HTTP path keeps: authenticated read and idempotent
+ * write, beside handlers that run the same SQL in the same process, in alternating rounds.
+ */
+import { randomUUID } from 'node:crypto';
+import { loadavg } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { setup } from '../setup/global-setup.ts';
+import { createTestApi } from '../harness/api.ts';
+import { RECORDED_KEY, startBareServer } from './bare-server.ts';
+import { recordStatements } from './record-statements.ts';
+import { seedAllocation } from './seed-allocation.ts';
+import type { LoadRequest, LoadResult } from './load-worker.ts';
+
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
+const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
+const CONNECTIONS = 16;
+const TARGET = 0.5;
+
+const teardown = await setup();
+const api = await createTestApi({ checkResponses: false });
+const member = api.people['member']!;
+const allocationId = await seedAllocation(api.services.db, member);
+const platform = await api.server.listen({ host: '127.0.0.1', port: 0 });
+const load = new Worker(fileURLToPath(new URL('./load-worker.ts', import.meta.url)));
+
+const authorization = { authorization: `Bearer ${member.apiKey}` };
+const operator = { authorization: `Bearer ${api.people['operator']!.apiKey}` };
+const read = `/api/v1/allocations/${allocationId}`;
+const sku = '/api/v1/admin/skus/h200-sxm-slice';
+const edit = { method: 'PATCH', body: '{"enabled":true}', headers: { ...operator, 'content-type': 'application/json' } };
+const readStatements = await recordStatements(() => fetch(platform + read, { headers: authorization }));
+const writeStatements = await recordStatements(() =>
+  fetch(platform + sku, { ...edit, headers: { ...edit.headers, 'x-idempotency-key': RECORDED_KEY } }),
+);
+console.log(`a read sends ${readStatements.length} statements, a write ${writeStatements.length}`);
+const bare = await startBareServer(api.services, {
+  '/read': { method: 'GET', statements: readStatements, oneTransaction: false },
+  '/read-only': { method: 'GET', statements: readStatements.slice(1), oneTransaction: false },
+  '/write': { method: 'PATCH', statements: writeStatements, oneTransaction: true },
+});
+const cases: Record<string, LoadRequest> = {
+  'read, platform': { url: platform + read, headers: authorization },
+  'read, bare (same statements)': { url: `${bare.url}/read`, headers: authorization },
+  'read, bare (without the key look-up)': { url: `${bare.url}/read-only`, headers: authorization },
+  'write, platform': { url: platform + sku, ...edit, idempotencyKeys: true },
+  'write, bare (same statements)': { url: `${bare.url}/write`, ...edit, idempotencyKeys: true },
+};
+
+try {
+  const rates = new Map<string, LoadResult[]>(Object.keys(cases).map((name) => [name, []]));
+  for (const request of Object.values(cases)) await run(request, 1);
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    for (const [name, request] of Object.entries(cases)) rates.get(name)!.push(await run(request, SECONDS));
+    console.log(`round ${round}/${ROUNDS}, load ${loadavg()[0]!.toFixed(1)}`);
+  }
+  console.log('');
+  const median = new Map([...rates].map(([name, results]) => [name, medianOf(results)]));
+  for (const [name, { perSecond, p50, p99 }] of median) {
+    console.log(`${name.padEnd(38)} ${perSecond.toFixed(0).padStart(6)} req/s  p50 ${p50.toFixed(1)} ms  p99 ${p99.toFixed(1)} ms`);
+  }
+  const ratio = (a: string, b: string): number => median.get(a)!.perSecond / median.get(b)!.perSecond;
+  const same = ratio('read, platform', 'read, bare (same statements)');
+  console.log(`\nread against the same SQL:       ${percent(same)} (target ${percent(TARGET)})`);
+  console.log(`read without the key look-up:    ${percent(ratio('read, platform', 'read, bare (without the key look-up)'))}`);
+  console.log(`write against the same SQL:      ${percent(ratio('write, platform', 'write, bare (same statements)'))}`);
+  if (same < TARGET) process.exitCode = 1;
+} finally {
+  await load.terminate();
+  await bare.close();
+  await api.stop();
+  await teardown();
+}
+
+function run(request: LoadRequest, seconds: number): Promise<LoadResult> {
+  return new Promise((resolve, reject) => {
+    load.once('message', (result: LoadResult | { error: string }) =>
+      'error' in result ? reject(new Error(result.error)) : resolve(result),
+    );
+    load.postMessage({ request, seconds, connections: CONNECTIONS, run: randomUUID() });
+  });
+}
+
+function medianOf(results: LoadResult[]): LoadResult {
+  return results.toSorted((a, b) => a.perSecond - b.perSecond)[Math.floor(results.length / 2)]!;
+}
+
+function percent(part: number): string {
+  return `${(part * 100).toFixed(0)} %`;
+}

@@ -1,0 +1,143 @@
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { subscribeEvents, type EventEnvelope } from '@gpuaas/sdk/events';
+import { unwrap } from '@gpuaas/sdk/problem';
+import { getAllocation, launch, release, waitForState, type Allocation } from '../harness/allocations.ts';
+import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
+import { mintTerminalToken, TestTerminal } from '../harness/terminal.ts';
+
+let platform: TestPlatform;
+let allocation: Allocation;
+beforeAll(async () => {
+  platform = await startTestPlatform({ nodes: 1 });
+  const launched = await launch(platform.member, platform.projectId, 1);
+  allocation = await waitForState(platform.member, launched.id, 'active');
+}, 120_000);
+afterAll(() => platform?.stop());
+
+describe('web terminal', () => {
+  it('opens once per token, also when ten race for it', async () => {
+    const { token, websocket_path } = await mintTerminalToken(platform.member, allocation.id);
+    const racers = Array.from({ length: 10 }, () => new TestTerminal(platform.baseUrl, websocket_path, token));
+    const results = await Promise.allSettled(racers.map((racer) => racer.ready));
+    expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
+    const winner = racers[results.findIndex((result) => result.status === 'fulfilled')]!;
+    const loser = racers[results.findIndex((result) => result.status === 'rejected')]!;
+    expect((await loser.ended).code).toBe(4401);
+    winner.close();
+  });
+
+  it('refuses an unknown token and a page of another site', async () => {
+    const { token, websocket_path } = await mintTerminalToken(platform.member, allocation.id);
+    const unknown = new TestTerminal(platform.baseUrl, websocket_path, 'x'.repeat(43));
+    expect((await unknown.ended).code).toBe(4401);
+    const foreign = new TestTerminal(platform.baseUrl, websocket_path, token, 'https://evil.example');
+    await expect(foreign.ready).rejects.toThrow(/403/);
+  });
+
+  it('gives no token to another tenant', async () => {
+    await expect(mintTerminalToken(platform.stranger, allocation.id)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it.skipIf(!existsSync('/usr/bin/bwrap'))('carries a shell and is cut when the allocation is released (needs bubblewrap)', async () => {
+    const other = await launch(platform.member, platform.projectId, 1);
+    await waitForState(platform.member, other.id, 'active');
+    const { token, websocket_path } = await mintTerminalToken(platform.member, other.id);
+    const terminal = new TestTerminal(platform.baseUrl, websocket_path, token);
+    await terminal.ready;
+    terminal.type('echo "sum $((20+22))"\n');
+    await expect.poll(() => terminal.output, { timeout: 10_000 }).toContain('sum 42');
+    await release(platform.member, other.id);
+    const end = await terminal.ended;
+    expect(end.message).toMatch(/released/);
+    await expect(mintTerminalToken(platform.member, other.id)).rejects.toMatchObject({ code: 'allocation_not_active' });
+    await waitForState(platform.member, other.id, 'released');
+  });
+});
+
+describe('live events', () => {
+  it('reach their tenant only and resume without a gap', async () => {
+    const stop = new AbortController();
+    const seen: EventEnvelope[] = [];
+    const foreign: EventEnvelope[] = [];
+    const member = collect(platform.keys.member, seen, stop.signal);
+    const stranger = collect(platform.keys.other, foreign, stop.signal);
+    await Promise.all([member.open, stranger.open]);
+    const launched = await launch(platform.member, platform.projectId, 1);
+    await waitForState(platform.member, launched.id, 'active');
+    await expect
+      .poll(() => seen.filter(isAbout(launched.id)).map((event) => event.event_type), { timeout: 10_000 })
+      .toContain('allocation.active');
+    expect(foreign.filter(isAbout(launched.id))).toEqual([]);
+    const timeline = await unwrap(
+      platform.member.GET('/api/v1/allocations/{allocation_id}/timeline', {
+        params: { path: { allocation_id: launched.id }, query: { limit: 200 } },
+      }),
+    );
+    expect(seen.filter(isAbout(launched.id)).map((event) => event.event_id)).toEqual(
+      timeline.items.map((entry) => entry.event_id),
+    );
+    stop.abort();
+    await release(platform.member, launched.id);
+    await waitForState(platform.member, launched.id, 'released');
+  });
+
+  it('end when the key is revoked', async () => {
+    const { db } = platform.services;
+    const stop = new AbortController();
+    const stream = collect(platform.keys.admin, [], stop.signal);
+    await stream.open;
+    await db.updateTable('api_keys').set({ revoked_at: new Date() }).where('name', '=', 'demo').where('user_id', 'in', (q) =>
+      q.selectFrom('users').select('id').where('subject', '=', 'admin'),
+    ).execute();
+    await expect(stream.done).rejects.toMatchObject({ status: 401 });
+    const answer = await fetch(`${platform.baseUrl}/api/v1/me`, {
+      headers: { authorization: `Bearer ${platform.keys.admin}` },
+    });
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe('audit', () => {
+  it('has a row for each mutation and each denied attempt', async () => {
+    const denied = await unwrap(
+      platform.stranger.POST('/api/v1/allocations/{allocation_id}/release', {
+        params: { path: { allocation_id: allocation.id } },
+      }),
+    ).catch((error: unknown) => error);
+    expect(denied).toMatchObject({ code: 'not_found' });
+    expect(await getAllocation(platform.member, allocation.id)).toMatchObject({ states: { desired: 'active' } });
+    const rows = await platform.services.db
+      .selectFrom('audit_logs')
+      .select(['action', 'result', 'target_id'])
+      .where('target_id', '=', allocation.id)
+      .execute();
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        { action: 'allocation.create', result: 'succeeded', target_id: allocation.id },
+        { action: 'allocation.terminal_token', result: 'succeeded', target_id: allocation.id },
+        { action: 'allocation.terminal_token', result: 'denied', target_id: allocation.id },
+        { action: 'allocation.terminal_open', result: 'succeeded', target_id: allocation.id },
+        { action: 'allocation.release', result: 'denied', target_id: allocation.id },
+      ]),
+    );
+    await expect(platform.services.db.deleteFrom('audit_logs').execute()).rejects.toThrow(/append-only/);
+  });
+});
+
+function isAbout(allocationId: string): (event: EventEnvelope) => boolean {
+  return (event) => event.payload['allocation_id'] === allocationId;
+}
+
+function collect(apiKey: string, into: EventEnvelope[], signal: AbortSignal) {
+  let opened: () => void = () => undefined;
+  const open = new Promise<void>((resolve) => {
+    opened = resolve;
+  });
+  const done = (async () => {
+    const options = { baseUrl: platform.baseUrl, apiKey, signal, onStatus: () => opened() };
+    for await (const event of subscribeEvents(options)) into.push(event);
+  })();
+  done.catch(() => undefined);
+  return { open, done };
+}
