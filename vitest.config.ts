@@ -23,8 +23,8 @@ export default defineConfig({
           name: 'main',
           include: ['**/*.test.ts'],
           exclude: [...outside, deep, ...wholePlatform],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
         },
       },
       {

@@ -579,7 +579,7 @@ alter table allocations add constraint allocations_per_gpu_hour_micros_check CHE
 alter table allocations add constraint allocations_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text, 'active'::text, 'releasing'::text, 'released'::text, 'failed'::text, 'release_failed'::text])));
 alter table audit_logs add constraint audit_logs_result_check CHECK ((result = ANY (ARRAY['succeeded'::text, 'refused'::text, 'denied'::text, 'failed'::text])));
 alter table claim_cells add constraint claim_cells_cell_check CHECK (((cell >= 0) AND (cell <= 15)));
-alter table event_consumers add constraint event_consumers_name_check CHECK ((name ~ '^[a-z][a-z0-9-]{0,62}$'::text));
+alter table event_consumers add constraint event_consumers_name_check CHECK ((name ~ '^[a-z][a-z0-9_.-]{0,62}$'::text));
 alter table images add constraint images_digest_check CHECK ((digest ~ '^sha256:[0-9a-f]{64}$'::text));
 alter table images add constraint images_kind_check CHECK ((kind = ANY (ARRAY['base'::text, 'cuda-dev'::text])));
 alter table incidents add constraint incidents_dedupe_key_check CHECK (((length(dedupe_key) >= 1) AND (length(dedupe_key) <= 300)));

@@ -21,14 +21,25 @@ export async function eventTypes(file: string, header: string): Promise<string> 
   const schemaOf: Record<string, string> = {};
   for (const [name, channel] of Object.entries(document.channels)) {
     const message = messages[name];
-    if (!message || channel.address !== name || channel.messages.event.$ref !== `#/components/messages/${name}`) {
+    if (
+      !message ||
+      channel.address !== name ||
+      channel.messages.event.$ref !== `#/components/messages/${name}`
+    ) {
       throw new Error(`channel ${name} must carry the message of its own name at its own address`);
     }
     types[name] = { summary: message.summary, audience: message['x-audience'] };
     schemaOf[name] = message.payload.allOf[1].properties.payload.$ref.split('/').at(-1)!;
   }
-  const used = Object.fromEntries([...new Set(Object.values(schemaOf))].map((name) => [name, schemas[name]!]));
-  const everything: JSONSchema = { title: 'AllPayloads', type: 'object', properties: used, additionalProperties: false };
+  const used = Object.fromEntries(
+    [...new Set(Object.values(schemaOf))].map((name) => [name, schemas[name]!]),
+  );
+  const everything: JSONSchema = {
+    title: 'AllPayloads',
+    type: 'object',
+    properties: used,
+    additionalProperties: false,
+  };
   const options = { bannerComment: '', additionalProperties: false, ignoreMinAndMaxItems: true };
   const map = Object.entries(schemaOf).map(([type, schema]) => `  '${type}': ${schema};`);
   return [

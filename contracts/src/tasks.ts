@@ -1,7 +1,7 @@
 import Ajv2020 from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { taskSchemas } from '../generated/tasks.ts';
-import type { TaskKind, TaskOutput, TaskParams } from '../generated/tasks.ts';
+import type { AccessGrant, TaskKind, TaskOutput, TaskParams } from '../generated/tasks.ts';
 
 export type { TaskKind, TaskOutput, TaskParams } from '../generated/tasks.ts';
 export type { AccessGrant, CandidateSlot, SlotBundle } from '../generated/tasks.ts';
@@ -23,17 +23,23 @@ export function isTaskKind(kind: string): kind is TaskKind {
 }
 
 export function parseTaskParams<K extends TaskKind>(kind: K, value: unknown): TaskParams[K] {
-  return parse<TaskParams[K]>(`${kind}.params.json`, value);
+  check(`${kind}.params.json`, value);
+  return value as TaskParams[K];
 }
 
 export function parseTaskOutput<K extends TaskKind>(kind: K, value: unknown): TaskOutput[K] {
-  return parse<TaskOutput[K]>(`${kind}.output.json`, value);
+  check(`${kind}.output.json`, value);
+  return value as TaskOutput[K];
+}
+
+export function parseAccessGrant(value: unknown): AccessGrant {
+  check('access-grant.json', value);
+  return value as AccessGrant;
 }
 
 /** Checks `value` against a schema of `contracts/tasks`, by file name. */
-export function parse<T>(schemaId: string, value: unknown): T {
+function check(schemaId: string, value: unknown): void {
   const validate = ajv.getSchema(schemaId);
   if (!validate) throw new TaskSchemaError(`unknown schema ${schemaId}`);
   if (!validate(value)) throw new TaskSchemaError(`${schemaId}: ${ajv.errorsText(validate.errors)}`);
-  return value as T;
 }

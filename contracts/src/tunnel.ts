@@ -1,5 +1,5 @@
 import type { AccessGrant } from '../generated/tasks.ts';
-import { parse } from './tasks.ts';
+import { parseAccessGrant } from './tasks.ts';
 
 /**
  * The tunnel is one WebSocket that the agent opens; inside it HTTP/2 runs the other way round: the gateway is
@@ -23,5 +23,5 @@ export function encodeGrant(signed: SignedGrant): string {
 export function decodeGrant(header: string): SignedGrant {
   const value = JSON.parse(Buffer.from(header, 'base64url').toString('utf8')) as SignedGrant;
   if (typeof value.signature !== 'string') throw new TypeError('grant has no signature');
-  return { grant: parse<AccessGrant>('access-grant.json', value.grant), signature: value.signature };
+  return { grant: parseAccessGrant(value.grant), signature: value.signature };
 }

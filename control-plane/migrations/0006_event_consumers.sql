@@ -23,7 +23,7 @@ end;
 
 -- Where each consumer stands, and which process runs it now.
 create table event_consumers (
-  name text primary key check (name ~ '^[a-z][a-z0-9-]{0,62}$'),
+  name text primary key check (name ~ '^[a-z][a-z0-9_.-]{0,62}$'),
   cursor_xid xid8 not null,
   cursor_position bigint not null,
   runner text,

@@ -47,8 +47,12 @@ describe('retries', () => {
   });
 
   it('are not made for refusals', async () => {
-    const { client, seen } = await faulty((_request, response) => json(response, 409, { code: 'sku_unavailable', status: 409 }));
-    await expect(unwrap(client.PATCH('/api/v1/admin/skus/{sku}', patch))).rejects.toMatchObject({ code: 'sku_unavailable' });
+    const { client, seen } = await faulty((_request, response) =>
+      json(response, 409, { code: 'sku_unavailable', status: 409 }),
+    );
+    await expect(unwrap(client.PATCH('/api/v1/admin/skus/{sku}', patch))).rejects.toMatchObject({
+      code: 'sku_unavailable',
+    });
     expect(seen).toHaveLength(1);
   });
 
@@ -59,7 +63,9 @@ describe('retries', () => {
   });
 
   it('leave readiness alone: its 503 is the answer', async () => {
-    const { client, seen } = await faulty((_request, response) => json(response, 503, { ready: false, parts: [] }));
+    const { client, seen } = await faulty((_request, response) =>
+      json(response, 503, { ready: false, parts: [] }),
+    );
     const { response } = await client.GET('/readyz');
     expect(response.status).toBe(503);
     expect(seen).toHaveLength(1);

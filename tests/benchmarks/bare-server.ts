@@ -19,7 +19,8 @@ export async function startBareServer(
       url,
       handler: async (request) => {
         const key = request.headers['x-idempotency-key'];
-        const fresh = (values: unknown[]): unknown[] => values.map((value) => (value === RECORDED_KEY ? key : value));
+        const fresh = (values: unknown[]): unknown[] =>
+          values.map((value) => (value === RECORDED_KEY ? key : value));
         let rows: unknown[] = [];
         if (!oneTransaction) {
           for (const statement of statements) rows = (await pool.query({ ...statement })).rows;

@@ -52,11 +52,15 @@ try {
 }
 
 async function measure(db: Db, listener: Listener): Promise<void> {
-  say(`load before ${load()} on ${cpus().length} cores (${cpus()[0]?.model.trim()}), ${COUNT} events, ${WRITERS} writers`);
+  say(
+    `load before ${load()} on ${cpus().length} cores (${cpus()[0]?.model.trim()}), ${COUNT} events, ${WRITERS} writers`,
+  );
   const bare = await writeRate(db, (tx, subject) => bareInsert(tx, subject));
   const one = await writeRate(db, (tx, subject) => tell(tx, subject));
   say(`bare insert       ${perSecond(bare)}  one row, one transaction, no order, no wake-up`);
-  say(`emit              ${perSecond(one)}  one event, one transaction: ${ratio(one, bare)} of the bare insert`);
+  say(
+    `emit              ${perSecond(one)}  one event, one transaction: ${ratio(one, bare)} of the bare insert`,
+  );
 
   const embedded = (): Bus => new EmbeddedBus(db, listener, log);
   const read = await readRate(embedded(), 'bench-read', COUNT * 2, () => Promise.resolve());
@@ -81,7 +85,11 @@ async function measureNats(db: Db, listener: Listener, embeddedRate: number): Pr
     let running = await relay();
     const bus = new NatsBus(db, log, nats.url);
     let seen = 0;
-    await bus.consume({ name: 'bench-nats', startFrom: 'now', handle: () => Promise.resolve(void (seen += 1)) });
+    await bus.consume({
+      name: 'bench-nats',
+      startFrom: 'now',
+      handle: () => Promise.resolve(void (seen += 1)),
+    });
     // One event through, so that both ends stand at the head of the stream, then a pile for the relay.
     await pause(500);
     await transact(db, (tx) => tell(tx, subjects[0]!));
@@ -91,9 +99,13 @@ async function measureNats(db: Db, listener: Listener, embeddedRate: number): Pr
     const started = performance.now();
     running = await relay();
     await reach(() => seen > COUNT);
-    await reach(async () => (await listConsumerLag(db)).find(({ name }) => name === RELAY)?.eventsBehind === 0);
+    await reach(
+      async () => (await listConsumerLag(db)).find(({ name }) => name === RELAY)?.eventsBehind === 0,
+    );
     const rate = COUNT / ((performance.now() - started) / 1000);
-    say(`relay → NATS → us ${perSecond(rate)}  published and consumed: ${ratio(rate, embeddedRate)} of embedded consume`);
+    say(
+      `relay → NATS → us ${perSecond(rate)}  published and consumed: ${ratio(rate, embeddedRate)} of embedded consume`,
+    );
     await bus.close();
     say(`NATS latency      ${await latency(db, new NatsBus(db, log, nats.url), 'bench-nats-latency')}`);
     await running.stop();
@@ -166,7 +178,12 @@ async function pile(db: Db, count: number): Promise<void> {
 }
 
 async function bareInsert(tx: Tx, subject: string): Promise<void> {
-  const payload = JSON.stringify({ task_id: subject, node_id: subject, kind: 'slice.vm_provision', state: 'claimed' });
+  const payload = JSON.stringify({
+    task_id: subject,
+    node_id: subject,
+    kind: 'slice.vm_provision',
+    state: 'claimed',
+  });
   await sql`insert into outbox_events (event_id, event_type, correlation_id, subject_id, payload)
     values (${newId()}, 'node.task_changed', ${newId()}, ${subject}, ${payload})`.execute(tx);
 }
@@ -175,13 +192,18 @@ function transact<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {
   return db.transaction().execute(work);
 }
 
-async function inParallel(workers: number, count: number, work: (index: number) => Promise<unknown>): Promise<void> {
+async function inParallel(
+  workers: number,
+  count: number,
+  work: (index: number) => Promise<unknown>,
+): Promise<void> {
   let next = 0;
   const deadline = Date.now() + LIMIT_MS;
   await Promise.all(
     Array.from({ length: workers }, async () => {
       while (next < count) {
-        if (Date.now() > deadline) throw new Error(`only ${next} of ${count} were written in ${LIMIT_MS / 1000} s`);
+        if (Date.now() > deadline)
+          throw new Error(`only ${next} of ${count} were written in ${LIMIT_MS / 1000} s`);
         next += 1;
         await work(next);
       }

@@ -6,7 +6,10 @@ export interface Statement {
   values: unknown[];
 }
 
-type Query = (config: string | { name?: string; text: string; values?: unknown[] }, values?: unknown) => unknown;
+type Query = (
+  config: string | { name?: string; text: string; values?: unknown[] },
+  values?: unknown,
+) => unknown;
 
 /** The statements that `work` sends, so that the bare handlers run the same SQL and can never drift from it. */
 export async function recordStatements(work: () => Promise<unknown>): Promise<Statement[]> {
@@ -16,7 +19,12 @@ export async function recordStatements(work: () => Promise<unknown>): Promise<St
   prototype.query = function recording(this: unknown, config, values) {
     const list = Array.isArray(values) ? (values as unknown[]) : [];
     if (typeof config === 'string') statements.push({ text: config, values: list });
-    else statements.push({ ...(config.name ? { name: config.name } : {}), text: config.text, values: config.values ?? list });
+    else
+      statements.push({
+        ...(config.name ? { name: config.name } : {}),
+        text: config.text,
+        values: config.values ?? list,
+      });
     return query.apply(this, arguments as unknown as Parameters<Query>);
   };
   try {

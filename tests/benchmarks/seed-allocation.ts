@@ -4,7 +4,11 @@ import { newId } from '@gpuaas/control-plane/platform/ids';
 
 /** An allocation to read; nothing runs behind it. */
 export async function seedAllocation(db: Db, person: SeededPerson): Promise<string> {
-  const user = await db.selectFrom('users').select('id').where('email', '=', person.email).executeTakeFirstOrThrow();
+  const user = await db
+    .selectFrom('users')
+    .select('id')
+    .where('email', '=', person.email)
+    .executeTakeFirstOrThrow();
   const price = await db.selectFrom('sku_prices').selectAll().executeTakeFirstOrThrow();
   const image = await db.selectFrom('images').selectAll().executeTakeFirstOrThrow();
   const id = newId();

@@ -32,83 +32,101 @@ afterAll(async () => {
 const publicContract = new Contract(document);
 const nodeContract = new Contract(nodeDocument);
 
-describe.each(publicContract.operations.map((operation) => ({ id: operation.id, operation })))('$id', ({ operation }) => {
-  const stream = operation.id === 'streamEvents';
-  if (!operation.public) {
-    it('refuses malformed requests without credentials as unauthenticated', async () => {
-      for (const request of sample(malformedRequests(publicContract, operation), 10)) {
-        const answer = await send(api.server, request);
-        expect(answer.statusCode, explain(request, answer)).toBe(401);
-        assertDocumented(publicContract, operation, request, answer);
-      }
-    });
-  }
-  if (hasMalformed(operation)) {
-    it(`refuses ${MALFORMED} malformed requests as documented`, async () => {
-      await each(sample(malformedRequests(publicContract, operation), MALFORMED), async (request) => {
-        const answer = await send(api.server, { ...request, headers: { ...request.headers, ...credentials('operator') } });
-        assertRefused(answer, request);
-        assertDocumented(publicContract, operation, request, answer);
+describe.each(publicContract.operations.map((operation) => ({ id: operation.id, operation })))(
+  '$id',
+  ({ operation }) => {
+    const stream = operation.id === 'streamEvents';
+    if (!operation.public) {
+      it('refuses malformed requests without credentials as unauthenticated', async () => {
+        for (const request of sample(malformedRequests(publicContract, operation), 10)) {
+          const answer = await send(api.server, request);
+          expect(answer.statusCode, explain(request, answer)).toBe(401);
+          assertDocumented(publicContract, operation, request, answer);
+        }
       });
-    });
-  }
-  if (!stream) {
-    it(`answers ${VALID} valid requests as documented`, async () => {
-      const people = ['operator', 'member', 'admin', 'other'];
-      const requests = sample(validRequests(publicContract, operation, knownValues()), VALID);
-      await each(requests, async (request, index) => {
-        const as = credentials(people[index % people.length]!);
-        const answer = await send(api.server, { ...request, headers: { ...request.headers, ...(operation.public ? {} : as) } });
-        assertDocumented(publicContract, operation, request, answer);
-        expect(answer.statusCode, explain(request, answer)).not.toBe(401);
-      });
-    });
-  } else {
-    it(`opens ${VALID} streams`, async () => {
-      const base = await api.server.listen({ host: '127.0.0.1', port: 0 });
-      await each(sample(validRequests(publicContract, operation, {}), VALID), async (request) => {
-        const gone = new AbortController();
-        const response = await fetch(base + request.url, {
-          headers: { ...request.headers, ...credentials('member') },
-          signal: gone.signal,
+    }
+    if (hasMalformed(operation)) {
+      it(`refuses ${MALFORMED} malformed requests as documented`, async () => {
+        await each(sample(malformedRequests(publicContract, operation), MALFORMED), async (request) => {
+          const answer = await send(api.server, {
+            ...request,
+            headers: { ...request.headers, ...credentials('operator') },
+          });
+          assertRefused(answer, request);
+          assertDocumented(publicContract, operation, request, answer);
         });
-        expect(response.status).toBe(200);
-        expect(response.headers.get('content-type')).toBe('text/event-stream');
-        await response.body!.getReader().read();
-        gone.abort();
       });
-    });
-  }
-});
+    }
+    if (!stream) {
+      it(`answers ${VALID} valid requests as documented`, async () => {
+        const people = ['operator', 'member', 'admin', 'other'];
+        const requests = sample(validRequests(publicContract, operation, knownValues()), VALID);
+        await each(requests, async (request, index) => {
+          const as = credentials(people[index % people.length]!);
+          const answer = await send(api.server, {
+            ...request,
+            headers: { ...request.headers, ...(operation.public ? {} : as) },
+          });
+          assertDocumented(publicContract, operation, request, answer);
+          expect(answer.statusCode, explain(request, answer)).not.toBe(401);
+        });
+      });
+    } else {
+      it(`opens ${VALID} streams`, async () => {
+        const base = await api.server.listen({ host: '127.0.0.1', port: 0 });
+        await each(sample(validRequests(publicContract, operation, {}), VALID), async (request) => {
+          const gone = new AbortController();
+          const response = await fetch(base + request.url, {
+            headers: { ...request.headers, ...credentials('member') },
+            signal: gone.signal,
+          });
+          expect(response.status).toBe(200);
+          expect(response.headers.get('content-type')).toBe('text/event-stream');
+          await response.body!.getReader().read();
+          gone.abort();
+        });
+      });
+    }
+  },
+);
 
-describe.each(nodeContract.operations.map((operation) => ({ id: operation.id, operation })))('node $id', ({ operation }) => {
-  if (!operation.public) {
-    it('refuses malformed requests without a certificate as unauthenticated', async () => {
-      for (const request of sample(malformedRequests(nodeContract, operation), 10)) {
-        const answer = await send(nodeServer, request);
-        expect(answer.statusCode, explain(request, answer)).toBe(401);
-      }
-    });
-  }
-  it(`refuses ${MALFORMED} malformed requests as documented`, async () => {
-    await each(sample(malformedRequests(nodeContract, operation), MALFORMED), async (request) => {
-      const answer = await send(nodeServer, { ...request, headers: { ...request.headers, [TEST_NODE_HEADER]: nodeId } });
-      assertRefused(answer, request);
-      assertDocumented(nodeContract, operation, request, answer);
-    });
-  });
-  it(`answers ${VALID} valid requests as documented`, async () => {
-    await each(sample(validRequests(nodeContract, operation, { wait_seconds: [0] }), VALID), async (request) => {
-      const payload = request.payload?.replace(/"wait_seconds":\d+/, '"wait_seconds":0');
-      const answer = await send(nodeServer, {
-        ...request,
-        ...(payload === undefined ? {} : { payload }),
-        headers: { ...request.headers, [TEST_NODE_HEADER]: nodeId },
+describe.each(nodeContract.operations.map((operation) => ({ id: operation.id, operation })))(
+  'node $id',
+  ({ operation }) => {
+    if (!operation.public) {
+      it('refuses malformed requests without a certificate as unauthenticated', async () => {
+        for (const request of sample(malformedRequests(nodeContract, operation), 10)) {
+          const answer = await send(nodeServer, request);
+          expect(answer.statusCode, explain(request, answer)).toBe(401);
+        }
       });
-      assertDocumented(nodeContract, operation, request, answer);
+    }
+    it(`refuses ${MALFORMED} malformed requests as documented`, async () => {
+      await each(sample(malformedRequests(nodeContract, operation), MALFORMED), async (request) => {
+        const answer = await send(nodeServer, {
+          ...request,
+          headers: { ...request.headers, [TEST_NODE_HEADER]: nodeId },
+        });
+        assertRefused(answer, request);
+        assertDocumented(nodeContract, operation, request, answer);
+      });
     });
-  });
-});
+    it(`answers ${VALID} valid requests as documented`, async () => {
+      await each(
+        sample(validRequests(nodeContract, operation, { wait_seconds: [0] }), VALID),
+        async (request) => {
+          const payload = request.payload?.replace(/"wait_seconds":\d+/, '"wait_seconds":0');
+          const answer = await send(nodeServer, {
+            ...request,
+            ...(payload === undefined ? {} : { payload }),
+            headers: { ...request.headers, [TEST_NODE_HEADER]: nodeId },
+          });
+          assertDocumented(nodeContract, operation, request, answer);
+        },
+      );
+    });
+  },
+);
 
 describe.each([
   { name: 'public', contract: publicContract, server: () => api.server },
@@ -121,7 +139,11 @@ describe.each([
         if (declared.includes(method)) continue;
         const answer = await server().inject({ method, url, payload: 'not read' });
         expect(answer.statusCode, `${method} ${url}`).toBe(405);
-        expect(String(answer.headers['allow']).split(', ').filter((name) => name !== 'HEAD')).toEqual(declared);
+        expect(
+          String(answer.headers['allow'])
+            .split(', ')
+            .filter((name) => name !== 'HEAD'),
+        ).toEqual(declared);
         expect(answer.json()).toMatchObject({ code: 'method_not_allowed', status: 405 });
       }
     }
@@ -221,7 +243,14 @@ async function seedNode({ services }: TestApi): Promise<string> {
   const id = '019a8000-0000-7000-8000-00000000aaaa';
   await services.db
     .insertInto('nodes')
-    .values({ id, hostname: 'fuzz', region: 'uae-north-1', pool: 'default', rack: 'r', node_family: 'hgx-h200' })
+    .values({
+      id,
+      hostname: 'fuzz',
+      region: 'uae-north-1',
+      pool: 'default',
+      rack: 'r',
+      node_family: 'hgx-h200',
+    })
     .execute();
   await services.db.updateTable('sku_catalog').set({ enabled: true }).execute();
   return id;

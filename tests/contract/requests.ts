@@ -38,7 +38,10 @@ export function malformedRequests(contract: Contract, operation: Operation): fc.
     if (parameter.in === 'query' && parameter.required) {
       sources.push(
         valid.map((value) => ({
-          ...render(operation, { ...value, parameters: { ...value.parameters, [parameter.name]: undefined } }),
+          ...render(operation, {
+            ...value,
+            parameters: { ...value.parameters, [parameter.name]: undefined },
+          }),
           defect: `no ${parameter.name}`,
         })),
       );
@@ -54,7 +57,11 @@ export function malformedRequests(contract: Contract, operation: Operation): fc.
   return fc.oneof(...sources);
 }
 
-function parts(contract: Contract, operation: Operation, known: Record<string, unknown[]>): fc.Arbitrary<Parts> {
+function parts(
+  contract: Contract,
+  operation: Operation,
+  known: Record<string, unknown[]>,
+): fc.Arbitrary<Parts> {
   const fixed = operation.parameters.filter((p) => p.required || p.in === 'path').map((p) => p.name);
   const parameters = fc.record(
     Object.fromEntries(
@@ -69,11 +76,14 @@ function parts(contract: Contract, operation: Operation, known: Record<string, u
   const body = valuesOf(operation.body, contract.resolve).chain((value) =>
     fc.record(
       Object.fromEntries(
-        Object.entries(value as object).map(([name, field]) => [name, sometimes(known[name], fc.constant(field))]),
+        Object.entries(value as object).map(([name, field]) => [
+          name,
+          sometimes(known[name], fc.constant(field)),
+        ]),
       ),
     ),
   );
-  return fc.record({ parameters, body }) as fc.Arbitrary<Parts>;
+  return fc.record({ parameters, body });
 }
 
 function sometimes(known: unknown[] | undefined, otherwise: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
@@ -85,13 +95,17 @@ function render(operation: Operation, value: Parts): GeneratedRequest {
   const query = new URLSearchParams();
   let path = operation.path;
   for (const parameter of operation.parameters) {
-    const given = value.parameters[parameter.name];
+    const given = value.parameters[parameter.name] as string | number | undefined;
     if (given === undefined) continue;
     if (parameter.in === 'path') path = path.replace(`{${parameter.name}}`, pathSegment(String(given)));
     else if (parameter.in === 'query') query.set(parameter.name, String(given));
     else headers[parameter.name.toLowerCase()] = String(given);
   }
-  const request: GeneratedRequest = { method: operation.method, url: query.size > 0 ? `${path}?${query}` : path, headers };
+  const request: GeneratedRequest = {
+    method: operation.method,
+    url: query.size > 0 ? `${path}?${query}` : path,
+    headers,
+  };
   if (value.body === undefined) return request;
   headers['content-type'] = 'application/json';
   return { ...request, payload: JSON.stringify(value.body) };
@@ -106,16 +120,21 @@ function pathSegment(text: string): string {
 /** Text that a parameter of this schema must refuse. */
 function wrongTexts(schema: Schema, place: Parameter['in']): string[] {
   const wrong: string[] = [];
-  if (schema.format === 'uuid') wrong.push('x', '0', '12345678-1234-1234-1234-12345678901g', `'; drop table users; --`);
+  if (schema.format === 'uuid')
+    wrong.push('x', '0', '12345678-1234-1234-1234-12345678901g', `'; drop table users; --`);
   if (schema.type === 'integer') wrong.push('abc', '1.5', 'NaN', '1e999', 'true', '0x');
   if (schema.type === 'integer' && schema.maximum !== undefined) wrong.push(String(schema.maximum + 1));
   if (schema.type === 'integer' && schema.minimum !== undefined) wrong.push(String(schema.minimum - 1));
   if (schema.enum) wrong.push('no_such_value', '0');
-  if (schema.type === 'string' && schema.maxLength !== undefined) wrong.push('a'.repeat(schema.maxLength + 1));
+  if (schema.type === 'string' && schema.maxLength !== undefined)
+    wrong.push('a'.repeat(schema.maxLength + 1));
   if (schema.type === 'string' && (schema.minLength ?? 0) > 1) wrong.push('a');
   if (schema.pattern) wrong.push('!$%', 'a|b');
   if (place !== 'header' && schema.type === 'string' && !schema.pattern) wrong.push('a\0b');
-  return wrong.filter((text) => !schema.pattern || !new RegExp(schema.pattern).test(text) || text.length > (schema.maxLength ?? 1e9));
+  return wrong.filter(
+    (text) =>
+      !schema.pattern || !new RegExp(schema.pattern).test(text) || text.length > (schema.maxLength ?? 1e9),
+  );
 }
 
 function brokenParameter(
@@ -139,11 +158,19 @@ function brokenField(
   const { properties = {}, required = [] } = schema;
   const defects: { defect: string; apply(body: Record<string, unknown>): unknown }[] = [
     { defect: 'an unknown field', apply: (body) => ({ ...body, no_such_field: 1 }) },
-    { defect: 'an own __proto__', apply: (body) => JSON.parse(`{"__proto__":{"a":1},${JSON.stringify(body).slice(1)}`.replace(',}', '}')) as unknown },
-    ...[null, [], 'text', 7, true].map((other) => ({ defect: `a body that is ${JSON.stringify(other)}`, apply: () => other })),
+    {
+      defect: 'an own __proto__',
+      apply: (body) =>
+        JSON.parse(`{"__proto__":{"a":1},${JSON.stringify(body).slice(1)}`.replace(',}', '}')) as unknown,
+    },
+    ...[null, [], 'text', 7, true].map((other) => ({
+      defect: `a body that is ${JSON.stringify(other)}`,
+      apply: () => other,
+    })),
     ...required.map((name) => ({
       defect: `no ${name}`,
-      apply: (body: Record<string, unknown>) => Object.fromEntries(Object.entries(body).filter(([key]) => key !== name)),
+      apply: (body: Record<string, unknown>) =>
+        Object.fromEntries(Object.entries(body).filter(([key]) => key !== name)),
     })),
     ...Object.entries(properties).flatMap(([name, property]) =>
       wrongValues(contract, contract.resolve(property)).map((wrong) => ({
@@ -164,7 +191,8 @@ function wrongValues(contract: Contract, schema: Schema): unknown[] {
   const wrong: unknown[] = [];
   if (!types.includes('null') && !schema.anyOf) wrong.push(null);
   if (types.includes('string') || schema.enum) wrong.push(5, ['a'], { a: 1 }, false);
-  if (types.includes('string') && schema.maxLength !== undefined) wrong.push('a'.repeat(schema.maxLength + 1));
+  if (types.includes('string') && schema.maxLength !== undefined)
+    wrong.push('a'.repeat(schema.maxLength + 1));
   if (types.includes('string') && (schema.minLength ?? 0) > 0) wrong.push('');
   if (types.includes('string') && schema.pattern) wrong.push('\n', '!!');
   if (types.includes('string') && !schema.format) wrong.push(`${'a'.repeat(schema.minLength ?? 1)}\0`);
@@ -178,7 +206,8 @@ function wrongValues(contract: Contract, schema: Schema): unknown[] {
     const item = contract.resolve(schema.items);
     wrong.push(...wrongValues(contract, item).map((value) => [value]));
     if (schema.uniqueItems) wrong.push([1, 1]);
-    if (schema.maxItems !== undefined) wrong.push(Array.from({ length: schema.maxItems + 1 }, (_, index) => index));
+    if (schema.maxItems !== undefined)
+      wrong.push(Array.from({ length: schema.maxItems + 1 }, (_, index) => index));
   }
   if (types.includes('object')) {
     wrong.push('a', [], 3);
@@ -220,6 +249,10 @@ function unexpectedBody(operation: Operation, valid: fc.Arbitrary<Parts>): fc.Ar
 function unknownQuery(operation: Operation, valid: fc.Arbitrary<Parts>): fc.Arbitrary<MalformedRequest> {
   return valid.map((value) => {
     const request = render(operation, value);
-    return { ...request, url: `${request.url}${request.url.includes('?') ? '&' : '?'}no_such_query=1`, defect: 'an unknown query parameter' };
+    return {
+      ...request,
+      url: `${request.url}${request.url.includes('?') ? '&' : '?'}no_such_query=1`,
+      defect: 'an unknown query parameter',
+    };
   });
 }

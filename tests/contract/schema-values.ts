@@ -59,7 +59,11 @@ function texts(schema: Schema): fc.Arbitrary<string> {
   const { minLength = 0, maxLength = 100 } = schema;
   const fits = (text: string): boolean => text.length >= minLength && text.length <= maxLength;
   // fast-check cannot generate lookaheads; the one pattern with one is a path.
-  if (schema.pattern?.includes('(?!')) return fc.webPath().map((path) => `/a${path}`).filter(fits);
+  if (schema.pattern?.includes('(?!'))
+    return fc
+      .webPath()
+      .map((path) => `/a${path}`)
+      .filter(fits);
   if (schema.pattern) {
     return fc.stringMatching(new RegExp(schema.pattern), { maxLength: Math.min(maxLength, 60) }).filter(fits);
   }

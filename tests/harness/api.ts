@@ -7,7 +7,7 @@ import { nodeRoutes } from '@gpuaas/control-plane/domains/fleet/node-routes';
 import { seedDemoPeople, type SeededPerson } from '@gpuaas/control-plane/domains/tenancy/seed-demo-people';
 import { createTestDatabase } from '@gpuaas/control-plane/platform/db/testing';
 import { createContractServer } from '@gpuaas/control-plane/platform/http/contract-server';
-import type { ContractDocument, Handler } from '@gpuaas/control-plane/platform/http/operation';
+import type { ContractDocument } from '@gpuaas/control-plane/platform/http/operation';
 import { Problem } from '@gpuaas/control-plane/platform/http/problem';
 import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
 import type { Services } from '@gpuaas/control-plane/platform/services';
@@ -29,9 +29,7 @@ export const NO_LIMITS = { caller: plenty, anonymous: plenty, failed_authenticat
 export const TEST_PUBLIC_URL = 'http://127.0.0.1:1';
 
 /** The public API with its real handlers over a database of its own; no fleet, no worker, no port until asked. */
-export async function createTestApi(
-  options: Partial<ApiOptions> & { log?: Logger } = {},
-): Promise<TestApi> {
+export async function createTestApi(options: Partial<ApiOptions> & { log?: Logger } = {}): Promise<TestApi> {
   const log = options.log ?? quietLogger();
   const dataDir = await mkdtemp(join(tmpdir(), 'gpuaas-test-api-'));
   const database = await createTestDatabase();
@@ -39,7 +37,12 @@ export async function createTestApi(
   const people = await services.db.transaction().execute((tx) => seedDemoPeople(tx, 'test', new Map()));
   const api = await createApi(services, {
     publicUrl: TEST_PUBLIC_URL,
-    oidc: { issuer: `${TEST_PUBLIC_URL}/idp`, clientId: 'test', clientSecret: 'test', redirectUri: TEST_PUBLIC_URL },
+    oidc: {
+      issuer: `${TEST_PUBLIC_URL}/idp`,
+      clientId: 'test',
+      clientSecret: 'test',
+      redirectUri: TEST_PUBLIC_URL,
+    },
     devIdp: null,
     consoleDir: null,
     readiness: new Readiness(),
@@ -69,7 +72,7 @@ export async function createTestNodeApi(services: Services): Promise<FastifyInst
   const { server } = await createContractServer({
     name: 'node',
     document: nodeDocument as unknown as ContractDocument,
-    handlers: nodeRoutes(services) as unknown as Record<string, Handler<never, ReturnType<typeof enrollingNode>>>,
+    handlers: nodeRoutes(services),
     authenticate: async (request, operation) => {
       if (operation.security?.length === 0) return enrollingNode();
       const nodeId = request.headers[TEST_NODE_HEADER];

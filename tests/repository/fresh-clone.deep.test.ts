@@ -9,6 +9,7 @@ import { freePort } from '../harness/free-port.ts';
 import { ROOT } from './source-files.ts';
 
 const isRoot = process.getuid?.() === 0;
+const registry = execFileSync('npm', ['config', 'get', 'registry']).toString().trim();
 const nobody = isRoot ? await accountOf('nobody') : null;
 
 /** What a newcomer does: clone into a path with a space, below a home that nobody else may enter, and start. */
@@ -34,7 +35,7 @@ async function newcomer(user: { uid: number; gid: number } | null): Promise<void
     const options = { cwd: clone, env, ...user };
     execFileSync('npm', ['ci', '--no-audit', '--no-fund'], {
       ...options,
-      stdio: ['ignore', 'ignore', 'inherit'],
+      stdio: ['ignore', 'ignore', 'pipe'],
     });
     for (const start of ['first', 'second']) {
       const child = spawn('npm', ['start'], {
@@ -46,16 +47,18 @@ async function newcomer(user: { uid: number; gid: number } | null): Promise<void
       const ended = once(child, 'exit');
       process.kill(-child.pid!, 'SIGINT');
       await ended;
+      const places = [home, ...(await clusterElsewhere(home))];
       await eventually(
         'the last process to end',
-        async () => ((await processesIn(home)).length === 0 ? true : null),
+        async () => ((await processesIn(places)).length === 0 ? true : null),
         5_000,
       );
     }
     const left = execFileSync('git', ['-c', 'safe.directory=*', 'status', '--porcelain'], { cwd: clone });
     expect(left.toString()).toBe('');
   } finally {
-    await rm(home, { recursive: true, force: true });
+    for (const place of [...(await clusterElsewhere(home)), home])
+      await rm(place, { recursive: true, force: true });
   }
 }
 
@@ -76,8 +79,7 @@ async function untilReady(child: ChildProcess, url: string, start: string): Prom
 
 /** Nothing of ours but the way to the package registry. */
 function bareEnvironment(home: string): Record<string, string> {
-  const passed =
-    /^(PATH|LANG|npm_config_registry|npm_config_userconfig|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS)$/i;
+  const passed = /^(PATH|LANG|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS)$/i;
   const kept = Object.entries(process.env).filter(
     ([name, value]) => passed.test(name) && value !== undefined,
   );
@@ -87,16 +89,23 @@ function bareEnvironment(home: string): Record<string, string> {
     PATH: path.join(':'),
     HOME: home,
     XDG_STATE_HOME: join(home, 'state'),
+    npm_config_registry: registry,
     npm_config_cache: join(home, '.npm'),
     TERM: 'dumb',
   };
 }
 
-async function processesIn(home: string): Promise<string[]> {
+/** Where root's database went when its account cannot enter the home. */
+async function clusterElsewhere(home: string): Promise<string[]> {
+  const noted = await readFile(join(home, 'state/gpuaas/postgres.location'), 'utf8').catch(() => '');
+  return noted === '' ? [] : [noted.trim()];
+}
+
+async function processesIn(places: string[]): Promise<string[]> {
   const found: string[] = [];
   for (const pid of await readdir('/proc')) {
     const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    if (command.includes(home) && Number(pid) !== process.pid) found.push(`${pid} ${command}`);
+    if (places.some((place) => command.includes(place))) found.push(`${pid} ${command}`);
   }
   return found;
 }

@@ -21,6 +21,18 @@ export function cumulativeCost(perHour: Money, seconds: bigint): Money {
   return { currency: perHour.currency, micros: (perHour.micros * seconds) / SECONDS_PER_HOUR };
 }
 
+/** Cost of the seconds from `from` to `to` of a lease. */
+export function windowCost(perHour: Money, from: bigint, to: bigint): Money {
+  if (to < from) throw new RangeError('a window must not end before it begins');
+  const micros = cumulativeCost(perHour, to).micros - cumulativeCost(perHour, from).micros;
+  return { currency: perHour.currency, micros };
+}
+
+export function add(a: Money, b: Money): Money {
+  if (a.currency !== b.currency) throw new RangeError(`cannot add ${b.currency} to ${a.currency}`);
+  return { currency: a.currency, micros: a.micros + b.micros };
+}
+
 export function times(amount: Money, factor: number): Money {
   return { currency: amount.currency, micros: amount.micros * BigInt(factor) };
 }
@@ -33,4 +45,19 @@ export function moneyJson({ currency, micros }: Money): MoneyJson {
   const value = Number(micros);
   if (!Number.isSafeInteger(value)) throw new RangeError(`amount ${micros} does not fit the contract`);
   return { currency, micros: value };
+}
+
+const MICROS = 1_000_000n;
+
+/** The exact amount as decimal text, without the currency: `-2.990000`. */
+export function decimalText(micros: bigint): string {
+  const [sign, size] = micros < 0n ? ['-', -micros] : ['', micros];
+  return `${sign}${size / MICROS}.${String(size % MICROS).padStart(6, '0')}`;
+}
+
+/** For people: the currency's usual digits, and as many more as the amount has. Nothing is rounded away. */
+export function formatMoney({ currency, micros }: Money, locale = 'en'): string {
+  const format = new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 6 });
+  // As text, because a number could not hold every amount.
+  return format.format(decimalText(micros) as Intl.StringNumericLiteral);
 }

@@ -19,7 +19,7 @@ import { EventTail } from '../platform/events/tail.ts';
 import { eventTailReadiness } from '../platform/http/event-tail-readiness.ts';
 import { streamEvents } from '../platform/events/stream-route.ts';
 import { createContractServer } from '../platform/http/contract-server.ts';
-import type { ContractDocument, Handler } from '../platform/http/operation.ts';
+import type { ContractDocument } from '../platform/http/operation.ts';
 import type { RateLimits } from '../platform/http/rate-limits.ts';
 import type { Readiness } from '../platform/http/readiness.ts';
 import { serveConsole } from '../platform/http/serve-console.ts';
@@ -90,7 +90,7 @@ export async function createApi(
   const { server, stop } = await createContractServer<Caller>({
     name: 'public',
     document: document as unknown as ContractDocument,
-    handlers: handlers as unknown as Record<string, Handler<never, Caller>>,
+    handlers,
     authenticate: (request, operation) => authenticate(services.database, request, operation),
     db: services.db,
     log,

@@ -1,3 +1,4 @@
+import { allocationOverviewConsumer } from '../domains/read-models/project-allocations.ts';
 import { WebhookDeliverer } from '../domains/webhooks/deliverer.ts';
 import { webhookFanOut } from '../domains/webhooks/fan-out.ts';
 import { openBus } from '../platform/events/open-bus.ts';
@@ -11,6 +12,7 @@ export async function startEventConsumers(
 ): Promise<{ stop(): Promise<void> }> {
   const bus = await openBus(services, config.natsUrl);
   await bus.consume(webhookFanOut(services.db));
+  await bus.consume(allocationOverviewConsumer(services.db));
   const deliverer = new WebhookDeliverer(services, { allowPrivateTargets: config.allowPrivateWebhooks });
   deliverer.start();
   return {

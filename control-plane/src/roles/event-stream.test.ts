@@ -7,7 +7,7 @@ import { seedDemoPeople, type SeededPerson } from '../domains/tenancy/seed-demo-
 import { authenticate } from '../platform/auth/authenticate.ts';
 import type { Caller } from '../platform/auth/caller.ts';
 import { createContractServer, type ContractServer } from '../platform/http/contract-server.ts';
-import type { ContractDocument, Handler } from '../platform/http/operation.ts';
+import type { ContractDocument } from '../platform/http/operation.ts';
 import { newId } from '../platform/ids.ts';
 import type { Services } from '../platform/services.ts';
 import { streamEvents } from '../platform/events/stream-route.ts';
@@ -36,8 +36,10 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const path = '/api/v1/events/stream';
   const api: ContractServer = await createContractServer<Caller>({
     name: 'public',
-    document: { ...rest, paths: { [path]: paths[path]! } } as ContractDocument,
-    handlers: { streamEvents: streamEvents(events as unknown as Services, tail) as unknown as Handler<never, Caller> },
+    document: { ...rest, paths: { [path]: paths[path]! } },
+    handlers: {
+      streamEvents: streamEvents(events as unknown as Services, tail),
+    },
     authenticate: (request, operation) => authenticate(events.database, request, operation),
     db: events.db,
     log: events.log,
@@ -64,7 +66,10 @@ interface Stream {
 /** What an EventSource would see. */
 async function listen(url: string, key: string, lastEventId?: string): Promise<Stream> {
   const response = await fetch(url, {
-    headers: { authorization: `Bearer ${person(key).apiKey}`, ...(lastEventId ? { 'last-event-id': lastEventId } : {}) },
+    headers: {
+      authorization: `Bearer ${person(key).apiKey}`,
+      ...(lastEventId ? { 'last-event-id': lastEventId } : {}),
+    },
   });
   expect(response.status).toBe(200);
   const stream: Stream = { messages: [], lastId: '', ended: Promise.resolve() };
@@ -79,8 +84,14 @@ async function listen(url: string, key: string, lastEventId?: string): Promise<S
         const data = /^data: (.+)$/m.exec(block)?.[1];
         if (id) stream.lastId = id;
         if (!data) continue;
-        const envelope = JSON.parse(data) as { event_type: string; payload: { message?: string; hostname?: string } };
-        stream.messages.push({ type: envelope.event_type, label: envelope.payload.message ?? envelope.payload.hostname ?? '' });
+        const envelope = JSON.parse(data) as {
+          event_type: string;
+          payload: { message?: string; hostname?: string };
+        };
+        stream.messages.push({
+          type: envelope.event_type,
+          label: envelope.payload.message ?? envelope.payload.hostname ?? '',
+        });
       }
     }
   })().catch(() => undefined);
@@ -90,17 +101,29 @@ async function listen(url: string, key: string, lastEventId?: string): Promise<S
 
 async function happen(key: string, message: string): Promise<void> {
   const { organizationId, projectId } = person(key);
-  const allocation = { id: newId(), organization_id: organizationId!, project_id: projectId!, state: 'active', correlation_id: newId() };
+  const allocation = {
+    id: newId(),
+    organization_id: organizationId!,
+    project_id: projectId!,
+    state: 'active',
+    correlation_id: newId(),
+  };
   await events.db
     .transaction()
-    .execute((tx) => emitAllocation(tx, 'allocation.active', allocation, { stage: 'active', status: 'done', message }));
+    .execute((tx) =>
+      emitAllocation(tx, 'allocation.active', allocation, { stage: 'active', status: 'done', message }),
+    );
 }
 
 const labels = (stream: Stream) => stream.messages.map((message) => message.label);
 
 test('each caller sees the events of its own projects, operators those of the platform', async () => {
   const { url } = await startServer();
-  const [member, stranger, operator] = [await listen(url, 'member'), await listen(url, 'other'), await listen(url, 'operator')];
+  const [member, stranger, operator] = [
+    await listen(url, 'member'),
+    await listen(url, 'other'),
+    await listen(url, 'operator'),
+  ];
   await happen('admin', 'of acme');
   await happen('other', 'of globex');
   await events.db.transaction().execute((tx) => tell(tx, newId(), 'host'));
@@ -146,8 +169,13 @@ test('a revoked key is cut off within five seconds; lost rights stop the events'
   const { url } = await startServer();
   const [revoked, demoted] = [await listen(url, 'admin'), await listen(url, 'member')];
   const started = Date.now();
-  const user = (key: string) => events.db.selectFrom('users').select('id').where('email', '=', person(key).email);
-  await events.db.updateTable('api_keys').set({ revoked_at: new Date() }).where('user_id', '=', user('admin')).execute();
+  const user = (key: string) =>
+    events.db.selectFrom('users').select('id').where('email', '=', person(key).email);
+  await events.db
+    .updateTable('api_keys')
+    .set({ revoked_at: new Date() })
+    .where('user_id', '=', user('admin'))
+    .execute();
   await events.db.deleteFrom('permission_bindings').where('user_id', '=', user('member')).execute();
   await revoked.ended;
   expect(Date.now() - started).toBeLessThan(5000);

@@ -7,7 +7,7 @@ import { enrollingNode, nodeOfConnection, type NodeCaller } from '../domains/fle
 import { nodeRoutes } from '../domains/fleet/node-routes.ts';
 import { TunnelHub } from '../domains/terminal/tunnel-hub.ts';
 import { createContractServer } from '../platform/http/contract-server.ts';
-import type { ContractDocument, Handler } from '../platform/http/operation.ts';
+import type { ContractDocument } from '../platform/http/operation.ts';
 import { issueServerIdentity } from '../platform/keys/certificates.ts';
 import type { Services } from '../platform/services.ts';
 import type { HttpMetrics } from '../platform/telemetry/http-metrics.ts';
@@ -37,14 +37,14 @@ export async function startNodeApi(
   const { server, stop } = await createContractServer<NodeCaller>({
     name: 'node',
     document: document as unknown as ContractDocument,
-    handlers: nodeRoutes(services) as unknown as Record<string, Handler<never, NodeCaller>>,
+    handlers: nodeRoutes(services),
     authenticate: async (request, operation) =>
       operation.security?.length === 0 ? enrollingNode() : await nodeOfConnection(services.db, request.raw),
     db: services.db,
     log: services.log,
     metrics: options.metrics,
     checkResponses: options.checkResponses,
-    fastify: { serverFactory: (handler) => createServer(tls, handler) as never },
+    fastify: { serverFactory: (handler) => createServer(tls, handler) },
   });
   server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     void upgradeTunnel(services, hub, request, socket, head);

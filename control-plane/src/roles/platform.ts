@@ -7,9 +7,10 @@ import { CONSOLE_CLIENT_ID, createDevIdp, type DevIdp } from '../platform/auth/d
 import type { OidcSettings } from '../platform/auth/oidc-login.ts';
 import { migrate } from '../platform/db/migrate.ts';
 import { assertConsumersKeepUp } from '../platform/events/consumer-lag.ts';
-import { Readiness } from '../platform/http/readiness.ts';
+import type { Readiness } from '../platform/http/readiness.ts';
 import type { Services } from '../platform/services.ts';
 import type { Logger } from '../platform/telemetry/logger.ts';
+import { startTracing } from '../platform/telemetry/tracing.ts';
 import { startApi } from './api.ts';
 import type { Config } from './config.ts';
 import { readDemoKeys, writeDemoFile } from './demo-file.ts';
@@ -44,6 +45,7 @@ export async function startPlatform(
   onStop: (stop: () => Promise<void>) => void,
 ): Promise<Platform> {
   const { databaseUrl, dataDir, readiness, log } = options;
+  onStop(await startTracing('platform'));
   await migrate(databaseUrl, (line) => log.info(line));
   await migrateWorkflows(databaseUrl);
   const { services, close } = await openServices({ databaseUrl, dataDir, log });

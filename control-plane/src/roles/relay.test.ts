@@ -14,7 +14,9 @@ import { openTestEvents, tell, until } from '../platform/events/testing.ts';
 import { newId } from '../platform/ids.ts';
 
 const RELAY = fileURLToPath(new URL('relay.ts', import.meta.url));
-const reason = natsServerInstalled ? '' : ' (not run here: nats-server is not installed; apt-get install nats-server)';
+const reason = natsServerInstalled
+  ? ''
+  : ' (not run here: nats-server is not installed; apt-get install nats-server)';
 const stops: (() => Promise<unknown>)[] = [];
 
 describe.skipIf(!natsServerInstalled)(`the relay role${reason}`, () => {
@@ -30,8 +32,16 @@ describe.skipIf(!natsServerInstalled)(`the relay role${reason}`, () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'gpuaas-relay-'));
     stops.push(() => rm(dataDir, { recursive: true, force: true }));
     const start = (): ChildProcess => {
-      const env = { DATABASE_URL: events.database.url, NATS_URL: nats.url, GPUAAS_DATA_DIR: dataDir, GPUAAS_LOG_LEVEL: 'error' };
-      const child = spawn(process.execPath, [RELAY], { env: { ...process.env, ...env }, stdio: ['ignore', 'inherit', 'inherit'] });
+      const env = {
+        DATABASE_URL: events.database.url,
+        NATS_URL: nats.url,
+        GPUAAS_DATA_DIR: dataDir,
+        GPUAAS_LOG_LEVEL: 'error',
+      };
+      const child = spawn(process.execPath, [RELAY], {
+        env: { ...process.env, ...env },
+        stdio: ['ignore', 'inherit', 'inherit'],
+      });
       stops.push(() => kill(child));
       return child;
     };

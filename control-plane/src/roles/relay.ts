@@ -19,7 +19,11 @@ if (isEntryPoint(import.meta.filename)) {
     if (!config.databaseUrl) throw new Error('DATABASE_URL must name the database of the platform');
     if (!config.natsUrl) throw new Error('NATS_URL must name the NATS server that events are published to');
     const log = createLogger('relay');
-    const { services, close } = await openServices({ databaseUrl: config.databaseUrl, dataDir: config.dataDir, log });
+    const { services, close } = await openServices({
+      databaseUrl: config.databaseUrl,
+      dataDir: config.dataDir,
+      log,
+    });
     onStop(close);
     const relay = await startRelay(services, config.natsUrl);
     onStop(() => relay.stop());

@@ -9,6 +9,7 @@ import {
 import { watchDeadlines, type OverdueSource } from '../domains/incidents/watch-deadlines.ts';
 import type { Services } from '../platform/services.ts';
 import { createLogger } from '../platform/telemetry/logger.ts';
+import { startTracing } from '../platform/telemetry/tracing.ts';
 import { pruneRuns } from '../platform/ticks/prune-runs.ts';
 import { startTickRunner } from '../platform/ticks/tick-runner.ts';
 import { startWorkflowEngine, type WorkflowEngine } from '../platform/workflows/engine.ts';
@@ -84,6 +85,7 @@ if (isEntryPoint(import.meta.filename)) {
     const config = readConfig();
     if (!config.databaseUrl) throw new Error('DATABASE_URL must name the database of the platform');
     const log = createLogger('worker');
+    onStop(await startTracing('worker'));
     const { services, close } = await openServices({
       databaseUrl: config.databaseUrl,
       dataDir: config.dataDir,

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import { lockFreeSlots, placementCandidates } from '../fleet/placement-candidates.ts';
@@ -9,7 +10,9 @@ export interface Reservation {
 }
 
 const QUICK_TRIES = 4;
-const PATIENT_TRIES = 8;
+/** Each lost try means that a rival won, so this many lose only to as many winners. */
+const PATIENT_TRIES = 64;
+const PATIENT_LOCK = 4_872_010;
 
 /**
  * Ranks with the pure placement, then locks what it chose. A rival that holds the locks is stepped around
@@ -19,6 +22,8 @@ export async function reserveSlots(tx: Tx, request: SliceRequest, allowedGpuCoun
   const contested = new Set<string>();
   for (let attempt = 0; attempt < QUICK_TRIES + PATIENT_TRIES; attempt += 1) {
     const patient = attempt >= QUICK_TRIES;
+    // The patient wait in one line instead of all at once for the same slots.
+    if (attempt === QUICK_TRIES) await sql`select pg_advisory_xact_lock(${PATIENT_LOCK})`.execute(tx);
     // A fresh snapshot for each try: READ COMMITTED sees what rivals committed meanwhile.
     const nodes = await placementCandidates(tx);
     const uncontested = patient ? nodes : nodes.filter((node) => !contested.has(node.nodeId));

@@ -24,7 +24,11 @@ export async function listAdminSkus(
   return { items: page.rows.map(describeAdminSku), next_page: page.next_page };
 }
 
-export async function getAdminSku(db: Db | Tx, sku: string, options: { lock?: boolean } = {}): Promise<AdminSku> {
+export async function getAdminSku(
+  db: Db | Tx,
+  sku: string,
+  options: { lock?: boolean } = {},
+): Promise<AdminSku> {
   const row = await db
     .selectFrom('sku_catalog')
     .selectAll()
@@ -36,7 +40,12 @@ export async function getAdminSku(db: Db | Tx, sku: string, options: { lock?: bo
 }
 
 export async function updateSku(tx: Tx, sku: string, change: { enabled: boolean }): Promise<AdminSku> {
-  const row = await tx.updateTable('sku_catalog').set(change).where('sku', '=', sku).returningAll().executeTakeFirstOrThrow();
+  const row = await tx
+    .updateTable('sku_catalog')
+    .set(change)
+    .where('sku', '=', sku)
+    .returningAll()
+    .executeTakeFirstOrThrow();
   return describeAdminSku(row);
 }
 

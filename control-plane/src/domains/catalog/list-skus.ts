@@ -21,7 +21,12 @@ export async function listSkus(db: Db): Promise<Sku[]> {
     .orderBy('p.effective_from', 'desc')
     .execute();
   const nodes = await placementCandidates(db);
-  const regions = await db.selectFrom('regions').select('region').where('status', '=', 'enabled').orderBy('region').execute();
+  const regions = await db
+    .selectFrom('regions')
+    .select('region')
+    .where('status', '=', 'enabled')
+    .orderBy('region')
+    .execute();
   return rows.map((row) => ({
     sku: row.sku,
     display_name: row.display_name,
@@ -35,9 +40,16 @@ export async function listSkus(db: Db): Promise<Sku[]> {
   }));
 }
 
-function stock(nodes: CandidateNode[], region: string, gpuModel: string): { gpus_available: number; largest_slice: number } {
+function stock(
+  nodes: CandidateNode[],
+  region: string,
+  gpuModel: string,
+): { gpus_available: number; largest_slice: number } {
   const free = nodes
-    .filter((n) => n.region === region && n.gpuModel === gpuModel && n.mode === 'slice' && n.connected && !n.draining)
+    .filter(
+      (n) =>
+        n.region === region && n.gpuModel === gpuModel && n.mode === 'slice' && n.connected && !n.draining,
+    )
     .map((n) => n.freeSlots.length);
   return { gpus_available: free.reduce((sum, count) => sum + count, 0), largest_slice: Math.max(0, ...free) };
 }

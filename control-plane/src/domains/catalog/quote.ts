@@ -32,12 +32,20 @@ export async function quoteSlice(
       extensions: { allowed_gpu_counts: sku.allowed_gpu_counts, requested_gpu_count: asked.gpuCount },
     });
   }
-  const region = await db.selectFrom('regions').select('status').where('region', '=', asked.region).executeTakeFirst();
+  const region = await db
+    .selectFrom('regions')
+    .select('status')
+    .where('region', '=', asked.region)
+    .executeTakeFirst();
   if (region?.status !== 'enabled') {
     const why = region ? 'is not open yet' : 'does not exist';
     throw new Problem('region_unavailable', `The region ${asked.region} ${why}.`);
   }
-  const image = await db.selectFrom('images').select('digest').where('image', '=', asked.image).executeTakeFirst();
+  const image = await db
+    .selectFrom('images')
+    .select('digest')
+    .where('image', '=', asked.image)
+    .executeTakeFirst();
   if (!image) throw new Problem('image_unknown', `There is no image ${asked.image}.`);
   const price = await currentPrice(db, asked.sku, asked.region);
   if (!price) throw new Problem('sku_unknown', `${asked.sku} has no price in ${asked.region}.`);

@@ -14,7 +14,12 @@ type CatalogOperations = Pick<
 export function catalogRoutes({ db }: Services): Handlers<CatalogOperations, Caller> {
   return {
     async listRegions() {
-      const rows = await db.selectFrom('regions').selectAll().orderBy('status', 'desc').orderBy('region').execute();
+      const rows = await db
+        .selectFrom('regions')
+        .selectAll()
+        .orderBy('status', 'desc')
+        .orderBy('region')
+        .execute();
       const items = rows.map((row) => ({ ...row, status: row.status as 'enabled' | 'coming' }));
       return { status: 200, body: { items, next_page: null } };
     },

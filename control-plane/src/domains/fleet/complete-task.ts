@@ -1,6 +1,7 @@
 import { isTaskKind, parseTaskOutput, TaskSchemaError } from '@gpuaas/contracts/tasks';
 import type { Tx } from '../../platform/db/database.ts';
 import type { Services } from '../../platform/services.ts';
+import { recordSpan } from '../../platform/telemetry/tracing.ts';
 import { fenced, lockOwnTask } from './report-progress.ts';
 import { emitTaskChanged } from './task-events.ts';
 
@@ -48,6 +49,13 @@ export async function completeTask(
     .where('id', '=', taskId)
     .execute();
   await emitTaskChanged(tx, { ...task, state: outcome.outcome });
+  recordSpan(`node task ${task.kind}`, {
+    correlationId: task.correlation_id,
+    startedAt: task.claimed_at ?? task.created_at,
+    endedAt: services.clock.now(),
+    failed: outcome.outcome !== 'succeeded',
+    attributes: () => ({ task_id: taskId, node_id: nodeId, kind: task.kind, outcome: outcome.outcome }),
+  });
   if (task.workflow_id) await services.workflows.signal(tx, task.workflow_id, taskTopic(taskId), outcome);
 }
 

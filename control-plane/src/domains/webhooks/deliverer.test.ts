@@ -39,12 +39,19 @@ afterEach(async () => {
 });
 
 const person = (key: string) => world.people.find((someone) => someone.key === key)!;
-const transact = <T>(work: (tx: Parameters<Parameters<ReturnType<typeof services.db.transaction>['execute']>[0]>[0]) => Promise<T>) =>
-  services.db.transaction().execute(work);
+const transact = <T>(
+  work: (
+    tx: Parameters<Parameters<ReturnType<typeof services.db.transaction>['execute']>[0]>[0],
+  ) => Promise<T>,
+) => services.db.transaction().execute(work);
 
 async function create(key: string, eventTypes: string[] = []): Promise<{ row: WebhookRow; secret: string }> {
   const { projectId, organizationId } = person(key);
-  const user = await services.db.selectFrom('users').select('id').where('email', '=', person(key).email).executeTakeFirstOrThrow();
+  const user = await services.db
+    .selectFrom('users')
+    .select('id')
+    .where('email', '=', person(key).email)
+    .executeTakeFirstOrThrow();
   const caller = {
     userId: user.id,
     authorised: false,
@@ -76,13 +83,17 @@ async function happen(key: string, type: 'allocation.active' | 'allocation.progr
     state: 'active',
     correlation_id: newId(),
   };
-  await transact((tx) => emitAllocation(tx, type, allocation, { stage: 'active', status: 'done', message: 'up' }));
+  await transact((tx) =>
+    emitAllocation(tx, type, allocation, { stage: 'active', status: 'done', message: 'up' }),
+  );
 }
 
-const deliveries = async (row: WebhookRow) => (await listDeliveries(services.db, row.id, { limit: 50 })).items;
+const deliveries = async (row: WebhookRow) =>
+  (await listDeliveries(services.db, row.id, { limit: 50 })).items;
 const reload = (row: WebhookRow) =>
   services.db.selectFrom('webhooks').selectAll().where('id', '=', row.id).executeTakeFirstOrThrow();
-const dueNow = () => sql`update webhook_deliveries set next_attempt_at = now() where state = 'pending'`.execute(services.db);
+const dueNow = () =>
+  sql`update webhook_deliveries set next_attempt_at = now() where state = 'pending'`.execute(services.db);
 
 describe('events of a project', () => {
   test('reach its webhook signed, once, as their envelope; other types and other tenants do not', async () => {
@@ -94,7 +105,10 @@ describe('events of a project', () => {
     await until(async () => (await deliveries(row))[0]?.state === 'delivered');
     expect(receiver.received).toHaveLength(1);
     const [{ headers, body }] = receiver.received as [(typeof receiver.received)[number]];
-    const envelope = new Webhook(secret).verify(body, headers as Record<string, string>) as Record<string, unknown>;
+    const envelope = new Webhook(secret).verify(body, headers as Record<string, string>) as Record<
+      string,
+      unknown
+    >;
     expect(envelope).toMatchObject({
       event_type: 'allocation.active',
       event_id: headers['webhook-id'],
@@ -127,7 +141,10 @@ describe('a delivery', () => {
     await testEvent(row);
     await until(async () => (await deliveries(row))[0]?.attempts.length === 1);
     const [first] = await deliveries(row);
-    expect(first).toMatchObject({ state: 'pending', attempts: [{ response_status: 500, error: 'answered 500' }] });
+    expect(first).toMatchObject({
+      state: 'pending',
+      attempts: [{ response_status: 500, error: 'answered 500' }],
+    });
     const wait = (Date.parse(first!.next_attempt_at!) - Date.now()) / 1000;
     expect(wait).toBeGreaterThan(1);
     expect(wait).toBeLessThan(6);
@@ -137,8 +154,12 @@ describe('a delivery', () => {
     await dueNow();
     startDeliverer();
     await until(async () => (await deliveries(row))[0]?.state === 'delivered');
-    expect(new Set(receiver.received.map(({ headers, body }) => `${headers['webhook-id']} ${body}`)).size).toBe(1);
-    expect((await deliveries(row))[0]!.attempts.map((attempt) => attempt.response_status)).toEqual([500, 204]);
+    expect(
+      new Set(receiver.received.map(({ headers, body }) => [headers['webhook-id'], body].join(' '))).size,
+    ).toBe(1);
+    expect((await deliveries(row))[0]!.attempts.map((attempt) => attempt.response_status)).toEqual([
+      500, 204,
+    ]);
     expect((await reload(row)).failing_since).toBeNull();
   });
 
@@ -152,7 +173,10 @@ describe('a delivery', () => {
     receiver.answer(200);
     await transact((tx) => replayDelivery(tx, row, delivery.id));
     await until(async () => (await deliveries(row))[0]?.state === 'delivered');
-    expect(await deliveries(row)).toMatchObject([{ replay_of: delivery.id, event_id: delivery.event_id }, { state: 'failed' }]);
+    expect(await deliveries(row)).toMatchObject([
+      { replay_of: delivery.id, event_id: delivery.event_id },
+      { state: 'failed' },
+    ]);
     const last = receiver.received.at(-1)!;
     expect(last.headers['webhook-id']).toBe(delivery.event_id);
     new Webhook(secret).verify(last.body, last.headers as Record<string, string>);
@@ -161,7 +185,10 @@ describe('a delivery', () => {
   test('is leased by one process, comes back after a crash, and a late outcome changes nothing', async () => {
     const { row } = await create('admin');
     await testEvent(row);
-    const [[claimed], none] = [await claimDeliveries(services.db, 10), await claimDeliveries(services.db, 10)];
+    const [[claimed], none] = [
+      await claimDeliveries(services.db, 10),
+      await claimDeliveries(services.db, 10),
+    ];
     expect(claimed).toMatchObject({ attempt: 1 });
     expect(none).toEqual([]);
     await sql`update webhook_deliveries set leased_until = now() - interval '1 second'`.execute(services.db);
@@ -218,7 +245,9 @@ describe('a webhook', () => {
     expect(disabled.disabled_reason).toBe('every attempt has failed for 5 days');
     const event = await services.db.selectFrom('outbox_events').selectAll().executeTakeFirstOrThrow();
     expect(event).toMatchObject({ event_type: 'webhook.disabled', organization_id: row.organization_id });
-    await expect(transact((tx) => sendTestEvent(services, tx, disabled, newId()))).rejects.toThrow('Enable the webhook');
+    await expect(transact((tx) => sendTestEvent(services, tx, disabled, newId()))).rejects.toThrow(
+      'Enable the webhook',
+    );
     receiver.answer(200);
     await dueNow();
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -240,7 +269,12 @@ describe('a webhook', () => {
     await transact((tx) => sendTestEvent(services, tx, row, newId()));
     const [claimed] = await claimDeliveries(services.db, 1);
     await services.db.deleteFrom('webhooks').where('id', '=', row.id).execute();
-    await recordAttempt(services.db, claimed!, { status: 500, error: 'answered 500', durationMs: 1 }, new Date());
+    await recordAttempt(
+      services.db,
+      claimed!,
+      { status: 500, error: 'answered 500', durationMs: 1 },
+      new Date(),
+    );
     expect(await services.db.selectFrom('webhook_deliveries').selectAll().execute()).toEqual([]);
   });
 });

@@ -91,7 +91,9 @@ export class WebhookDeliverer {
     const now = Date.now();
     if (now < this.#pruneAt) return;
     this.#pruneAt = now + PRUNE_MS;
-    await sql`delete from webhook_deliveries where created_at < now() - ${LOG_KEPT}::interval`.execute(this.#services.db);
+    await sql`delete from webhook_deliveries where created_at < now() - ${LOG_KEPT}::interval`.execute(
+      this.#services.db,
+    );
     await forgetHandledEvents(this.#services.db);
   }
 }

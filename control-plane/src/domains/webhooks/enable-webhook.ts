@@ -8,7 +8,11 @@ export async function enableWebhook(tx: Tx, webhook: WebhookRow): Promise<Webhoo
   await wakeDeliverers(tx);
   return await tx
     .updateTable('webhooks')
-    .set({ state: 'enabled', disabled_reason: null, ...(webhook.state === 'disabled' ? { failing_since: null } : {}) })
+    .set({
+      state: 'enabled',
+      disabled_reason: null,
+      ...(webhook.state === 'disabled' ? { failing_since: null } : {}),
+    })
     .where('id', '=', webhook.id)
     .returningAll()
     .executeTakeFirstOrThrow();

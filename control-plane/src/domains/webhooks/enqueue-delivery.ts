@@ -43,7 +43,10 @@ export async function enqueueReplay(tx: Tx, original: DeliveryRow): Promise<Deli
 
 export function requireEnabled(webhook: WebhookRow): void {
   if (webhook.state === 'enabled') return;
-  throw new Problem('webhook_disabled', `Enable the webhook first. It was disabled: ${webhook.disabled_reason}.`);
+  throw new Problem(
+    'webhook_disabled',
+    `Enable the webhook first. It was disabled: ${webhook.disabled_reason}.`,
+  );
 }
 
 export async function wakeDeliverers(tx: Tx): Promise<void> {

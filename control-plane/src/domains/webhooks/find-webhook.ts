@@ -22,6 +22,10 @@ export async function findWebhook(
     .$if(options.lock ?? false, (q) => q.forUpdate())
     .executeTakeFirst();
   if (!row) throw notFound();
-  authorize(caller, permission, { kind: 'project', organizationId: row.organization_id, projectId: row.project_id });
+  authorize(caller, permission, {
+    kind: 'project',
+    organizationId: row.organization_id,
+    projectId: row.project_id,
+  });
   return row;
 }

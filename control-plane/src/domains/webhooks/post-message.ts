@@ -20,7 +20,11 @@ export const DEADLINE_MS = 10_000;
 const MAX_ANSWER_BYTES = 16 * 1024;
 
 /** One attempt: resolve, check, connect to the checked address, post, read at most a little of the answer. */
-export async function postMessage(message: Message, rules: TargetRules, deadlineMs = DEADLINE_MS): Promise<Outcome> {
+export async function postMessage(
+  message: Message,
+  rules: TargetRules,
+  deadlineMs = DEADLINE_MS,
+): Promise<Outcome> {
   const started = performance.now();
   const signal = AbortSignal.timeout(deadlineMs);
   const outcome = (status: number | null, error: string | null): Outcome => ({
@@ -32,7 +36,8 @@ export async function postMessage(message: Message, rules: TargetRules, deadline
     const { url, addresses } = await before(signal, resolveTarget(message.url, rules));
     const status = await post(url, addresses, message, signal);
     if (status >= 200 && status < 300) return outcome(status, null);
-    if (status >= 300 && status < 400) return outcome(status, `answered ${status}; redirects are not followed`);
+    if (status >= 300 && status < 400)
+      return outcome(status, `answered ${status}; redirects are not followed`);
     return outcome(status, `answered ${status}`);
   } catch (error) {
     if (signal.aborted) return outcome(null, `did not answer within ${deadlineMs / 1000} s`);

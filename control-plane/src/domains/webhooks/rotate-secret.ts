@@ -29,12 +29,15 @@ export async function rotateSecret(
 /** The secrets that sign at `now`, newest first. */
 export function validSecrets(
   { sealer }: Pick<Services, 'sealer'>,
-  webhook: Pick<WebhookRow, 'sealed_secret' | 'sealed_previous_secret' | 'previous_secret_expires_at'> & { id: string },
+  webhook: Pick<WebhookRow, 'sealed_secret' | 'sealed_previous_secret' | 'previous_secret_expires_at'> & {
+    id: string;
+  },
   now: Date,
 ): string[] {
   const context = secretContext(webhook.id);
   const secrets = [sealer.open(webhook.sealed_secret, context)];
   const overlaps = webhook.previous_secret_expires_at !== null && webhook.previous_secret_expires_at > now;
-  if (webhook.sealed_previous_secret && overlaps) secrets.push(sealer.open(webhook.sealed_previous_secret, context));
+  if (webhook.sealed_previous_secret && overlaps)
+    secrets.push(sealer.open(webhook.sealed_previous_secret, context));
   return secrets;
 }

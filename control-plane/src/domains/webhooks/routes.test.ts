@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { authenticate } from '../../platform/auth/authenticate.ts';
 import type { Caller } from '../../platform/auth/caller.ts';
 import { createContractServer, type ContractServer } from '../../platform/http/contract-server.ts';
-import type { ContractDocument, Handler } from '../../platform/http/operation.ts';
+import type { ContractDocument } from '../../platform/http/operation.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
 import { webhookRoutes } from './routes.ts';
@@ -19,14 +19,13 @@ let api: ContractServer;
 beforeAll(async () => {
   world = await openTestWebhooks();
   const { paths, ...rest } = document as unknown as ContractDocument & Record<string, unknown>;
-  const own = Object.fromEntries(Object.entries(paths).filter(([path]) => path.startsWith('/api/v1/webhooks')));
+  const own = Object.fromEntries(
+    Object.entries(paths).filter(([path]) => path.startsWith('/api/v1/webhooks')),
+  );
   api = await createContractServer<Caller>({
     name: 'public',
-    document: { ...rest, paths: own } as ContractDocument,
-    handlers: webhookRoutes(world.services as Services, { allowPrivateTargets: false }) as unknown as Record<
-      string,
-      Handler<never, Caller>
-    >,
+    document: { ...rest, paths: own },
+    handlers: webhookRoutes(world.services as Services, { allowPrivateTargets: false }),
     authenticate: (request, operation) => authenticate(world.services.database, request, operation),
     db: world.services.db,
     log: world.services.log,
@@ -43,14 +42,24 @@ afterAll(async () => {
 
 const person = (key: string) => world.people.find((someone) => someone.key === key)!;
 
-async function ask(key: string, method: 'GET' | 'POST' | 'DELETE', path: string, body?: object, headers = {}) {
+async function ask(
+  key: string,
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+  body?: object,
+  headers = {},
+) {
   const response = await api.server.inject({
     method,
     url: `/api/v1/webhooks${path}`,
     headers: { authorization: `Bearer ${person(key).apiKey}`, ...headers },
     ...(body ? { payload: body } : {}),
   });
-  return { status: response.statusCode, body: response.body ? (response.json() as unknown) : undefined, response };
+  return {
+    status: response.statusCode,
+    body: response.body ? (response.json() as unknown) : undefined,
+    response,
+  };
 }
 
 const valid = () => ({ project_id: person('admin').projectId, url: 'https://hooks.example.com/gpuaas' });
@@ -73,7 +82,9 @@ test('a webhook is created with a secret that is shown once and never stored for
   const kept = await world.services.db.selectFrom('idempotency_keys').selectAll().execute();
   const audited = await world.services.db.selectFrom('audit_logs').selectAll().execute();
   expect(JSON.stringify([kept, audited])).not.toContain(secret!.slice(6));
-  expect(audited).toContainEqual(expect.objectContaining({ action: 'webhook.create', target_id: webhook.id }));
+  expect(audited).toContainEqual(
+    expect.objectContaining({ action: 'webhook.create', target_id: webhook.id }),
+  );
 });
 
 test.each([
@@ -86,7 +97,10 @@ test.each([
 });
 
 test('event types of operators cannot be subscribed to', async () => {
-  const answer = await ask('admin', 'POST', '', { ...valid(), event_types: ['allocation.active', 'node.enrolled'] });
+  const answer = await ask('admin', 'POST', '', {
+    ...valid(),
+    event_types: ['allocation.active', 'node.enrolled'],
+  });
   expect(answer).toMatchObject({
     status: 422,
     body: { code: 'webhook_event_type_unknown', errors: [{ pointer: '/event_types/1' }] },
@@ -98,8 +112,13 @@ test('members may look, admins may change, strangers find nothing', async () => 
   const project = `?project_id=${webhook.project_id}`;
   expect((await ask('member', 'GET', project)).status).toBe(200);
   expect((await ask('member', 'GET', `/${webhook.id}/deliveries`)).status).toBe(200);
-  expect(await ask('member', 'POST', '', valid())).toMatchObject({ status: 403, body: { permission: 'webhook.manage' } });
-  const changes = ['/rotate-secret', '/enable', '/test', `/deliveries/${newId()}/replay`].map((verb) => ['POST', verb] as const);
+  expect(await ask('member', 'POST', '', valid())).toMatchObject({
+    status: 403,
+    body: { permission: 'webhook.manage' },
+  });
+  const changes = ['/rotate-secret', '/enable', '/test', `/deliveries/${newId()}/replay`].map(
+    (verb) => ['POST', verb] as const,
+  );
   for (const [method, verb] of [...changes, ['DELETE', ''] as const]) {
     expect((await ask('member', method, `/${webhook.id}${verb}`)).status).toBe(403);
     expect((await ask('other', method, `/${webhook.id}${verb}`)).status).toBe(404);
@@ -115,7 +134,10 @@ test('rotate, test, replay, list and delete', async () => {
   expect((rotated.body as WithSecret).secret).not.toBe(secret);
   expect((rotated.body as WithSecret).webhook.previous_secret_expires_at).not.toBeNull();
   const tested = await ask('admin', 'POST', `/${webhook.id}/test`);
-  expect(tested).toMatchObject({ status: 202, body: { event_type: 'webhook.test', state: 'pending', attempts: [] } });
+  expect(tested).toMatchObject({
+    status: 202,
+    body: { event_type: 'webhook.test', state: 'pending', attempts: [] },
+  });
   const { id } = tested.body as components['schemas']['WebhookDelivery'];
   expect(await ask('admin', 'POST', `/${webhook.id}/deliveries/${id}/replay`)).toMatchObject({
     status: 202,
@@ -126,7 +148,9 @@ test('rotate, test, replay, list and delete', async () => {
   expect(items).toMatchObject([{ replay_of: id }]);
   const rest = await ask('admin', 'GET', `/${webhook.id}/deliveries?limit=1&page=${next_page}`);
   expect(rest.body).toMatchObject({ items: [{ id }], next_page: null });
-  expect((await ask('admin', 'GET', `/${webhook.id}/deliveries?state=failed`)).body).toMatchObject({ items: [] });
+  expect((await ask('admin', 'GET', `/${webhook.id}/deliveries?state=failed`)).body).toMatchObject({
+    items: [],
+  });
   expect((await ask('admin', 'DELETE', `/${webhook.id}`)).status).toBe(204);
   expect((await ask('admin', 'GET', `/${webhook.id}`)).status).toBe(404);
 });

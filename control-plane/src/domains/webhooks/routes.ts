@@ -65,7 +65,10 @@ export function webhookRoutes(services: Services, rules: TargetRules): Handlers<
       });
     },
     async getWebhook({ caller, params }) {
-      return { status: 200, body: describe(await findWebhook(db, caller, 'webhook.read', params.webhook_id)) };
+      return {
+        status: 200,
+        body: describe(await findWebhook(db, caller, 'webhook.read', params.webhook_id)),
+      };
     },
     deleteWebhook(context) {
       context.audit({ targetType: 'webhook', targetId: context.params.webhook_id });

@@ -29,6 +29,10 @@ test('during a rotation the reference library accepts either secret', () => {
 
 test('a known answer, so that the scheme never drifts', () => {
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-  const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestampSeconds: 1614265330, body: '{"test": 2432232314}' };
+  const message = {
+    id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    timestampSeconds: 1614265330,
+    body: '{"test": 2432232314}',
+  };
   expect(signMessage([secret], message)).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
 });

@@ -37,10 +37,14 @@ describe('addresses that are never public', () => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
-  test.each(['8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700:4700::1111', '2a00:1450:4001:80b::200e'])(
-    'but %s is public',
-    (address) => expect(isPublicAddress(address)).toBe(true),
-  );
+  test.each([
+    '8.8.8.8',
+    '1.1.1.1',
+    '172.32.0.1',
+    '100.128.0.1',
+    '2606:4700:4700::1111',
+    '2a00:1450:4001:80b::200e',
+  ])('but %s is public', (address) => expect(isPublicAddress(address)).toBe(true));
 });
 
 describe('URLs', () => {
@@ -69,11 +73,14 @@ describe('URLs', () => {
 
 describe('resolving', () => {
   test('a name with one private address among public ones is refused', async () => {
-    const lookup = () => Promise.resolve([
-      { address: '8.8.8.8', family: 4 },
-      { address: '10.0.0.1', family: 4 },
-    ]);
-    await expect(resolveTarget('https://hooks.example.com/', { ...strict, lookup })).rejects.toThrow('not public');
+    const lookup = () =>
+      Promise.resolve([
+        { address: '8.8.8.8', family: 4 },
+        { address: '10.0.0.1', family: 4 },
+      ]);
+    await expect(resolveTarget('https://hooks.example.com/', { ...strict, lookup })).rejects.toThrow(
+      'not public',
+    );
   });
 
   test('a name that changes its answer between check and connection is asked once', async () => {
@@ -85,7 +92,10 @@ describe('resolving', () => {
     };
     const rules = { allowPrivateTargets: true, lookup };
     const url = `http://rebinding.example.com:${receiver.port}/hook`;
-    expect(await postMessage({ url, headers: {}, body: '{}' }, rules)).toMatchObject({ status: 200, error: null });
+    expect(await postMessage({ url, headers: {}, body: '{}' }, rules)).toMatchObject({
+      status: 200,
+      error: null,
+    });
     expect(asked).toBe(1);
     expect(receiver.received[0]!.headers.host).toBe(`rebinding.example.com:${receiver.port}`);
     await receiver.close();
@@ -96,7 +106,10 @@ describe('resolving', () => {
     const rules = { ...strict, lookup: () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]) };
     const url = `https://rebinding.example.com:${receiver.port}/hook`;
     const outcome = await postMessage({ url, headers: {}, body: '{}' }, rules);
-    expect(outcome).toMatchObject({ status: null, error: 'not sent: its name resolves to an address that is not public' });
+    expect(outcome).toMatchObject({
+      status: null,
+      error: 'not sent: its name resolves to an address that is not public',
+    });
     expect(receiver.received).toEqual([]);
     await receiver.close();
   });
@@ -109,7 +122,10 @@ describe('answers', () => {
   test('a redirect is a failure and is not followed', async () => {
     const receiver = await startReceiver();
     receiver.answer(302);
-    expect(await postMessage(message(receiver.url), lenient)).toMatchObject({ status: 302, error: expect.stringContaining('redirects') });
+    expect(await postMessage(message(receiver.url), lenient)).toMatchObject({
+      status: 302,
+      error: expect.stringContaining('redirects'),
+    });
     expect(receiver.received).toHaveLength(1);
     await receiver.close();
   });
@@ -117,9 +133,13 @@ describe('answers', () => {
   test('an endpoint that hangs, or a name that does not resolve in time, is given up at the deadline', async () => {
     const receiver = await startReceiver();
     receiver.answer(0);
-    expect(await postMessage(message(receiver.url), lenient, 200)).toMatchObject({ error: 'did not answer within 0.2 s' });
+    expect(await postMessage(message(receiver.url), lenient, 200)).toMatchObject({
+      error: 'did not answer within 0.2 s',
+    });
     const rules = { ...lenient, lookup: () => new Promise<never>(() => undefined) };
-    expect(await postMessage(message('http://slow.example.com/'), rules, 200)).toMatchObject({ status: null });
+    expect(await postMessage(message('http://slow.example.com/'), rules, 200)).toMatchObject({
+      status: null,
+    });
     await receiver.close();
   });
 
@@ -146,6 +166,8 @@ describe('answers', () => {
   test('an endpoint that is not there is a failure with its reason', async () => {
     const receiver = await startReceiver();
     await receiver.close();
-    expect(await postMessage(message(receiver.url), lenient)).toMatchObject({ error: 'no connection (ECONNREFUSED)' });
+    expect(await postMessage(message(receiver.url), lenient)).toMatchObject({
+      error: 'no connection (ECONNREFUSED)',
+    });
   });
 });

@@ -38,7 +38,10 @@ export function checkUrl(text: string, rules: TargetRules): URL {
  * Resolves once and checks every address. The connection is made to these addresses and not to the name, so a name
  * that answers differently a moment later (DNS rebinding) changes nothing.
  */
-export async function resolveTarget(text: string, rules: TargetRules): Promise<{ url: URL; addresses: Address[] }> {
+export async function resolveTarget(
+  text: string,
+  rules: TargetRules,
+): Promise<{ url: URL; addresses: Address[] }> {
   const url = checkUrl(text, rules);
   const host = hostOf(url);
   const family = isIP(host);

@@ -30,7 +30,9 @@ export async function openTestWebhooks(): Promise<TestWebhooks> {
   await listener.start();
   const log = createLogger('test');
   log.level = process.env['GPUAAS_TEST_LOG'] ?? 'silent';
-  const people = await database.db.transaction().execute((tx) => seedDemoPeople(tx, 'https://idp.test', new Map()));
+  const people = await database.db
+    .transaction()
+    .execute((tx) => seedDemoPeople(tx, 'https://idp.test', new Map()));
   const sealer = new Sealer(randomBytes(32));
   return {
     services: { db: database.db, database, listener, sealer, clock: systemClock, log },
@@ -68,7 +70,11 @@ export async function startReceiver(): Promise<Receiver> {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      received.push({ path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString('utf8') });
+      received.push({
+        path: request.url ?? '',
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString('utf8'),
+      });
       if (status === 0) return;
       response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end('thanks');
     });

@@ -47,7 +47,11 @@ async function findCredential<T>(
 }
 
 /** The caller behind a request of the public API; runs before validation. */
-export async function authenticate(database: Database, request: FastifyRequest, operation: OperationObject): Promise<Caller> {
+export async function authenticate(
+  database: Database,
+  request: FastifyRequest,
+  operation: OperationObject,
+): Promise<Caller> {
   if (operation.security?.length === 0) return anonymous();
   const { authorization } = request.headers;
   if (authorization !== undefined) return await byApiKey(database, authorization);
@@ -97,7 +101,10 @@ function requireCsrfToken(request: FastifyRequest, expected: string): void {
   const given = Buffer.from(typeof sent === 'string' ? sent : '');
   const wanted = Buffer.from(expected);
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) {
-    throw new Problem('csrf_token_invalid', 'Send X-CSRF-Token from GET /api/v1/me with mutations of a session.');
+    throw new Problem(
+      'csrf_token_invalid',
+      'Send X-CSRF-Token from GET /api/v1/me with mutations of a session.',
+    );
   }
 }
 

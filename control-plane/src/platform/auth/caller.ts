@@ -54,7 +54,8 @@ export function authorize(caller: Caller, permission: Permission, scope: Scope):
     return;
   }
   const knowsTenant =
-    scope.kind === 'platform' || caller.bindings.some((binding) => binding.organizationId === scope.organizationId);
+    scope.kind === 'platform' ||
+    caller.bindings.some((binding) => binding.organizationId === scope.organizationId);
   if (!knowsTenant) throw notFound();
   throw new Problem('forbidden', `This needs the permission ${permission}.`, { extensions: { permission } });
 }

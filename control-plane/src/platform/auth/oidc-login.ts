@@ -80,12 +80,12 @@ export class OidcLogin {
       });
       const claims = tokens.claims()!;
       const profile = claims['email'] ? claims : await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub);
-      const email = String(profile['email'] ?? '');
+      const email = text(profile['email']) ?? '';
       return {
         issuer: claims.iss,
         subject: claims.sub,
         email,
-        name: String(profile['name'] ?? email),
+        name: text(profile['name']) ?? email,
         returnTo: pending.return_to,
       };
     } catch (error) {
@@ -112,4 +112,9 @@ export class OidcLogin {
 
 function loginFailed(detail: string, cause?: unknown): Problem {
   return new Problem('login_failed', detail, { cause });
+}
+
+/** Claims come from outside; what is no text is no name. */
+function text(claim: unknown): string | null {
+  return typeof claim === 'string' && claim !== '' ? claim : null;
 }

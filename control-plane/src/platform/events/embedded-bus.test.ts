@@ -90,11 +90,18 @@ describe('a durable consumer', () => {
     });
     for (const label of ['a', 'b', 'c']) await say(label);
     await until(async () => (await listConsumerLag(events.db))[0]!.failures === 1);
-    expect((await listConsumerLag(events.db))[0]).toMatchObject({ name: 'stumbling', lastError: 'no luck 1' });
+    expect((await listConsumerLag(events.db))[0]).toMatchObject({
+      name: 'stumbling',
+      lastError: 'no luck 1',
+    });
     await until(() => seen.length === 3);
     expect(seen).toEqual(['a', 'b', 'c']);
     await until(async () => (await listConsumerLag(events.db))[0]!.eventsBehind === 0);
-    expect((await listConsumerLag(events.db))[0]).toMatchObject({ failures: 0, lastError: null, secondsBehind: 0 });
+    expect((await listConsumerLag(events.db))[0]).toMatchObject({
+      failures: 0,
+      lastError: null,
+      secondsBehind: 0,
+    });
   });
 
   test('runs in one of many processes, and the next one takes over when it stops', async () => {
@@ -137,7 +144,10 @@ describe('a durable consumer', () => {
     await say('a');
     await entered.promise;
     // As if this process had slept for longer than its lease and another one had taken over.
-    await events.db.updateTable('event_consumers').set({ lease_expires_at: new Date(0) }).execute();
+    await events.db
+      .updateTable('event_consumers')
+      .set({ lease_expires_at: new Date(0) })
+      .execute();
     expect(await takeLease(events.db, 'stalled', 'another process')).not.toBeNull();
     go.resolve();
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -151,7 +161,9 @@ describe('a durable consumer', () => {
     await say('a');
     await say('b');
     await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(await listConsumerLag(events.db)).toMatchObject([{ name: 'collector', runner: null, eventsBehind: 2 }]);
+    expect(await listConsumerLag(events.db)).toMatchObject([
+      { name: 'collector', runner: null, eventsBehind: 2 },
+    ]);
     await assertConsumersKeepUp(events.db, 60);
     await expect(assertConsumersKeepUp(events.db, 0)).rejects.toThrow('collector is 0 s and 2 events behind');
   });

@@ -39,7 +39,11 @@ export class EmbeddedBus implements Bus {
 /** One event after the other; those of other types count as done. */
 export function handleInOrder(consumer: Consumer) {
   const wanted: ReadonlySet<string> | null = consumer.types ? new Set(consumer.types) : null;
-  return async (events: LoggedEvent[], done: (event: LoggedEvent) => void, signal: AbortSignal): Promise<void> => {
+  return async (
+    events: LoggedEvent[],
+    done: (event: LoggedEvent) => void,
+    signal: AbortSignal,
+  ): Promise<void> => {
     for (const event of events) {
       if (signal.aborted) return;
       if (!wanted || wanted.has(event.envelope.event_type)) await consumer.handle(event);

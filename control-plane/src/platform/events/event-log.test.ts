@@ -103,7 +103,9 @@ test('a payload that breaks the contract is refused, and secrets in it are redac
   await events.db.transaction().execute((tx) => emit(tx, event));
   expect(await labels(1)).toEqual(['key [REDACTED]']);
   const broken = { ...event, payload: { node_id: 'not-a-uuid', hostname: 'a' } };
-  await expect(events.db.transaction().execute((tx) => emit(tx, broken))).rejects.toThrow('breaks the contract');
+  await expect(events.db.transaction().execute((tx) => emit(tx, broken))).rejects.toThrow(
+    'breaks the contract',
+  );
 });
 
 test('a log restored from another server is recognised and can be rebased', async () => {
@@ -124,6 +126,10 @@ test('a log restored from another server is recognised and can be rebased', asyn
     .selectFrom('event_consumers')
     .select(['cursor_xid', 'cursor_position'])
     .executeTakeFirstOrThrow();
-  const unread = await readEvents(events.db, { xid: row.cursor_xid, position: String(row.cursor_position) }, 10);
+  const unread = await readEvents(
+    events.db,
+    { xid: row.cursor_xid, position: String(row.cursor_position) },
+    10,
+  );
   expect(unread.map(labelOf)).toEqual(['unread']);
 });

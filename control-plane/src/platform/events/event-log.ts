@@ -105,6 +105,8 @@ export async function assertLogIsReadable(db: Db): Promise<void> {
       select xid from outbox_events union all select cursor_xid from event_consumers
     ) as known(xid)`.execute(db);
   if (rows[0]?.foreign) {
-    throw new Error('The event log comes from another database server. Stop the platform and run: select rebase_event_log();');
+    throw new Error(
+      'The event log comes from another database server. Stop the platform and run: select rebase_event_log();',
+    );
   }
 }

@@ -12,7 +12,9 @@ import { STREAM } from './nats-stream.ts';
 import { natsServerInstalled, startNatsServer, type NatsServer } from './nats-testing.ts';
 import { begin, labelOf, openTestEvents, tell, until, type TestEvents } from './testing.ts';
 
-const reason = natsServerInstalled ? '' : ' (not run here: nats-server is not installed; apt-get install nats-server)';
+const reason = natsServerInstalled
+  ? ''
+  : ' (not run here: nats-server is not installed; apt-get install nats-server)';
 
 describe.skipIf(!natsServerInstalled)(`events through NATS JetStream${reason}`, () => {
   let events: TestEvents;
@@ -123,7 +125,9 @@ describe.skipIf(!natsServerInstalled)(`events through NATS JetStream${reason}`, 
     await first.stop();
     for (let i = 100; i < 200; i += 1) await say(String(i));
     await until(async () => (await published()).length >= 200);
-    expect((await published()).map((message) => message.label)).toEqual(Array.from({ length: 200 }, (_, i) => String(i)));
+    expect((await published()).map((message) => message.label)).toEqual(
+      Array.from({ length: 200 }, (_, i) => String(i)),
+    );
     expect(await listConsumerLag(events.db)).toMatchObject([{ name: RELAY }]);
   });
 

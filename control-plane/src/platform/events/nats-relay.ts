@@ -56,7 +56,11 @@ export async function startRelay(options: {
   };
 }
 
-async function publish(client: JetStreamClient, streamed: StreamedEvent, lastSequence: number): Promise<void> {
+async function publish(
+  client: JetStreamClient,
+  streamed: StreamedEvent,
+  lastSequence: number,
+): Promise<void> {
   const { envelope } = streamed.event;
   await client.publish(envelope.event_type, JSON.stringify(envelope), {
     msgID: envelope.event_id,

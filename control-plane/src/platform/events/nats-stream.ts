@@ -1,5 +1,11 @@
 import { eventTypes } from '@gpuaas/contracts/generated/events.ts';
-import { jetstreamManager, RetentionPolicy, StorageType, type JetStreamManager, type JsMsg } from '@nats-io/jetstream';
+import {
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+  type JetStreamManager,
+  type JsMsg,
+} from '@nats-io/jetstream';
 import { connect, headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
 import { formatCursor, parseCursor, type Cursor, type Envelope, type LoggedEvent } from './event-log.ts';
 
@@ -26,7 +32,12 @@ export class NatsLink {
   }
 
   async connection(): Promise<NatsConnection> {
-    this.#connection ??= connect({ servers: this.#url, name: this.#name, maxReconnectAttempts: -1, reconnectTimeWait: 500 });
+    this.#connection ??= connect({
+      servers: this.#url,
+      name: this.#name,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 500,
+    });
     try {
       const connection = await this.#connection;
       if (!connection.isClosed()) return connection;
@@ -62,9 +73,12 @@ export async function ensureStream(connection: NatsConnection): Promise<JetStrea
 }
 
 /** How far the stream has got: its last sequence, and the log cursor of the message there. */
-export async function streamHead(manager: JetStreamManager): Promise<{ sequence: number; cursor: Cursor | null }> {
+export async function streamHead(
+  manager: JetStreamManager,
+): Promise<{ sequence: number; cursor: Cursor | null }> {
   const { state } = await manager.streams.info(STREAM);
-  const message = state.messages > 0 ? await manager.streams.getMessage(STREAM, { seq: state.last_seq }) : null;
+  const message =
+    state.messages > 0 ? await manager.streams.getMessage(STREAM, { seq: state.last_seq }) : null;
   return { sequence: state.last_seq, cursor: message ? readCursor(message.header, CURSOR_HEADER) : null };
 }
 

@@ -33,7 +33,9 @@ export async function startNatsServer(): Promise<NatsServer> {
   const server: NatsServer = {
     url: `nats://127.0.0.1:${port}`,
     async start() {
-      child = spawn('nats-server', ['-js', '-a', '127.0.0.1', '-p', String(port), '-sd', folder], { stdio: 'ignore' });
+      child = spawn('nats-server', ['-js', '-a', '127.0.0.1', '-p', String(port), '-sd', folder], {
+        stdio: 'ignore',
+      });
       await until(() => accepts(port));
     },
     async kill() {

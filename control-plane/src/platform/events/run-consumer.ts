@@ -36,7 +36,13 @@ export async function runConsumer(db: Db, log: Logger, consumer: RunnableConsume
   await registerConsumer(db, consumer.name, consumer.startFrom);
   const stop = new AbortController();
   const runner = `${hostname()}-${process.pid}-${newId()}`;
-  const done = compete({ db, log: log.child({ consumer: consumer.name }), consumer, runner, signal: stop.signal });
+  const done = compete({
+    db,
+    log: log.child({ consumer: consumer.name }),
+    consumer,
+    runner,
+    signal: stop.signal,
+  });
   return {
     async stop() {
       stop.abort();
@@ -96,11 +102,13 @@ async function lead(run: Run, state: ConsumerState): Promise<void> {
 async function handle(run: Run, events: LoggedEvent[], from: Cursor, signal: AbortSignal): Promise<Cursor> {
   const { db, consumer, runner } = run;
   let cursor = from;
-  try {
-    await consumer.handleBatch(events, (event) => (cursor = event.cursor), signal);
-  } finally {
-    if (cursor !== from && !(await advance(db, consumer.name, runner, cursor))) throw new LeaseLost();
-  }
+  const failure = await consumer
+    .handleBatch(events, (event) => (cursor = event.cursor), signal)
+    .then(() => null)
+    .catch((error: unknown) => ({ error }));
+  // What was done counts, also when the next event failed.
+  if (cursor !== from && !(await advance(db, consumer.name, runner, cursor))) throw new LeaseLost();
+  if (failure) throw failure.error;
   return cursor;
 }
 

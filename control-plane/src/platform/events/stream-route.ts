@@ -5,7 +5,14 @@ import { stillAuthenticated } from '../auth/authenticate.ts';
 import { loadBindings, permissionsAt, type Binding, type Caller } from '../auth/caller.ts';
 import { HIJACKED, type Handler } from '../http/operation.ts';
 import type { Services } from '../services.ts';
-import { formatCursor, isAfter, parseCursor, readEvents, type Cursor, type LoggedEvent } from './event-log.ts';
+import {
+  formatCursor,
+  isAfter,
+  parseCursor,
+  readEvents,
+  type Cursor,
+  type LoggedEvent,
+} from './event-log.ts';
 import type { EventTail } from './tail.ts';
 
 const RECHECK_MS = 3000;
@@ -14,7 +21,10 @@ const REPLAY_PAGE = 500;
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 
 /** `GET /api/v1/events/stream`: what the caller may see, from `Last-Event-ID` on, cut when the rights end. */
-export function streamEvents(services: Services, tail: EventTail): Handler<operations['streamEvents'], Caller> {
+export function streamEvents(
+  services: Services,
+  tail: EventTail,
+): Handler<operations['streamEvents'], Caller> {
   return async ({ caller, request, reply, log }) => {
     const { raw } = reply.hijack();
     raw.writeHead(200, {
@@ -87,7 +97,8 @@ async function replay(
 /** Tenant events by project rights; events of nobody's tenant are the operators'. */
 function maySee(bindings: Binding[], event: LoggedEvent): boolean {
   if (event.organizationId === null) return permissionsAt(bindings, { kind: 'platform' }).has('fleet.read');
-  const projectId = String(event.envelope.payload['project_id'] ?? '');
+  const projectId = event.envelope.payload['project_id'];
+  if (typeof projectId !== 'string') return false;
   const scope = { kind: 'project', organizationId: event.organizationId, projectId } as const;
   return permissionsAt(bindings, scope).has('allocation.read');
 }

@@ -5,7 +5,11 @@ import { Problem } from './problem.ts';
 import { RateLimiter, type RateLimits } from './rate-limits.ts';
 
 type Authenticate<Caller> = (request: FastifyRequest, operation: OperationObject) => Promise<Caller>;
-type Admit<Caller> = (request: FastifyRequest, reply: FastifyReply, operation: OperationObject) => Promise<Caller>;
+type Admit<Caller> = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  operation: OperationObject,
+) => Promise<Caller>;
 
 /** Authentication and rate limits: who may go on to validation. */
 export function createAdmission<Caller extends CallerIdentity>(

@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import glue from 'fastify-openapi-glue';
 import type { Db } from '../db/database.ts';
@@ -31,7 +30,7 @@ export interface ContractServerOptions<Caller extends CallerIdentity> {
   rateLimits?: RateLimits;
   /** In tests every answer is checked against the contract and a mismatch fails. */
   checkResponses: boolean;
-  fastify?: FastifyServerOptions<Server>;
+  fastify?: FastifyServerOptions;
   /** Plugins that must stand before the routes. */
   prepare?: (server: FastifyInstance) => Promise<void>;
 }
@@ -61,7 +60,9 @@ export async function createContractServer<Caller extends CallerIdentity>(
   const validators = createValidators();
   server.setValidatorCompiler(({ schema, httpPart }) => validators.compile(schema as object, httpPart));
   server.setSerializerCompiler(() => (data) => JSON.stringify(data));
-  server.setErrorHandler((error, request, reply) => answerProblem(toProblem(error, options.log, request), request, reply));
+  server.setErrorHandler((error, request, reply) =>
+    answerProblem(toProblem(error, options.log, request), request, reply),
+  );
   server.setNotFoundHandler((request, reply) =>
     answerProblem(new Problem('not_found', 'There is nothing at this path.'), request, reply),
   );
@@ -77,7 +78,6 @@ export async function createContractServer<Caller extends CallerIdentity>(
   refuseUndeclaredMethods(server, options.document);
   return { server, stop: () => graceful.stop() };
 }
-
 
 function findOperation(document: ContractDocument, operationId: string): OperationObject {
   for (const item of Object.values(document.paths)) {

@@ -19,7 +19,11 @@ export function requireMatch(request: FastifyRequest, current: unknown): void {
   const etag = etagOf(current);
   // Strong comparison: a weak tag never matches.
   if (header.split(',').some((tag) => tag.trim() === etag)) return;
-  throw new Problem('precondition_failed', 'It was changed since you read it; read it again and repeat the edit.', {
-    extensions: { current_etag: etag },
-  });
+  throw new Problem(
+    'precondition_failed',
+    'It was changed since you read it; read it again and repeat the edit.',
+    {
+      extensions: { current_etag: etag },
+    },
+  );
 }

@@ -62,7 +62,11 @@ export async function claimIdempotencyKey(tx: Tx, request: IdempotentRequest): P
     throw new Problem('idempotency_key_reused', 'This idempotency key was sent before with another request.');
   }
   if (row.response_status === null) throw new Error('an idempotency row was committed without its answer');
-  return { status: row.response_status, body: row.response_body === null ? undefined : JSON.parse(row.response_body), location: row.response_location };
+  return {
+    status: row.response_status,
+    body: row.response_body === null ? undefined : JSON.parse(row.response_body),
+    location: row.response_location,
+  };
 }
 
 export async function storeReply(tx: Tx, request: IdempotentRequest, reply: StoredReply): Promise<void> {

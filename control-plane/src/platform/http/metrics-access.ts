@@ -12,7 +12,9 @@ export function metricsAccess(token: string | undefined): (request: FastifyReque
   return (request) => {
     const { authorization, forwarded } = request.headers;
     const proxied = forwarded !== undefined || request.headers['x-forwarded-for'] !== undefined;
-    const allowed = token ? equal(authorization ?? '', `Bearer ${token}`) : !proxied && LOOPBACK.has(request.ip);
+    const allowed = token
+      ? equal(authorization ?? '', `Bearer ${token}`)
+      : !proxied && LOOPBACK.has(request.ip);
     if (!allowed) throw new Problem('unauthenticated', 'Metrics need the token of GPUAAS_METRICS_TOKEN.');
   };
 }

@@ -24,12 +24,17 @@ export async function runMutation<R>(mutation: Mutation, decide: (tx: Tx) => Pro
       const stored = idempotent && (await claimIdempotencyKey(tx, idempotent));
       if (stored) {
         mutation.caller.authorised = true;
-        return { status: stored.status, body: stored.body, ...(stored.location ? { location: stored.location } : {}) } as R;
+        return {
+          status: stored.status,
+          body: stored.body,
+          ...(stored.location ? { location: stored.location } : {}),
+        } as R;
       }
       const reply = await decide(tx);
       const { status, body, location, replayBody } = reply as AnyReply;
       if (mutation.operation['x-audit']) await recordAudit(tx, auditEntry(mutation, 'succeeded'));
-      if (idempotent) await storeReply(tx, idempotent, { status, body: replayBody ?? body, location: location ?? null });
+      if (idempotent)
+        await storeReply(tx, idempotent, { status, body: replayBody ?? body, location: location ?? null });
       return reply;
     });
   } catch (error) {
@@ -40,10 +45,17 @@ export async function runMutation<R>(mutation: Mutation, decide: (tx: Tx) => Pro
 
 async function recordRefusal(mutation: Mutation, error: unknown): Promise<void> {
   const problem = error instanceof Problem ? error : null;
-  const result = !problem ? 'failed' : problem.status === 403 || problem.status === 404 ? 'denied' : 'refused';
+  const result = !problem
+    ? 'failed'
+    : problem.status === 403 || problem.status === 404
+      ? 'denied'
+      : 'refused';
   const entry = auditEntry(mutation, result);
   try {
-    await recordAudit(mutation.db, { ...entry, detail: { ...entry.detail, code: problem?.code ?? 'internal_error' } });
+    await recordAudit(mutation.db, {
+      ...entry,
+      detail: { ...entry.detail, code: problem?.code ?? 'internal_error' },
+    });
   } catch (failure) {
     mutation.log.error({ err: failure }, 'the refusal could not be audited');
   }
@@ -69,7 +81,9 @@ function auditEntry(mutation: Mutation, result: AuditEntry['result']): AuditEntr
 
 function idempotentRequest({ operation, caller, request }: Mutation): IdempotentRequest | null {
   const key = request.headers['x-idempotency-key'];
-  const declared = operation.parameters?.some((p) => p.name === 'X-Idempotency-Key' || p.$ref?.endsWith('IdempotencyKey'));
+  const declared = operation.parameters?.some(
+    (p) => p.name === 'X-Idempotency-Key' || p.$ref?.endsWith('IdempotencyKey'),
+  );
   if (typeof key !== 'string' || !declared) return null;
   return {
     callerId: caller.id,

@@ -58,6 +58,9 @@ export function operationRoute<Caller extends CallerIdentity>(
         throw new Error(`operation ${operation.operationId} answered without checking a permission`);
       }
       if (settings.checkResponses) assertDocumented(request, status, body, mediaType, checkResponse);
+      // Answers are the caller's alone.
+      reply.header('cache-control', 'no-store');
+      reply.header('x-content-type-options', 'nosniff');
       if (location) reply.header('location', location);
       if (tagged.has(status)) reply.header('etag', etagOf(body));
       if (mediaType) reply.type(mediaType);
@@ -104,5 +107,8 @@ function assertDocumented(
   const schema = schemas?.[String(status)]?.content?.[type]?.schema;
   if (!schema) return;
   const mismatch = check(schema, JSON.parse(JSON.stringify(body)));
-  if (mismatch) throw new Error(`${request.method} ${request.routeOptions.url} ${status} breaks the contract: ${mismatch}`);
+  if (mismatch)
+    throw new Error(
+      `${request.method} ${request.routeOptions.url} ${status} breaks the contract: ${mismatch}`,
+    );
 }

@@ -2,7 +2,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Tx } from '../db/database.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
-type JsonOf<R> = R extends { content: { 'application/json': infer B } } ? B : R extends { content: infer C } ? C[keyof C] : undefined;
+type JsonOf<R> = R extends { content: { 'application/json': infer B } }
+  ? B
+  : R extends { content: infer C }
+    ? C[keyof C]
+    : undefined;
 
 /** What a handler may answer: exactly the statuses and bodies the contract declares. */
 export type Reply<O> = O extends { responses: infer R }

@@ -21,7 +21,11 @@ export function decodePage(page: string | undefined, parts: readonly KeyPart[]):
   if (page === undefined) return null;
   try {
     const key: unknown = JSON.parse(Buffer.from(page, 'base64url').toString('utf8'));
-    if (Array.isArray(key) && key.length === parts.length && parts.every((part, index) => isPart(part, key[index]))) {
+    if (
+      Array.isArray(key) &&
+      key.length === parts.length &&
+      parts.every((part, index) => isPart(part, key[index]))
+    ) {
       return key as string[];
     }
   } catch {

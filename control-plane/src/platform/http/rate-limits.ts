@@ -66,7 +66,9 @@ export class RateLimiter {
     reply.header('ratelimit-policy', this.policy);
     reply.header('ratelimit', `"${this.#name}";r=${remaining};t=${retryAfterSeconds ?? 1}`);
     if (retryAfterSeconds === null) return;
-    throw new Problem('rate_limited', `Slow down and try again in ${retryAfterSeconds} s.`, { retryAfterSeconds });
+    throw new Problem('rate_limited', `Slow down and try again in ${retryAfterSeconds} s.`, {
+      retryAfterSeconds,
+    });
   }
 
   #open(key: string, now: number): Bucket {

@@ -51,7 +51,11 @@ function routeOf(request: FastifyRequest): string {
 }
 
 /** Probes and agents speak all the time; when all is well that is only for those who debug. */
-function levelOf(name: 'public' | 'node', request: FastifyRequest, reply: FastifyReply): 'debug' | 'info' | 'warn' | 'error' {
+function levelOf(
+  name: 'public' | 'node',
+  request: FastifyRequest,
+  reply: FastifyReply,
+): 'debug' | 'info' | 'warn' | 'error' {
   if (reply.statusCode >= 500) return request.operationId === 'getReadiness' ? 'info' : 'error';
   if (reply.statusCode === 401 || reply.statusCode === 403 || reply.statusCode === 429) return 'warn';
   if (reply.statusCode >= 400) return 'info';
@@ -59,5 +63,9 @@ function levelOf(name: 'public' | 'node', request: FastifyRequest, reply: Fastif
 }
 
 function isProbe(request: FastifyRequest): boolean {
-  return request.operationId === 'getHealth' || request.operationId === 'getReadiness' || request.operationId === 'getMetrics';
+  return (
+    request.operationId === 'getHealth' ||
+    request.operationId === 'getReadiness' ||
+    request.operationId === 'getMetrics'
+  );
 }

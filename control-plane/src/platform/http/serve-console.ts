@@ -37,7 +37,11 @@ export async function serveConsole(server: FastifyInstance, folder: string): Pro
     });
     scope.get('/*', async (request, reply) => {
       if (NOT_PAGES.test(request.url)) {
-        return await answerProblem(new Problem('not_found', 'There is nothing at this path.'), request, reply);
+        return await answerProblem(
+          new Problem('not_found', 'There is nothing at this path.'),
+          request,
+          reply,
+        );
       }
       return await reply.header('cache-control', 'no-cache').sendFile('index.html');
     });

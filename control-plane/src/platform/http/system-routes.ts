@@ -37,7 +37,11 @@ export function systemRoutes({ readiness, document, metrics }: System): Handlers
     },
     async getMetrics({ request }) {
       mayScrape(request);
-      return { status: 200, body: await metrics.render(), mediaType: 'text/plain; version=0.0.4; charset=utf-8' };
+      return {
+        status: 200,
+        body: await metrics.render(),
+        mediaType: 'text/plain; version=0.0.4; charset=utf-8',
+      };
     },
     async getReference({ reply }) {
       reply.header('content-security-policy', DOCS_CONTENT_SECURITY_POLICY);

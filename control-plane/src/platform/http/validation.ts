@@ -23,7 +23,10 @@ interface HeadersSchema {
 
 /** Node gives header names in lower case; with a compiler of one's own fastify leaves the schema as it is. */
 function lowerCaseNames(schema: HeadersSchema): object {
-  const properties = Object.entries(schema.properties ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
+  const properties = Object.entries(schema.properties ?? {}).map(([name, value]) => [
+    name.toLowerCase(),
+    value,
+  ]);
   return {
     ...schema,
     properties: Object.fromEntries(properties) as Record<string, object>,

@@ -1,4 +1,4 @@
-import { pino, type DestinationStream, type Logger as PinoLogger } from 'pino';
+import { pino, type Bindings, type DestinationStream, type Logger as PinoLogger } from 'pino';
 import pretty from 'pino-pretty';
 import { sanitize, sanitizeText } from './sanitize.ts';
 
@@ -6,7 +6,7 @@ export type Logger = PinoLogger;
 
 /** Structured logs; pretty on a terminal. Every line passes the sanitizer. */
 export function createLogger(role: string, destination: DestinationStream = defaultDestination()): Logger {
-  return pino(
+  const logger = pino(
     {
       base: { role },
       level: process.env['GPUAAS_LOG_LEVEL'] ?? 'info',
@@ -18,13 +18,30 @@ export function createLogger(role: string, destination: DestinationStream = defa
       serializers: { err: (error: unknown) => error },
       hooks: {
         logMethod(args, method) {
-          const clean = args.map((arg: unknown) => (typeof arg === 'string' ? sanitizeText(arg) : arg));
-          method.apply(this, clean as Parameters<typeof method>);
+          method.apply(this, cleanArguments(args) as Parameters<typeof method>);
         },
       },
     },
     destination,
   );
+  // pino hands what a child carries to no formatter. Children inherit this method.
+  const { child } = logger;
+  logger.child = function sanitizedChild(this: Logger, bindings, options) {
+    return child.call(this, sanitize(bindings) as Bindings, options);
+  } as typeof child;
+  return logger;
+}
+
+/** Fields are cleaned by the formatter; messages, what is put into them, and those pino takes from errors are cleaned here. */
+function cleanArguments([first, ...rest]: unknown[]): unknown[] {
+  const others = rest.map((arg) => sanitize(arg));
+  if (first instanceof Error)
+    return [{ err: first }, ...(others.length > 0 ? others : [sanitizeText(first.message)])];
+  if (typeof first === 'string') return [sanitizeText(first), ...others];
+  const { err } = (first ?? {}) as { err?: unknown };
+  return err instanceof Error && others.length === 0
+    ? [first, sanitizeText(err.message)]
+    : [first, ...others];
 }
 
 function defaultDestination(): DestinationStream {

@@ -24,7 +24,11 @@ const GAUGES = {
   workflows: ['gpuaas_workflows', 'Workflows that have not ended, by state.', 'state'],
   oldest_workflow: ['gpuaas_workflow_oldest_age_seconds', 'Age of the oldest workflow in a state.', 'state'],
   node_tasks: ['gpuaas_node_tasks_open', 'Node tasks waiting for or held by an agent.', 'state'],
-  consumer_lag: ['gpuaas_event_consumer_lag_seconds', 'Age of the first event a consumer has not handled.', 'consumer'],
+  consumer_lag: [
+    'gpuaas_event_consumer_lag_seconds',
+    'Age of the first event a consumer has not handled.',
+    'consumer',
+  ],
 } as const;
 
 /** Gauges of the platform's backlogs. A database that does not answer in time shows as `gpuaas_readings_up` 0. */
@@ -68,7 +72,7 @@ export class PlatformMetrics {
       for (const { gauge } of Object.values(this.#gauges)) gauge.reset();
       for (const row of rows) {
         const { gauge, label } = this.#gauges[row.gauge]!;
-        gauge.set({ [label]: row.label.toLowerCase() }, Number(row.value));
+        gauge.set({ [label]: row.label.toLowerCase() }, row.value);
       }
       this.#up.set(1);
     } catch (error) {

@@ -12,7 +12,8 @@ export function measureProcess(registry: Registry, pool: pg.Pool): () => void {
     labelNames: ['quantile'],
     registers: [registry],
     collect() {
-      for (const quantile of [50, 99]) lag.set({ quantile: quantile / 100 }, delay.percentile(quantile) / 1e9);
+      for (const quantile of [50, 99])
+        lag.set({ quantile: quantile / 100 }, delay.percentile(quantile) / 1e9);
       lag.set({ quantile: 1 }, delay.max / 1e9);
       delay.reset();
     },

@@ -1,23 +1,31 @@
-/** Field names whose values never leave the process, wherever they are nested. */
-export const SECRET_FIELDS = new Set([
+/** Names of fields whose values never leave the process, wherever they are nested and however they are spelled. */
+const SECRET_ENDINGS = [
   'authorization',
   'cookie',
-  'set-cookie',
   'password',
+  'passphrase',
   'secret',
   'token',
-  'api_key',
   'apikey',
-  'client_secret',
-  'code_verifier',
-  'csrf_token',
-  'x-csrf-token',
-  'private_key',
-  'private_key_pem',
-  'sealed_private_key',
-  'csr_pem',
-  'user_data',
-]);
+  'codeverifier',
+  'privatekey',
+  'privatekeypem',
+  'csrpem',
+  'userdata',
+];
+
+const MAX_KNOWN_NAMES = 5000;
+const knownNames = new Map<string, boolean>();
+
+/** True for `api_key`, `X-Api-Key`, `apiKey` and `webhookApiKey` alike. */
+export function isSecretName(name: string): boolean {
+  const known = knownNames.get(name);
+  if (known !== undefined) return known;
+  const plain = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+  const secret = SECRET_ENDINGS.some((ending) => plain.endsWith(ending));
+  if (knownNames.size < MAX_KNOWN_NAMES) knownNames.set(name, secret);
+  return secret;
+}
 
 const SECRET_VALUES = [
   /gpk_[A-Za-z0-9_-]{16,}/g,
@@ -61,7 +69,7 @@ export function sanitize(value: unknown, depth = 0): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [
       key,
-      SECRET_FIELDS.has(key.toLowerCase()) ? REDACTED : sanitize(item, depth + 1),
+      isSecretName(key) ? REDACTED : sanitize(item, depth + 1),
     ]),
   );
 }

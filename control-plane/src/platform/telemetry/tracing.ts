@@ -1,7 +1,18 @@
-import { ROOT_CONTEXT, SpanStatusCode, trace, TraceFlags, type Attributes, type Tracer } from '@opentelemetry/api';
+import { createHash } from 'node:crypto';
+import {
+  ROOT_CONTEXT,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Attributes,
+  type Context,
+  type Tracer,
+} from '@opentelemetry/api';
+import { isUuid } from '../ids.ts';
 import { sanitize } from './sanitize.ts';
 
 export interface RecordedSpan {
+  /** A UUID is the trace id; other text is hashed to one. */
   correlationId: string;
   startedAt: Date;
   endedAt: Date;
@@ -16,7 +27,10 @@ let tracer: Tracer | null = null;
  * Exports spans when OTEL_EXPORTER_OTLP_ENDPOINT is set; without it nothing is loaded and nothing is recorded.
  * Returns the way to flush and stop.
  */
-export async function startTracing(role: string, env: NodeJS.ProcessEnv = process.env): Promise<() => Promise<void>> {
+export async function startTracing(
+  role: string,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<() => Promise<void>> {
   const endpoint = env['OTEL_EXPORTER_OTLP_ENDPOINT'];
   if (!endpoint) return async () => undefined;
   const { BatchSpanProcessor, TracerProvider } = await import('@opentelemetry/sdk-trace');
@@ -33,7 +47,11 @@ export async function startTracing(role: string, env: NodeJS.ProcessEnv = proces
 /** A span of something that has ended. The correlation id is the trace id, so a launch is one trace everywhere. */
 export function recordSpan(name: string, span: RecordedSpan): void {
   if (!tracer) return;
-  const started = tracer.startSpan(name, { startTime: span.startedAt, attributes: clean(span) }, traceOf(span.correlationId));
+  const started = tracer.startSpan(
+    name,
+    { startTime: span.startedAt, attributes: clean(span) },
+    traceOf(span.correlationId),
+  );
   if (span.failed) started.setStatus({ code: SpanStatusCode.ERROR });
   started.end(span.endedAt);
 }
@@ -61,9 +79,11 @@ function clean(span: RecordedSpan): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== null));
 }
 
-function traceOf(correlationId: string) {
-  const traceId = correlationId.replaceAll('-', '');
-  // Everybody derives the same parent, so that no process must hand one to another.
-  const spanId = traceId.slice(16);
-  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true });
+/** Everybody derives the same parent from the id, so that no process must hand one to another. */
+function traceOf(correlationId: string): Context {
+  const traceId = isUuid(correlationId)
+    ? correlationId.replaceAll('-', '').toLowerCase()
+    : createHash('sha256').update(correlationId).digest('hex').slice(0, 32);
+  const parent = { traceId, spanId: traceId.slice(16), traceFlags: TraceFlags.SAMPLED, isRemote: true };
+  return trace.setSpanContext(ROOT_CONTEXT, parent);
 }

@@ -32,12 +32,18 @@ export function page(title: string, navigation: string, main: string): string {
 }
 
 export function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
 }
 
 /** Contract prose: paragraphs and `code`, nothing more. */
 export function prose(text: string | undefined): string {
   if (!text) return '';
   const paragraphs = escapeHtml(text.trim()).split(/\n\s*\n/);
-  return paragraphs.map((paragraph) => `<p>${paragraph.replaceAll(/`([^`]+)`/g, '<code>$1</code>')}</p>`).join('');
+  return paragraphs
+    .map((paragraph) => `<p>${paragraph.replaceAll(/`([^`]+)`/g, '<code>$1</code>')}</p>`)
+    .join('');
 }

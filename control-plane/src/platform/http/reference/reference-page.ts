@@ -19,7 +19,10 @@ interface ReferenceOperation {
   'x-permission'?: string;
   parameters?: ReferenceParameter[];
   requestBody?: { content: Record<string, { schema?: DocumentSchema }> };
-  responses: Record<string, { $ref?: string; description?: string; content?: Record<string, { schema?: DocumentSchema }> }>;
+  responses: Record<
+    string,
+    { $ref?: string; description?: string; content?: Record<string, { schema?: DocumentSchema }> }
+  >;
 }
 
 interface ReferenceDocument {
@@ -42,7 +45,10 @@ export function referencePage(contract: object): string {
     .map(
       (tag) =>
         `<strong><a href="#tag-${tag.name}">${tag.name}</a></strong><ul>${tag.operations
-          .map(({ operation }) => `<li><a href="#${operation.operationId}">${escapeHtml(operation.summary ?? operation.operationId)}</a></li>`)
+          .map(
+            ({ operation }) =>
+              `<li><a href="#${operation.operationId}">${escapeHtml(operation.summary ?? operation.operationId)}</a></li>`,
+          )
           .join('')}</ul>`,
     )
     .join('');
@@ -84,7 +90,9 @@ function parameters(contract: object, operation: ReferenceOperation): string {
 
 function body(contract: object, operation: ReferenceOperation): string {
   const schema = operation.requestBody?.content['application/json']?.schema;
-  return schema ? `<details open><summary>Body</summary><pre>${schemaOutline(contract, schema)}</pre></details>` : '';
+  return schema
+    ? `<details open><summary>Body</summary><pre>${schemaOutline(contract, schema)}</pre></details>`
+    : '';
 }
 
 function answers(contract: object, operation: ReferenceOperation): string {

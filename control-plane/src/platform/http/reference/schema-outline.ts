@@ -38,7 +38,9 @@ function outlineObject(contract: object, schema: DocumentSchema, depth: number):
   const indent = '  '.repeat(depth + 1);
   const lines = Object.entries(schema.properties ?? {}).map(([name, property]) => {
     const optional = schema.required?.includes(name) ? '' : '?';
-    const remark = property.description ? `  <span class="dim">${escapeHtml(property.description.trim())}</span>` : '';
+    const remark = property.description
+      ? `  <span class="dim">${escapeHtml(property.description.trim())}</span>`
+      : '';
     return `${indent}${escapeHtml(name)}${optional}: ${schemaOutline(contract, property, depth + 1)}${remark}`;
   });
   return `{\n${lines.join('\n')}\n${'  '.repeat(depth)}}`;

@@ -1,6 +1,5 @@
-/** Sends requests over keep-alive connections from a thread of its own and measures each. */
+/** Sends requests over keep-alive connections from a process of its own and measures each. */
 import { Agent, request as send } from 'node:http';
-import { parentPort } from 'node:worker_threads';
 
 export interface LoadRequest {
   url: string;
@@ -24,10 +23,10 @@ interface Job {
   run: string;
 }
 
-parentPort?.on('message', (job: Job) => {
+process.on('message', (job: Job) => {
   measure(job).then(
-    (result) => parentPort!.postMessage(result),
-    (error: unknown) => parentPort!.postMessage({ error: String(error) }),
+    (result) => process.send!(result),
+    (error: unknown) => process.send!({ error: String(error) }),
   );
 });
 
@@ -53,7 +52,11 @@ async function measure({ request, seconds, connections, run }: Job): Promise<Loa
   return { perSecond: took.length / elapsed, p50: at(0.5), p99: at(0.99) };
 }
 
-function once(agent: Agent, { url, method, body }: LoadRequest, headers: Record<string, string>): Promise<number> {
+function once(
+  agent: Agent,
+  { url, method, body }: LoadRequest,
+  headers: Record<string, string>,
+): Promise<number> {
   return new Promise((resolve, reject) => {
     const outgoing = send(url, { agent, method: method ?? 'GET', headers }, (response) => {
       response.resume();

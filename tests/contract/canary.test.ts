@@ -1,0 +1,262 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { sql } from 'kysely';
+import { createSession } from '@gpuaas/control-plane/platform/auth/sessions';
+import { newApiKey } from '@gpuaas/control-plane/platform/auth/secrets';
+import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
+import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
+import type { FastifyInstance, InjectOptions } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApi, createTestNodeApi, type TestApi } from '../harness/api.ts';
+
+/** Secrets by name; none may leave through anything the platform emits. */
+const canaries = new Map<string, string>();
+const lines: string[] = [];
+const refusals: string[] = [];
+
+let api: TestApi;
+let node: FastifyInstance;
+let csrf: string;
+beforeAll(async () => {
+  const log = createLogger('canary', { write: (line: string) => void lines.push(line) });
+  log.level = 'trace';
+  const readiness = new Readiness();
+  const databaseUrl = `postgres://gpuaas:${plant('database password', 'dbcanary-7f3a9c')}@db.internal:5432/gpuaas`;
+  readiness.add({
+    name: 'database',
+    check: () => Promise.reject(new Error(`cannot connect to ${databaseUrl}`)),
+  });
+  api = await createTestApi({ log, readiness });
+  node = await createTestNodeApi(api.services);
+  log.error(
+    { err: new Error(`pool of ${databaseUrl} ended`, { cause: { url: databaseUrl } }) },
+    `lost ${databaseUrl}`,
+  );
+}, 60_000);
+afterAll(async () => {
+  await node?.close();
+  await api?.stop();
+});
+
+function plant(name: string, secret: string): string {
+  canaries.set(name, secret);
+  return secret;
+}
+
+async function send(
+  server: FastifyInstance,
+  request: InjectOptions,
+): Promise<{ status: number; body: string }> {
+  const answer = await server.inject(request);
+  const told = `${JSON.stringify(answer.headers)}\n${answer.body}`;
+  // What succeeds may hand a secret to its owner, once; what fails may tell nothing.
+  if (answer.statusCode >= 400) refusals.push(told);
+  return { status: answer.statusCode, body: answer.body };
+}
+
+describe('secrets', () => {
+  it('are sent in every place a secret has, with success and without', async () => {
+    for (const [name, person] of Object.entries(api.people)) plant(`api key of ${name}`, person.apiKey);
+    const operator = { authorization: `Bearer ${api.people['operator']!.apiKey}` };
+    expect((await send(api.server, { url: '/api/v1/me', headers: operator })).status).toBe(200);
+
+    const unknownKey = plant('unknown api key', newApiKey());
+    const malformedKey = plant('malformed api key', 'gpk_canarycanarycanarycanary');
+    const basic = plant('basic password', Buffer.from('someone:basic-canary-51ab').toString('base64'));
+    for (const authorization of [
+      `Bearer ${unknownKey}`,
+      `Bearer ${malformedKey}`,
+      `Basic ${basic}`,
+      malformedKey,
+    ]) {
+      expect((await send(api.server, { url: '/api/v1/me', headers: { authorization } })).status).toBe(401);
+    }
+    for (const url of [
+      `/api/v1/me?api_key=${unknownKey}`,
+      `/nowhere/${unknownKey}`,
+      `/api/v1/allocations/${unknownKey}`,
+    ]) {
+      expect((await send(api.server, { url, headers: operator })).status).toBeGreaterThanOrEqual(400);
+    }
+
+    const user = await api.services.db
+      .selectFrom('users')
+      .select('id')
+      .where('email', 'like', 'admin%')
+      .executeTakeFirstOrThrow();
+    const session = await api.services.db.transaction().execute((tx) => createSession(tx, user.id));
+    const cookie = `gpuaas_session=${plant('session cookie', session.secret)}`;
+    const me = await send(api.server, { url: '/api/v1/me', headers: { cookie } });
+    csrf = plant('csrf token', (JSON.parse(me.body) as { csrf_token: string }).csrf_token);
+    const wrongCsrf = plant('wrong csrf token', 'csrfcanary-0a1b2c3d4e5f');
+    expect(
+      (
+        await send(api.server, {
+          method: 'POST',
+          url: '/auth/logout',
+          headers: { cookie, 'x-csrf-token': wrongCsrf },
+        })
+      ).status,
+    ).toBe(403);
+    const forged = `gpuaas_session=${plant('forged cookie', 'cookiecanary-aa55aa55')}`;
+    expect((await send(api.server, { url: '/api/v1/me', headers: { cookie: forged } })).status).toBe(401);
+
+    const state = plant('login state', 'statecanary-9d8c7b6a');
+    const code = plant('login code', 'codecanary-1122334455');
+    expect((await send(api.server, { url: `/auth/callback?code=${code}&state=${state}` })).status).toBe(400);
+
+    const password = plant('password', 'passwordcanary-77zz');
+    const withPassword = { password, enabled: true, nested: { client_secret: password } };
+    expect(
+      (
+        await send(api.server, {
+          method: 'PATCH',
+          url: '/api/v1/admin/skus/h200-sxm-slice',
+          headers: operator,
+          payload: withPassword,
+        })
+      ).status,
+    ).toBe(400);
+    expect(
+      (
+        await send(api.server, {
+          method: 'PATCH',
+          url: '/api/v1/admin/skus/h200-sxm-slice',
+          headers: { ...operator, 'content-type': 'application/json' },
+          payload: `{"password":"${password}"`,
+        })
+      ).status,
+    ).toBe(400);
+    expect(
+      (
+        await send(api.server, {
+          method: 'POST',
+          url: '/api/v1/allocations',
+          headers: operator,
+          payload: { project_id: password },
+        })
+      ).status,
+    ).toBe(400);
+
+    const enrolment = { hostname: 'canary', region: 'uae-north-1' };
+    const key = { ...operator, 'x-idempotency-key': 'canary-enrolment' };
+    const made = await send(api.server, {
+      method: 'POST',
+      url: '/api/v1/admin/node-enrolments',
+      headers: key,
+      payload: enrolment,
+    });
+    expect(made.status).toBe(201);
+    const token = plant('enrolment token', (JSON.parse(made.body) as { token: string }).token);
+    const again = await send(api.server, {
+      method: 'POST',
+      url: '/api/v1/admin/node-enrolments',
+      headers: key,
+      payload: enrolment,
+    });
+    expect(JSON.parse(again.body)).toMatchObject({ token: null, secret_already_shown: true });
+
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    plant('private key', pem.split('\n')[1]!);
+    const enroll = { token, csr_pem: pem.padEnd(120), hostname: 'canary', agent_version: '1' };
+    expect((await send(node, { method: 'POST', url: '/node/v1/enroll', payload: enroll })).status).toBe(422);
+    expect(
+      (
+        await send(node, {
+          method: 'POST',
+          url: '/node/v1/enroll',
+          payload: { ...enroll, hostname: 'other' },
+        })
+      ).status,
+    ).toBe(401);
+    const badToken = plant('bad enrolment token', `gpe_${'c'.repeat(43)}.canary`);
+    expect(
+      (await send(node, { method: 'POST', url: '/node/v1/enroll', payload: { ...enroll, token: badToken } }))
+        .status,
+    ).toBe(401);
+
+    const ready = await send(api.server, { url: '/readyz' });
+    expect(ready.status).toBe(503);
+    expect(
+      (
+        await send(api.server, {
+          method: 'POST',
+          url: '/auth/logout',
+          headers: { cookie, 'x-csrf-token': csrf },
+        })
+      ).status,
+    ).toBe(204);
+  });
+
+  it('are thrown as errors in every shape', async () => {
+    const { log } = api.services;
+    const [token, password, pem] = [
+      canaries.get('enrolment token')!,
+      canaries.get('password')!,
+      canaries.get('private key')!,
+    ];
+    const block = `-----BEGIN PRIVATE KEY-----\n${pem}\n-----END PRIVATE KEY-----`;
+    const request = {
+      headers: { authorization: `Bearer ${token}`, cookie: `a=${password}`, 'x-csrf-token': csrf },
+      body: { password },
+    };
+    log.warn(
+      { err: Object.assign(new Error(`refused ${token} ${block}`), { code: 'X', request }) },
+      `with ${block}`,
+    );
+    log.info(
+      {
+        request,
+        config: { DATABASE_URL: `postgresql://u:${password}@h/d`, clientSecret: password, apiKey: password },
+      },
+      'details',
+    );
+    log.child({ token, session_cookie: password }).info('child');
+    log.error(new Error(`bare ${token}`));
+    log.info('%s and %o', token, { password });
+  });
+
+  it('reach no log line, problem, audit row, event, metric or stored answer', async () => {
+    const emitted = {
+      logs: lines.join(''),
+      problems: refusals.join('\n'),
+      ...(await storedText()),
+      metrics: await metrics(),
+    };
+    expect(lines.length).toBeGreaterThan(20);
+    expect(refusals.length).toBeGreaterThan(12);
+    const leaks = Object.entries(emitted).flatMap(([place, text]) =>
+      [...canaries]
+        .filter(([, secret]) => text.includes(secret))
+        .map(([name]) => `${name} in ${place}: ${excerpt(text, canaries.get(name)!)}`),
+    );
+    expect(leaks).toEqual([]);
+  });
+});
+
+function excerpt(text: string, secret: string): string {
+  const at = text.indexOf(secret);
+  return text.slice(Math.max(0, at - 200), at + secret.length + 20);
+}
+
+async function metrics(): Promise<string> {
+  return (await api.server.inject({ url: '/metrics' })).body;
+}
+
+/** Every row of every table of ours. The CSRF token is the session's own and stays in it. */
+async function storedText(): Promise<Record<string, string>> {
+  const { rows } = await sql<{ name: string }>`
+    select table_name as name from information_schema.tables
+    where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'sessions'`.execute(
+    api.services.db,
+  );
+  const text: Record<string, string> = {};
+  for (const { name } of rows) {
+    const result = await sql<{ row: string }>`select t::text as row from ${sql.table(name)} t`.execute(
+      api.services.db,
+    );
+    text[name] = result.rows.map(({ row }) => row).join('\n');
+  }
+  expect(text['audit_logs']).toContain('node.enrolment_create');
+  return text;
+}
