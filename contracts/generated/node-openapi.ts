@@ -176,6 +176,10 @@ export interface components {
         /** @description The request was refused; `code` says why. */
         Problem: {
             headers: {
+                /** @description With 409 `idempotency_in_progress` and 429, the seconds after which to try again. */
+                "Retry-After"?: number;
+                /** @description What is left of the caller's or address's rate, as `"policy";r=remaining;t=seconds`. */
+                RateLimit?: string;
                 [name: string]: unknown;
             };
             content: {

@@ -106,6 +106,13 @@ describe('secrets', () => {
 
     const password = plant('password', 'passwordcanary-77zz');
     const withPassword = { password, enabled: true, nested: { client_secret: password } };
+    for (const text of [`{"enabled": ${password}}`, password, `{"enabled": true, ${password}: 1}`]) {
+      const broken = { ...operator, 'content-type': 'application/json' };
+      const url = '/api/v1/admin/skus/h200-sxm-slice';
+      expect((await send(api.server, { method: 'PATCH', url, headers: broken, payload: text })).status).toBe(
+        400,
+      );
+    }
     expect(
       (
         await send(api.server, {

@@ -4,6 +4,7 @@ import { paginate } from '@gpuaas/sdk/paginate';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { defaultRateLimits } from '@gpuaas/control-plane/platform/http/rate-limits';
 import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, NO_LIMITS, type TestApi } from '../harness/api.ts';
 
@@ -42,7 +43,13 @@ describe('reference pages', () => {
 describe('metrics', () => {
   it('count requests by operation and show backlogs, pool and event loop', async () => {
     await api.server.inject({ url: '/api/v1/me', headers: bearer('member') });
+    await sql`insert into dbos.workflow_status (workflow_uuid, status, name, created_at, updated_at)
+      values ('w', 'PENDING', 't', (extract(epoch from now()) * 1000)::bigint - 90000, 0)`.execute(
+      api.services.db,
+    );
     const { body, headers } = await api.server.inject('/metrics');
+    expect(body).toContain('gpuaas_workflows{state="pending"} 1');
+    expect(body).toMatch(/gpuaas_workflow_oldest_age_seconds\{state="pending"\} 9\d(\.\d+)?\n/);
     expect(headers['content-type']).toContain('text/plain');
     expect(body).toMatch(
       /gpuaas_http_request_duration_seconds_count\{api="public",operation="getMe",status="200"\} \d+/,

@@ -158,6 +158,14 @@ function brokenField(
   const { properties = {}, required = [] } = schema;
   const defects: { defect: string; apply(body: Record<string, unknown>): unknown }[] = [
     { defect: 'an unknown field', apply: (body) => ({ ...body, no_such_field: 1 }) },
+    { defect: 'a long unknown field', apply: (body) => ({ ...body, ['x'.repeat(2000)]: 1 }) },
+    {
+      defect: 'many unknown fields',
+      apply: (body) => ({
+        ...body,
+        ...Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`x${n}`, n])),
+      }),
+    },
     {
       defect: 'an own __proto__',
       apply: (body) =>

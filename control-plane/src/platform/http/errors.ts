@@ -15,7 +15,9 @@ export function toProblem(error: unknown, log: Logger, request: FastifyRequest):
     return new Problem('unsupported_media_type', 'Send the body as application/json.');
   }
   if (known.statusCode !== undefined && known.statusCode >= 400 && known.statusCode < 500) {
-    return new Problem('invalid_request', known.message);
+    // Fastify's own words are fixed; a parser's may quote the body.
+    const own = known.code?.startsWith('FST_ERR_') ?? false;
+    return new Problem('invalid_request', own ? known.message : 'The body is not valid JSON.');
   }
   // The route, not the URL: a query may carry a sign-in code.
   const route = request.routeOptions.url ?? '(none)';

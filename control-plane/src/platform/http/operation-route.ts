@@ -57,7 +57,11 @@ export function operationRoute<Caller extends CallerIdentity>(
       if (needsPermission && !caller.authorised) {
         throw new Error(`operation ${operation.operationId} answered without checking a permission`);
       }
-      if (settings.checkResponses) assertDocumented(request, status, body, mediaType, checkResponse);
+      if (settings.checkResponses) {
+        if (!(status in operation.responses))
+          throw new Error(`${operation.operationId} declares no answer ${status}`);
+        assertDocumented(request, status, body, mediaType, checkResponse);
+      }
       // Answers are the caller's alone.
       reply.header('cache-control', 'no-store');
       reply.header('x-content-type-options', 'nosniff');

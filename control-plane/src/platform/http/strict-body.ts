@@ -2,14 +2,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { OperationObject } from './operation.ts';
 import { Problem } from './problem.ts';
 
-const NUL_ESCAPE = '\\u0000';
+/** An escaped NUL; an even number of backslashes before it would only escape each other. */
+const NUL_ESCAPE = /(?<!\\)(?:\\\\)*\\u0000/;
 
 /** JSON is the only body there is; what fastify would also take by default would pass no schema. */
 export function acceptOnlyJson(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   const parse = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text: string, done) => {
-    if (text.includes(NUL_ESCAPE) || text.includes('\0')) done(refusal('The body contains a NUL character.'));
+    if (NUL_ESCAPE.test(text) || text.includes('\0')) done(refusal('The body contains a NUL character.'));
     else void parse(request, text, done);
   });
 }

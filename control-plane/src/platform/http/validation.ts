@@ -45,8 +45,15 @@ export function createResponseChecker(): (schema: object, value: unknown) => str
   };
 }
 
+const MAX_ERRORS = 100;
+const MAX_POINTER = 500;
+
 export function validationProblem(part: string | undefined, errors: FastifySchemaValidationError[]): Problem {
-  const details = errors.map((error) => describe(part ?? 'request', error as ErrorObject));
+  const details = errors
+    .slice(0, MAX_ERRORS)
+    .map((error) => describe(part ?? 'request', error as ErrorObject))
+    // Names of unknown fields are as long as the caller likes.
+    .map(({ pointer, ...rest }) => ({ ...rest, pointer: pointer.slice(0, MAX_POINTER) }));
   return new Problem('invalid_request', `The ${part ?? 'request'} does not match the contract.`, {
     errors: details,
   });

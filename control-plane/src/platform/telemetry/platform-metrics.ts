@@ -9,10 +9,14 @@ const STATEMENT_TIMEOUT_MS = 2000;
 /** Backlogs as the database knows them; each query touches only what is still open. */
 const READINGS = `
   select 'workflows' as gauge, status as label, count(*)::float8 as value from dbos.workflow_status
-    where status in ('PENDING', 'ENQUEUED') group by status
+    where status in ('PENDING', 'ENQUEUED', 'ERROR', 'MAX_RECOVERY_ATTEMPTS_EXCEEDED') group by status
+  union all
+  select 'workflows', 'starting', count(*) from workflow_starts
   union all
   select 'oldest_workflow', status, extract(epoch from now()) - min(created_at) / 1000.0 from dbos.workflow_status
     where status in ('PENDING', 'ENQUEUED') group by status
+  union all
+  select 'oldest_workflow', 'starting', coalesce(extract(epoch from now() - min(created_at)), 0) from workflow_starts
   union all
   select 'node_tasks', state, count(*) from node_tasks where state in ('queued', 'claimed') group by state
   union all
@@ -21,7 +25,7 @@ const READINGS = `
       order by e.xid, e.position limit 1)), 0) from event_consumers c`;
 
 const GAUGES = {
-  workflows: ['gpuaas_workflows', 'Workflows that have not ended, by state.', 'state'],
+  workflows: ['gpuaas_workflows', 'Workflows that have not ended well, by state.', 'state'],
   oldest_workflow: ['gpuaas_workflow_oldest_age_seconds', 'Age of the oldest workflow in a state.', 'state'],
   node_tasks: ['gpuaas_node_tasks_open', 'Node tasks waiting for or held by an agent.', 'state'],
   consumer_lag: [

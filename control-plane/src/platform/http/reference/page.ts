@@ -39,11 +39,14 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
+/** One line of the contract's prose, with its `code`. */
+export function inline(text: string): string {
+  return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
+}
+
 /** Contract prose: paragraphs and `code`, nothing more. */
 export function prose(text: string | undefined): string {
   if (!text) return '';
-  const paragraphs = escapeHtml(text.trim()).split(/\n\s*\n/);
-  return paragraphs
-    .map((paragraph) => `<p>${paragraph.replaceAll(/`([^`]+)`/g, '<code>$1</code>')}</p>`)
-    .join('');
+  const paragraphs = text.trim().split(/\n\s*\n/);
+  return paragraphs.map((paragraph) => `<p>${inline(paragraph)}</p>`).join('');
 }

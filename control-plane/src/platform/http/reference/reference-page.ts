@@ -1,4 +1,4 @@
-import { escapeHtml, page, prose } from './page.ts';
+import { escapeHtml, inline, page, prose } from './page.ts';
 import { schemaOutline, type DocumentSchema } from './schema-outline.ts';
 
 interface ReferenceParameter {
@@ -100,7 +100,7 @@ function answers(contract: object, operation: ReferenceOperation): string {
     .map(([status, given]) => {
       const response = follow(contract, given);
       const [type, content] = Object.entries(response.content ?? {})[0] ?? [];
-      const label = `<code>${status}</code> ${escapeHtml(response.description ?? '')} <span class="dim">${type ?? 'no body'}</span>`;
+      const label = `<code>${status}</code> ${inline(response.description ?? '')} <span class="dim">${type ?? 'no body'}</span>`;
       if (!content?.schema || status.startsWith('4')) return `<p>${label}</p>`;
       return `<details><summary>${label}</summary><pre>${schemaOutline(contract, content.schema)}</pre></details>`;
     })
