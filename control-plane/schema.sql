@@ -3,6 +3,66 @@
 
 -- Functions
 
+CREATE OR REPLACE FUNCTION public.create_month_partitions(at timestamp with time zone DEFAULT now(), ahead integer DEFAULT 3)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  parent text;
+  month timestamptz;
+  name text;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('month_partitions', 0));
+  foreach parent in array array['audit_logs', 'outbox_events'] loop
+    for step in -1 .. ahead loop
+      month := (date_trunc('month', at at time zone 'UTC') + make_interval(months => step)) at time zone 'UTC';
+      name := month_partition(parent, month);
+      continue when to_regclass(format('public.%I', name)) is not null;
+      execute format('create table public.%I (like public.%I including defaults including constraints)', name, parent);
+      execute format('create trigger %I before update or delete or truncate on public.%I
+        for each statement execute function public.forbid_change()', parent || '_append_only', name);
+      execute format('alter table public.%I attach partition public.%I for values from (%L) to (%L)', parent, name,
+        month, (month at time zone 'UTC' + interval '1 month') at time zone 'UTC');
+    end loop;
+  end loop;
+end $function$;
+CREATE OR REPLACE FUNCTION public.drop_month_partitions(parent text, before timestamp with time zone)
+ RETURNS SETOF text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET lock_timeout TO '3s'
+AS $function$
+declare
+  kept interval := case parent when 'audit_logs' then interval '365 days' when 'outbox_events' then interval '7 days' end;
+  month record;
+  unread boolean;
+begin
+  if kept is null then
+    raise exception '% has no months', parent using errcode = 'invalid_parameter_value';
+  end if;
+  if before > now() - kept then
+    raise exception '% keeps at least %', parent, kept using errcode = 'invalid_parameter_value';
+  end if;
+  perform pg_advisory_xact_lock(hashtextextended('month_partitions', 0));
+  for month in
+    select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = format('public.%I', parent)::regclass
+      and (to_date(right(c.relname, 7), 'YYYY_MM') + interval '1 month') at time zone 'UTC' <= before
+    order by c.relname
+  loop
+    if parent = 'outbox_events' then
+      execute format('select exists (select from event_consumers c cross join lateral (
+        select from public.%I e where (e.xid, e.position) > (c.cursor_xid, c.cursor_position) limit 1) as unread)',
+        month.name) into unread;
+      exit when unread;
+    end if;
+    execute format('drop table public.%I', month.name);
+    return next month.name;
+  end loop;
+end $function$;
 CREATE OR REPLACE FUNCTION public.emit_event(event_id uuid, event_type text, correlation_id uuid, organization_id uuid, subject_id uuid, payload jsonb)
  RETURNS void
  LANGUAGE sql
@@ -22,9 +82,30 @@ AS $function$
 begin
   raise exception '% is append-only', tg_table_name using errcode = 'restrict_violation';
 end $function$;
+CREATE OR REPLACE FUNCTION public.grant_workflow_engine()
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('grant_workflow_engine', 0));
+  grant usage on schema dbos to gpuaas_worker;
+  -- Which tables its functions write is the engine's own business.
+  grant select, insert, update on all tables in schema dbos to gpuaas_worker;
+  -- How much is waiting, for metrics.
+  grant usage on schema dbos to gpuaas_operator;
+  grant select (workflow_uuid, status, name, created_at) on dbos.workflow_status to gpuaas_operator;
+end $function$;
+CREATE OR REPLACE FUNCTION public.month_partition(parent text, month timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+RETURN (parent || to_char((month AT TIME ZONE 'UTC'::text), '_YYYY_MM'::text));
 CREATE OR REPLACE FUNCTION public.occupy_claim_cells()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   if tg_op = 'INSERT' then
@@ -68,6 +149,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION public.require_wipe_before_resale()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
   last_allocation uuid;
@@ -83,9 +166,26 @@ begin
   end if;
   return new;
 end $function$;
+CREATE OR REPLACE FUNCTION public.scope_caller()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN (NULLIF(current_setting('app.caller_id'::text, true), ''::text))::uuid;
+CREATE OR REPLACE FUNCTION public.scope_node()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN (NULLIF(current_setting('app.node_id'::text, true), ''::text))::uuid;
+CREATE OR REPLACE FUNCTION public.scope_organizations()
+ RETURNS uuid[]
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN COALESCE((NULLIF(current_setting('app.organization_ids'::text, true), ''::text))::uuid[], '{}'::uuid[]);
 CREATE OR REPLACE FUNCTION public.signal_workflow(target text, signal_topic text, body json)
  RETURNS void
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   perform 1 from workflow_starts where workflow_id = target for key share;
@@ -187,7 +287,7 @@ create table audit_logs (
   correlation_id uuid not null,
   organization_id uuid,
   detail jsonb default '{}'::jsonb not null
-);
+) partition by RANGE (occurred_at);
 create table claim_cells (
   node_id uuid not null,
   cell smallint not null,
@@ -345,7 +445,7 @@ create table outbox_events (
   organization_id uuid,
   subject_id uuid not null,
   payload jsonb not null
-);
+) partition by RANGE (occurred_at);
 create table pending_logins (
   state_hash bytea not null,
   code_verifier text not null,
@@ -519,7 +619,7 @@ alter table allocation_overviews add constraint allocation_overviews_pkey PRIMAR
 alter table allocation_resource_claims add constraint allocation_resource_claims_pkey PRIMARY KEY (id);
 alter table allocations add constraint allocations_pkey PRIMARY KEY (id);
 alter table api_keys add constraint api_keys_pkey PRIMARY KEY (id);
-alter table audit_logs add constraint audit_logs_pkey PRIMARY KEY (id);
+alter table audit_logs add constraint audit_logs_pkey PRIMARY KEY (id, occurred_at);
 alter table claim_cells add constraint claim_cells_pkey PRIMARY KEY (node_id, cell);
 alter table event_consumers add constraint event_consumers_pkey PRIMARY KEY (name);
 alter table handled_events add constraint handled_events_pkey PRIMARY KEY (consumer, event_id);
@@ -532,7 +632,7 @@ alter table node_resource_slots add constraint node_resource_slots_pkey PRIMARY 
 alter table node_tasks add constraint node_tasks_pkey PRIMARY KEY (id);
 alter table nodes add constraint nodes_pkey PRIMARY KEY (id);
 alter table organizations add constraint organizations_pkey PRIMARY KEY (id);
-alter table outbox_events add constraint outbox_events_pkey PRIMARY KEY ("position");
+alter table outbox_events add constraint outbox_events_pkey PRIMARY KEY ("position", occurred_at);
 alter table pending_logins add constraint pending_logins_pkey PRIMARY KEY (state_hash);
 alter table permission_bindings add constraint permission_bindings_pkey PRIMARY KEY (id);
 alter table platform_keys add constraint platform_keys_pkey PRIMARY KEY (name);
@@ -562,7 +662,7 @@ alter table node_resource_slots add constraint node_resource_slots_node_id_priva
 alter table node_resource_slots add constraint node_resource_slots_node_id_slot_index_key UNIQUE (node_id, slot_index);
 alter table node_tasks add constraint node_tasks_dedupe_key_key UNIQUE (dedupe_key);
 alter table nodes add constraint nodes_hostname_key UNIQUE (hostname);
-alter table outbox_events add constraint outbox_events_event_id_key UNIQUE (event_id);
+alter table outbox_events add constraint outbox_events_event_id_occurred_at_key UNIQUE (event_id, occurred_at);
 alter table permission_bindings add constraint permission_bindings_user_id_permission_group_scope_organiza_key UNIQUE NULLS NOT DISTINCT (user_id, permission_group, scope, organization_id, project_id);
 alter table projects add constraint projects_organization_id_id_key UNIQUE (organization_id, id);
 alter table projects add constraint projects_organization_id_name_key UNIQUE (organization_id, name);
@@ -665,7 +765,7 @@ CREATE INDEX allocation_overviews_project ON public.allocation_overviews USING b
 CREATE INDEX allocation_resource_claims_allocation ON public.allocation_resource_claims USING btree (allocation_id);
 CREATE INDEX allocation_resource_claims_slot ON public.allocation_resource_claims USING btree (slot_id, created_at DESC);
 CREATE INDEX allocations_project ON public.allocations USING btree (project_id, id DESC);
-CREATE INDEX audit_logs_target ON public.audit_logs USING btree (target_type, target_id, occurred_at);
+CREATE INDEX audit_logs_target ON ONLY public.audit_logs USING btree (target_type, target_id, occurred_at);
 CREATE INDEX claim_cells_claim ON public.claim_cells USING btree (claim_id);
 CREATE INDEX handled_events_age ON public.handled_events USING btree (handled_at);
 CREATE INDEX idempotency_keys_created_at ON public.idempotency_keys USING btree (created_at);
@@ -674,8 +774,8 @@ CREATE UNIQUE INDEX incidents_one_open ON public.incidents USING btree (dedupe_k
 CREATE INDEX node_resource_slots_available ON public.node_resource_slots USING btree (node_id) WHERE (state = 'available'::text);
 CREATE INDEX node_tasks_open ON public.node_tasks USING btree (node_id, created_at) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text]));
 CREATE INDEX node_tasks_recent ON public.node_tasks USING btree (created_at DESC, id DESC);
-CREATE INDEX outbox_events_cursor ON public.outbox_events USING btree (xid, "position");
-CREATE INDEX outbox_events_subject ON public.outbox_events USING btree (subject_id, xid);
+CREATE INDEX outbox_events_cursor ON ONLY public.outbox_events USING btree (xid, "position");
+CREATE INDEX outbox_events_subject ON ONLY public.outbox_events USING btree (subject_id, xid);
 CREATE INDEX webhook_deliveries_age ON public.webhook_deliveries USING btree (created_at);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook_id, next_attempt_at) WHERE (state = 'pending'::text);
 CREATE INDEX webhook_deliveries_leased ON public.webhook_deliveries USING btree (webhook_id, leased_until) WHERE ((state = 'pending'::text) AND (leased_until > '-infinity'::timestamp with time zone));
@@ -694,3 +794,206 @@ CREATE TRIGGER audit_logs_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON pub
 CREATE TRIGGER slots_need_wipe BEFORE INSERT OR UPDATE ON public.node_resource_slots FOR EACH ROW WHEN ((new.state = 'available'::text)) EXECUTE FUNCTION require_wipe_before_resale();
 CREATE TRIGGER outbox_events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.outbox_events FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER wipe_certificates_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.wipe_certificates FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+
+-- Row-level security
+
+alter table allocation_access_keys enable row level security;
+alter table allocation_overviews enable row level security;
+alter table allocation_resource_claims enable row level security;
+alter table allocations enable row level security;
+alter table audit_logs enable row level security;
+alter table claim_cells enable row level security;
+alter table idempotency_keys enable row level security;
+alter table node_tasks enable row level security;
+alter table organizations enable row level security;
+alter table outbox_events enable row level security;
+alter table permission_bindings enable row level security;
+alter table projects enable row level security;
+alter table terminal_tokens enable row level security;
+alter table webhook_attempts enable row level security;
+alter table webhook_deliveries enable row level security;
+alter table webhooks enable row level security;
+alter table wipe_certificates enable row level security;
+create policy every on allocation_access_keys as permissive for all to gpuaas_gateway, gpuaas_worker using (true);
+create policy every on allocation_overviews as permissive for all to gpuaas_operator, gpuaas_worker using (true);
+create policy every on allocation_resource_claims as permissive for all to gpuaas_operator, gpuaas_worker using (true);
+create policy every on allocations as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
+create policy every on audit_logs as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
+create policy every on node_tasks as permissive for all to gpuaas_operator, gpuaas_worker using (true);
+create policy every on organizations as permissive for select to gpuaas_operator using (true);
+create policy every on outbox_events as permissive for select to gpuaas_node, gpuaas_operator, gpuaas_placement, gpuaas_relay, gpuaas_worker using (true);
+create policy every on permission_bindings as permissive for all to gpuaas_auth using (true);
+create policy every on projects as permissive for select to gpuaas_operator using (true);
+create policy every on terminal_tokens as permissive for all to gpuaas_gateway using (true);
+create policy every on webhook_attempts as permissive for all to gpuaas_worker using (true);
+create policy every on webhook_deliveries as permissive for all to gpuaas_worker using (true);
+create policy every on webhooks as permissive for all to gpuaas_worker using (true);
+create policy every on wipe_certificates as permissive for all to gpuaas_operator, gpuaas_worker using (true);
+create policy every_write on outbox_events as permissive for insert to gpuaas_operator, gpuaas_worker with check (true);
+create policy expired on terminal_tokens as permissive for all to gpuaas_worker using ((expires_at < now()));
+create policy nobodys on audit_logs as permissive for insert to gpuaas_node with check ((organization_id IS NULL));
+create policy nobodys on outbox_events as permissive for insert to gpuaas_placement with check ((organization_id IS NULL));
+create policy of_its_machines on outbox_events as permissive for insert to gpuaas_node with check (((organization_id IS NULL) OR (EXISTS ( SELECT
+   FROM allocations a
+  WHERE ((a.id = outbox_events.subject_id) AND (a.organization_id = outbox_events.organization_id))))));
+create policy old on idempotency_keys as permissive for all to gpuaas_worker using ((created_at < (now() - '24:00:00'::interval)));
+create policy on_it on allocations as permissive for select to gpuaas_node using ((node_id = ( SELECT scope_node() AS scope_node)));
+create policy own on allocation_overviews as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on allocation_resource_claims as permissive for insert to gpuaas_placement with check ((EXISTS ( SELECT
+   FROM allocations a
+  WHERE (a.id = allocation_resource_claims.allocation_id))));
+create policy own on allocations as permissive for all to gpuaas_placement, gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on audit_logs as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on idempotency_keys as permissive for all to gpuaas_operator, gpuaas_tenant using ((caller_id = ( SELECT scope_caller() AS scope_caller)));
+create policy own on node_tasks as permissive for all to gpuaas_node using ((node_id = ( SELECT scope_node() AS scope_node)));
+create policy own on organizations as permissive for all to gpuaas_tenant using ((id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on outbox_events as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on projects as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on terminal_tokens as permissive for all to gpuaas_tenant using ((EXISTS ( SELECT
+   FROM allocations a
+  WHERE (a.id = terminal_tokens.allocation_id))));
+create policy own on webhook_attempts as permissive for select to gpuaas_tenant using ((EXISTS ( SELECT
+   FROM webhook_deliveries d
+  WHERE (d.id = webhook_attempts.delivery_id))));
+create policy own on webhook_deliveries as permissive for all to gpuaas_tenant using ((EXISTS ( SELECT
+   FROM webhooks w
+  WHERE (w.id = webhook_deliveries.webhook_id))));
+create policy own on webhooks as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on wipe_certificates as permissive for select to gpuaas_tenant using ((EXISTS ( SELECT
+   FROM allocations a
+  WHERE (a.id = wipe_certificates.allocation_id))));
+create policy own_or_nobodys on audit_logs as permissive for insert to gpuaas_tenant with check (((organization_id IS NULL) OR (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
+create policy sign_up on organizations as permissive for insert to gpuaas_auth with check (true);
+create policy sign_up on projects as permissive for insert to gpuaas_auth with check (true);
+
+-- Roles and grants
+
+create role gpuaas_auth;
+create role gpuaas_gateway;
+create role gpuaas_node;
+create role gpuaas_operator;
+create role gpuaas_placement;
+create role gpuaas_relay;
+create role gpuaas_tenant;
+create role gpuaas_worker;
+grant delete on idempotency_keys to gpuaas_worker;
+grant delete on terminal_tokens to gpuaas_worker;
+grant delete, insert on allocation_access_keys to gpuaas_worker;
+grant delete, insert on terminal_tokens to gpuaas_tenant;
+grant delete, insert, select on handled_events to gpuaas_worker;
+grant delete, insert, select on pending_logins to gpuaas_auth;
+grant delete, insert, select on sessions to gpuaas_auth;
+grant delete, insert, select, update on allocation_overviews to gpuaas_worker;
+grant delete, insert, select, update on tick_runs to gpuaas_worker;
+grant delete, insert, select, update on webhook_attempts to gpuaas_worker;
+grant delete, insert, select, update on webhook_deliveries to gpuaas_worker;
+grant delete, insert, select, update on webhooks to gpuaas_tenant;
+grant delete, insert, select, update on workflow_executors to gpuaas_worker;
+grant delete, insert, select, update on workflow_signals to gpuaas_worker;
+grant delete, insert, select, update on workflow_starts to gpuaas_worker;
+grant delete, select on terminal_tokens to gpuaas_gateway;
+grant execute on function create_month_partitions(timestamp with time zone,integer) to gpuaas_worker;
+grant execute on function drop_month_partitions(text,timestamp with time zone) to gpuaas_worker;
+grant execute on function signal_workflow(text,text,json) to gpuaas_node;
+grant execute on function signal_workflow(text,text,json) to gpuaas_worker;
+grant insert on allocation_resource_claims to gpuaas_placement;
+grant insert on audit_logs to gpuaas_gateway;
+grant insert on audit_logs to gpuaas_node;
+grant insert on audit_logs to gpuaas_worker;
+grant insert on organizations to gpuaas_auth;
+grant insert on outbox_events to gpuaas_node;
+grant insert on outbox_events to gpuaas_placement;
+grant insert on projects to gpuaas_auth;
+grant insert on workflow_starts to gpuaas_operator;
+grant insert on workflow_starts to gpuaas_tenant;
+grant insert, select on allocations to gpuaas_tenant;
+grant insert, select on audit_logs to gpuaas_operator;
+grant insert, select on audit_logs to gpuaas_tenant;
+grant insert, select on idempotency_keys to gpuaas_operator;
+grant insert, select on idempotency_keys to gpuaas_tenant;
+grant insert, select on node_certificates to gpuaas_node;
+grant insert, select on node_enrolments to gpuaas_operator;
+grant insert, select on node_resource_slots to gpuaas_operator;
+grant insert, select on node_tasks to gpuaas_operator;
+grant insert, select on nodes to gpuaas_node;
+grant insert, select on outbox_events to gpuaas_operator;
+grant insert, select on outbox_events to gpuaas_tenant;
+grant insert, select on outbox_events to gpuaas_worker;
+grant insert, select on permission_bindings to gpuaas_auth;
+grant insert, select on users to gpuaas_auth;
+grant insert, select on webhook_deliveries to gpuaas_tenant;
+grant insert, select on wipe_certificates to gpuaas_worker;
+grant insert, select, update on event_consumers to gpuaas_relay;
+grant insert, select, update on incidents to gpuaas_worker;
+grant insert, select, update on node_tasks to gpuaas_worker;
+grant select (allocation_id) on terminal_tokens to gpuaas_tenant;
+grant select (allocation_id, public_key) on allocation_access_keys to gpuaas_worker;
+grant select (created_at) on idempotency_keys to gpuaas_worker;
+grant select (expires_at) on terminal_tokens to gpuaas_worker;
+grant select (id, organization_id) on allocations to gpuaas_placement;
+grant select (id, organization_id, project_id, state, node_id) on allocations to gpuaas_node;
+grant select (id, organization_id, state, desired_state, node_id, connection) on allocations to gpuaas_gateway;
+grant select (workflow_id) on workflow_starts to gpuaas_operator;
+grant select (workflow_id) on workflow_starts to gpuaas_tenant;
+grant select (xid, subject_id) on outbox_events to gpuaas_node;
+grant select (xid, subject_id) on outbox_events to gpuaas_placement;
+grant select on allocation_access_keys to gpuaas_gateway;
+grant select on allocation_overviews to gpuaas_operator;
+grant select on allocation_overviews to gpuaas_tenant;
+grant select on allocation_resource_claims to gpuaas_operator;
+grant select on allocation_resource_claims to gpuaas_worker;
+grant select on allocations to gpuaas_operator;
+grant select on api_keys to gpuaas_auth;
+grant select on event_consumers to gpuaas_operator;
+grant select on event_consumers to gpuaas_worker;
+grant select on images to gpuaas_operator;
+grant select on images to gpuaas_tenant;
+grant select on images to gpuaas_worker;
+grant select on incidents to gpuaas_operator;
+grant select on node_certificates to gpuaas_operator;
+grant select on node_enrolments to gpuaas_node;
+grant select on node_resource_slots to gpuaas_placement;
+grant select on node_resource_slots to gpuaas_worker;
+grant select on nodes to gpuaas_operator;
+grant select on nodes to gpuaas_placement;
+grant select on nodes to gpuaas_worker;
+grant select on organizations to gpuaas_operator;
+grant select on organizations to gpuaas_tenant;
+grant select on outbox_events to gpuaas_relay;
+grant select on projects to gpuaas_operator;
+grant select on projects to gpuaas_tenant;
+grant select on regions to gpuaas_operator;
+grant select on regions to gpuaas_tenant;
+grant select on regions to gpuaas_worker;
+grant select on sku_catalog to gpuaas_operator;
+grant select on sku_catalog to gpuaas_tenant;
+grant select on sku_catalog to gpuaas_worker;
+grant select on sku_prices to gpuaas_operator;
+grant select on sku_prices to gpuaas_tenant;
+grant select on sku_prices to gpuaas_worker;
+grant select on webhook_attempts to gpuaas_tenant;
+grant select on wipe_certificates to gpuaas_operator;
+grant select on wipe_certificates to gpuaas_tenant;
+grant select, update on allocations to gpuaas_worker;
+grant select, update on node_tasks to gpuaas_node;
+grant select, update on webhooks to gpuaas_worker;
+grant update (acknowledged_at, acknowledged_by, resolved_at, resolved_by, resolution) on incidents to gpuaas_operator;
+grant update (agent_version, boot_id, last_heartbeat_at, observed) on nodes to gpuaas_node;
+grant update (desired_state, release_requested_at, release_attempts) on allocations to gpuaas_tenant;
+grant update (email, name) on users to gpuaas_auth;
+grant update (enabled) on sku_catalog to gpuaas_operator;
+grant update (mode, draining) on nodes to gpuaas_operator;
+grant update (name) on projects to gpuaas_tenant;
+grant update (released_at) on allocation_resource_claims to gpuaas_worker;
+grant update (response_status, response_body, response_location) on idempotency_keys to gpuaas_operator;
+grant update (response_status, response_body, response_location) on idempotency_keys to gpuaas_tenant;
+grant update (revoked_at) on node_certificates to gpuaas_operator;
+grant update (state) on node_resource_slots to gpuaas_placement;
+grant update (state, health_state, health_detail) on node_resource_slots to gpuaas_operator;
+grant update (state, health_state, health_detail, last_wipe_id) on node_resource_slots to gpuaas_worker;
+grant update (used_at) on node_enrolments to gpuaas_node;
+revoke execute on function create_month_partitions(timestamp with time zone,integer) from public;
+revoke execute on function drop_month_partitions(text,timestamp with time zone) from public;
+revoke execute on function grant_workflow_engine() from public;
+revoke execute on function rebase_event_log() from public;
+revoke execute on function signal_workflow(text,text,json) from public;

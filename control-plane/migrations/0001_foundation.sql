@@ -88,7 +88,7 @@ create table idempotency_keys (
 create index idempotency_keys_created_at on idempotency_keys (created_at);
 
 create table audit_logs (
-  id uuid primary key,
+  id uuid not null,
   occurred_at timestamptz not null default now(),
   actor_user_id uuid,
   actor_role text not null,
@@ -98,29 +98,63 @@ create table audit_logs (
   result text not null check (result in ('succeeded', 'refused', 'denied', 'failed')),
   correlation_id uuid not null,
   organization_id uuid,
-  detail jsonb not null default '{}'
-);
+  detail jsonb not null default '{}',
+  primary key (id, occurred_at)
+) partition by range (occurred_at);
 create index audit_logs_target on audit_logs (target_type, target_id, occurred_at);
 create trigger audit_logs_append_only before update or delete or truncate on audit_logs
   for each statement execute function forbid_change();
 
 -- `xid` lets readers stay below the oldest running transaction, so that no late commit is skipped.
 create table outbox_events (
-  position bigint generated always as identity primary key,
+  position bigint generated always as identity,
   xid xid8 not null default pg_current_xact_id(),
-  event_id uuid not null unique,
+  event_id uuid not null,
   event_type text not null,
   occurred_at timestamptz not null default now(),
   version integer not null default 1,
   correlation_id uuid not null,
   organization_id uuid,
   subject_id uuid not null,
-  payload jsonb not null
-);
+  payload jsonb not null,
+  -- A key of a partitioned table holds its partition column; alone they are unique by how they are made.
+  primary key (position, occurred_at),
+  unique (event_id, occurred_at)
+) partition by range (occurred_at);
 create index outbox_events_cursor on outbox_events (xid, position);
 create index outbox_events_subject on outbox_events (subject_id, position);
 create trigger outbox_events_append_only before update or delete or truncate on outbox_events
   for each statement execute function forbid_change();
+
+-- Audit rows and events live in a table per month (UTC). Retention drops whole months: nothing is ever deleted
+-- row by row, so append-only holds without exception.
+create function month_partition(parent text, month timestamptz) returns text language sql stable
+  return parent || to_char(month at time zone 'UTC', '_YYYY_MM');
+
+-- Makes the months from the one before `at` to `ahead` months after it, so that neither a slow clock nor an idle
+-- maintenance leaves an insert without a place. Attaching does not lock out writers, as `partition of` would.
+create function create_month_partitions(at timestamptz default now(), ahead integer default 3) returns void
+  language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  parent text;
+  month timestamptz;
+  name text;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('month_partitions', 0));
+  foreach parent in array array['audit_logs', 'outbox_events'] loop
+    for step in -1 .. ahead loop
+      month := (date_trunc('month', at at time zone 'UTC') + make_interval(months => step)) at time zone 'UTC';
+      name := month_partition(parent, month);
+      continue when to_regclass(format('public.%I', name)) is not null;
+      execute format('create table public.%I (like public.%I including defaults including constraints)', name, parent);
+      execute format('create trigger %I before update or delete or truncate on public.%I
+        for each statement execute function public.forbid_change()', parent || '_append_only', name);
+      execute format('alter table public.%I attach partition public.%I for values from (%L) to (%L)', parent, name,
+        month, (month at time zone 'UTC' + interval '1 month') at time zone 'UTC');
+    end loop;
+  end loop;
+end $$;
+select create_month_partitions();
 
 -- CA and task-signing keys, sealed with the platform key that never enters the database.
 create table platform_keys (

@@ -57,7 +57,9 @@ create table claim_cells (
 );
 create index claim_cells_claim on claim_cells (claim_id);
 
-create function occupy_claim_cells() returns trigger language plpgsql as $$
+-- Cells are written here and nowhere else, so it runs as the owner.
+create function occupy_claim_cells() returns trigger
+  language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   if tg_op = 'INSERT' then
     if new.released_at is not null then
@@ -111,8 +113,10 @@ create trigger wipe_certificates_append_only before update or delete or truncate
 alter table node_resource_slots
   add foreign key (last_wipe_id) references wipe_certificates;
 
--- No path leads to `available` without a verified wipe of the last tenant's data.
-create function require_wipe_before_resale() returns trigger language plpgsql as $$
+-- No path leads to `available` without a verified wipe of the last tenant's data. Runs as the owner: a writer who
+-- cannot see the last claim would pass for one without any.
+create function require_wipe_before_resale() returns trigger
+  language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
   last_allocation uuid;
 begin

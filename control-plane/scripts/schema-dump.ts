@@ -35,6 +35,7 @@ const SECTIONS: readonly { title: string; query: string }[] = [
   },
   {
     title: 'Tables',
+    // Without their partitions: months come and go with the calendar.
     query: `select format(E'create table %s (\\n%s\\n)%s;', c.oid::regclass,
         string_agg(format('  %I %s%s', a.attname, format_type(a.atttypid, a.atttypmod),
           case when a.attidentity = 'a' then ' generated always as identity'
@@ -48,13 +49,6 @@ const SECTIONS: readonly { title: string; query: string }[] = [
         left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
       where ${OURS} and c.relkind in ('r', 'p') and not c.relispartition
       group by c.oid order by c.oid::regclass::text`,
-  },
-  {
-    title: 'Partitions',
-    query: `select format('create table %s partition of %s %s;', c.oid::regclass, i.inhparent::regclass,
-        pg_get_expr(c.relpartbound, c.oid)) as statement
-      from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_inherits i on i.inhrelid = c.oid
-      where ${OURS} and c.relkind in ('r', 'p') and c.relispartition order by c.oid::regclass::text`,
   },
   {
     title: 'Views',
@@ -85,7 +79,7 @@ const SECTIONS: readonly { title: string; query: string }[] = [
     title: 'Triggers',
     query: `select pg_get_triggerdef(t.oid) || ';' as statement
       from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
-      where ${OURS} and not t.tgisinternal and t.tgparentid = 0
+      where ${OURS} and not t.tgisinternal and t.tgparentid = 0 and not c.relispartition
       order by t.tgrelid::regclass::text, t.tgname`,
   },
   {
@@ -93,7 +87,7 @@ const SECTIONS: readonly { title: string; query: string }[] = [
     query: `select format('alter table %s %s row level security;', c.oid::regclass, verb) as statement
       from pg_class c join pg_namespace n on n.oid = c.relnamespace,
         lateral (values ('enable', c.relrowsecurity), ('force', c.relforcerowsecurity)) as v (verb, holds)
-      where ${OURS} and c.relkind in ('r', 'p') and holds
+      where ${OURS} and c.relkind in ('r', 'p') and not c.relispartition and holds
       union all
       select format('create policy %I on %s as %s for %s to %s%s%s;', p.policyname,
         format('%I.%I', p.schemaname, p.tablename)::regclass, lower(p.permissive), lower(p.cmd),
@@ -112,6 +106,20 @@ const SECTIONS: readonly { title: string; query: string }[] = [
         c.oid::regclass, case g.grantee when 0 then 'public' else quote_ident(pg_get_userbyid(g.grantee)) end)
       from pg_class c join pg_namespace n on n.oid = c.relnamespace, aclexplode(c.relacl) g
       where ${OURS} and g.grantee <> c.relowner group by c.oid, g.grantee
+      union all
+      select format('grant %s (%s) on %s to %I;', lower(g.privilege_type),
+        string_agg(quote_ident(a.attname), ', ' order by a.attnum), c.oid::regclass, pg_get_userbyid(g.grantee))
+      from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace,
+        aclexplode(a.attacl) g
+      where ${OURS} group by c.oid, g.privilege_type, g.grantee
+      union all
+      select format('revoke execute on function %s from public;', p.oid::regprocedure)
+      from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+      where ${OURS} and p.proacl is not null and not exists (select from aclexplode(p.proacl) g where g.grantee = 0)
+      union all
+      select format('grant execute on function %s to %I;', p.oid::regprocedure, pg_get_userbyid(g.grantee))
+      from pg_proc p join pg_namespace n on n.oid = p.pronamespace, aclexplode(p.proacl) g
+      where ${OURS} and g.grantee not in (0, p.proowner)
       order by 1`,
   },
 ];

@@ -13,6 +13,9 @@ export async function startBareServer(
   routes: BareRoutes,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const server = Fastify();
+  server.setReplySerializer((rows) =>
+    JSON.stringify(rows, (_key, value: unknown) => (typeof value === 'bigint' ? Number(value) : value)),
+  );
   for (const [url, { method, statements, oneTransaction }] of Object.entries(routes)) {
     server.route({
       method,

@@ -2,9 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import nodeDocument from '@gpuaas/contracts/generated/node-openapi.json' with { type: 'json' };
-import { enrollingNode } from '@gpuaas/control-plane/domains/fleet/node-caller';
+import { enrolledNode, enrollingNode } from '@gpuaas/control-plane/domains/fleet/node-caller';
 import { nodeRoutes } from '@gpuaas/control-plane/domains/fleet/node-routes';
 import { seedDemoPeople, type SeededPerson } from '@gpuaas/control-plane/domains/tenancy/seed-demo-people';
+import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
 import { createTestDatabase } from '@gpuaas/control-plane/platform/db/testing';
 import { createContractServer } from '@gpuaas/control-plane/platform/http/contract-server';
 import type { ContractDocument } from '@gpuaas/control-plane/platform/http/operation';
@@ -68,7 +69,8 @@ export async function createTestApi(options: Partial<ApiOptions> & { log?: Logge
 export const TEST_NODE_HEADER = 'x-test-node';
 
 /** The node API's real handlers without TLS. */
-export async function createTestNodeApi(services: Services): Promise<FastifyInstance> {
+export async function createTestNodeApi(base: Services): Promise<FastifyInstance> {
+  const services = actingAs(base, 'gpuaas_node');
   const { server } = await createContractServer({
     name: 'node',
     document: nodeDocument as unknown as ContractDocument,
@@ -77,7 +79,7 @@ export async function createTestNodeApi(services: Services): Promise<FastifyInst
       if (operation.security?.length === 0) return enrollingNode();
       const nodeId = request.headers[TEST_NODE_HEADER];
       if (typeof nodeId !== 'string') throw new Problem('unauthenticated', 'A node certificate is required.');
-      return { id: nodeId, nodeId, userId: null, role: 'node', authorised: true };
+      return enrolledNode(nodeId);
     },
     db: services.db,
     log: services.log,

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DBOS } from '@dbos-inc/dbos-sdk';
 import { startEmbeddedPostgres } from '../../control-plane/src/platform/db/embedded-postgres.ts';
 import { migrate } from '../../control-plane/src/platform/db/migrate.ts';
 import {
@@ -9,6 +8,7 @@ import {
   TEMPLATE_DATABASE,
   TEST_POSTGRES_URL_VARIABLE,
 } from '../../control-plane/src/platform/db/testing.ts';
+import { migrateWorkflows } from '../../control-plane/src/platform/workflows/migrate-workflows.ts';
 
 /** One throwaway Postgres per test run, with the migrated template that test databases are cloned from. */
 export async function setup(): Promise<() => Promise<void>> {
@@ -24,7 +24,7 @@ export async function setup(): Promise<() => Promise<void>> {
   try {
     await runAsAdmin(server.url, `create database ${TEMPLATE_DATABASE}`);
     await migrate(server.urlFor(TEMPLATE_DATABASE));
-    await DBOS.migrate(server.urlFor(TEMPLATE_DATABASE));
+    await migrateWorkflows(server.urlFor(TEMPLATE_DATABASE));
     process.env[TEST_POSTGRES_URL_VARIABLE] = server.url;
   } catch (error) {
     await teardown();

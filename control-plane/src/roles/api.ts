@@ -15,6 +15,7 @@ import { authenticate } from '../platform/auth/authenticate.ts';
 import type { Caller } from '../platform/auth/caller.ts';
 import type { DevIdp } from '../platform/auth/dev-idp/dev-idp.ts';
 import { OidcLogin, type OidcSettings } from '../platform/auth/oidc-login.ts';
+import { actingAs } from '../platform/db/scope.ts';
 import { EventTail } from '../platform/events/tail.ts';
 import { eventTailReadiness } from '../platform/http/event-tail-readiness.ts';
 import { streamEvents } from '../platform/events/stream-route.ts';
@@ -65,21 +66,24 @@ type ServerOptions = Omit<ApiOptions, 'host' | 'port' | 'nodePort'>;
 
 /** The public API before it listens. */
 export async function createApi(
-  services: Services,
+  base: Services,
   options: ServerOptions,
 ): Promise<{ server: FastifyInstance; hub: TunnelHub; metrics: Metrics; stop(): Promise<void> }> {
+  // Without a scope of its own a query is that of a tenant of nowhere.
+  const services = actingAs(base, 'gpuaas_tenant');
+  const readsLog = actingAs(base, 'gpuaas_relay').db;
   const { log } = services;
-  const tail = new EventTail(services.db, services.listener, log);
+  const tail = new EventTail(readsLog, services.listener, log);
   await tail.start();
-  options.readiness.add(eventTailReadiness(services.database.pool, tail));
+  options.readiness.add(eventTailReadiness(readsLog, tail));
   const hub = new TunnelHub(log);
-  const gateway = new TerminalGateway(services, hub, tail, options.publicUrl);
-  const login = new OidcLogin(services.db, options.oidc);
-  const metrics = createMetrics(services.database.pool, log);
+  const gateway = new TerminalGateway(actingAs(base, 'gpuaas_gateway'), hub, tail, options.publicUrl);
+  const login = new OidcLogin(actingAs(base, 'gpuaas_auth').db, options.oidc);
+  const metrics = createMetrics(services.database, log);
   const handlers = {
     ...systemRoutes({ readiness: options.readiness, document, metrics }),
     ...tenancyRoutes(services, { login, publicUrl: options.publicUrl }),
-    ...catalogRoutes(services),
+    ...catalogRoutes(),
     ...allocationRoutes(services),
     ...terminalRoutes(services),
     ...fleetRoutes(services),

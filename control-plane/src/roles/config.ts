@@ -17,6 +17,7 @@ export interface Config {
   simNodes: number;
   simSpeed: number;
   simFaults: string;
+  retention: { eventDays: number; auditDays: number | null };
 }
 
 export class ConfigError extends Error {}
@@ -36,6 +37,8 @@ const FLAGS = {
   'sim-nodes': 'GPUAAS_SIM_NODES',
   'sim-speed': 'GPUAAS_SIM_SPEED',
   'sim-faults': 'GPUAAS_SIM_FAULTS',
+  'event-retention-days': 'GPUAAS_EVENT_RETENTION_DAYS',
+  'audit-retention-days': 'GPUAAS_AUDIT_RETENTION_DAYS',
 } as const;
 
 type Flag = keyof typeof FLAGS;
@@ -71,6 +74,12 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
     simNodes: number('sim-nodes', 2, 0, 64),
     simSpeed: number('sim-speed', 1, 0, 10),
     simFaults: setting('sim-faults') ?? '',
+    retention: {
+      eventDays: number('event-retention-days', 90, 7, 36_500),
+      // Kept for ever unless said otherwise.
+      auditDays:
+        setting('audit-retention-days') === undefined ? null : number('audit-retention-days', 0, 365, 36_500),
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import document from '@gpuaas/contracts/generated/node-openapi.json' with { type
 import { enrollingNode, nodeOfConnection, type NodeCaller } from '../domains/fleet/node-caller.ts';
 import { nodeRoutes } from '../domains/fleet/node-routes.ts';
 import { TunnelHub } from '../domains/terminal/tunnel-hub.ts';
+import { actingAs } from '../platform/db/scope.ts';
 import { createContractServer } from '../platform/http/contract-server.ts';
 import type { ContractDocument } from '../platform/http/operation.ts';
 import { issueServerIdentity } from '../platform/keys/certificates.ts';
@@ -19,10 +20,11 @@ export interface NodeApi {
 
 /** The agents' port: TLS 1.3, client certificates of our own CA for everything but enrolment. */
 export async function startNodeApi(
-  services: Services,
+  base: Services,
   hub: TunnelHub,
   options: { host: string; nodePort: number; checkResponses: boolean; metrics: HttpMetrics },
 ): Promise<NodeApi> {
+  const services = actingAs(base, 'gpuaas_node');
   const { ca } = services.keys;
   const identity = await issueServerIdentity(ca, { dns: ['localhost'], ip: ['127.0.0.1'] });
   const tls = {

@@ -1,16 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DBOS } from '@dbos-inc/dbos-sdk';
 import { seedDemoPeople, demoPeople, type SeededPerson } from '../domains/tenancy/seed-demo-people.ts';
 import { CONSOLE_CLIENT_ID, createDevIdp, type DevIdp } from '../platform/auth/dev-idp/dev-idp.ts';
 import type { OidcSettings } from '../platform/auth/oidc-login.ts';
+import { createMonths } from '../platform/db/keep-months.ts';
 import { migrate } from '../platform/db/migrate.ts';
+import { actingAs } from '../platform/db/scope.ts';
 import { assertConsumersKeepUp } from '../platform/events/consumer-lag.ts';
 import type { Readiness } from '../platform/http/readiness.ts';
 import type { Services } from '../platform/services.ts';
 import type { Logger } from '../platform/telemetry/logger.ts';
 import { startTracing } from '../platform/telemetry/tracing.ts';
+import { migrateWorkflows } from '../platform/workflows/migrate-workflows.ts';
 import { startApi } from './api.ts';
 import type { Config } from './config.ts';
 import { readDemoKeys, writeDemoFile } from './demo-file.ts';
@@ -50,13 +52,14 @@ export async function startPlatform(
   await migrateWorkflows(databaseUrl);
   const { services, close } = await openServices({ databaseUrl, dataDir, log });
   onStop(close);
+  await createMonths(services.db);
   readiness.add({
     name: 'database',
     check: async () => void (await services.database.pool.query('select 1')),
   });
   if (options.runWorker) {
     const workflows = readiness.addMilestone('workflows', 'the worker is starting');
-    const engine = await startWorker(services);
+    const engine = await startWorker(services, options.retention);
     onStop(() => engine.stop());
     workflows.done();
     const consumers = await startEventConsumers(services, options);
@@ -65,7 +68,10 @@ export async function startPlatform(
       const relay = await startRelay(services, options.natsUrl);
       onStop(() => relay.stop());
     }
-    readiness.add({ name: 'event consumers', check: () => assertConsumersKeepUp(services.db, MAX_LAG_SECONDS) });
+    readiness.add({
+      name: 'event consumers',
+      check: () => assertConsumersKeepUp(actingAs(services, 'gpuaas_relay').db, MAX_LAG_SECONDS),
+    });
   }
   const { oidc, devIdp } = await identityProvider(options);
   const people = devIdp ? await seedPeople(services, dataDir, devIdp.issuer) : [];
@@ -76,18 +82,9 @@ export async function startPlatform(
   return { services, people, demoFile, nodeUrl };
 }
 
-/** The engine's own migrations print to stdout; they are not the operator's business. */
-async function migrateWorkflows(databaseUrl: string): Promise<void> {
-  const { log } = console;
-  console.log = () => undefined;
-  try {
-    await DBOS.migrate(databaseUrl);
-  } finally {
-    console.log = log;
-  }
-}
-
-async function identityProvider(options: PlatformOptions): Promise<{ oidc: OidcSettings; devIdp: DevIdp | null }> {
+async function identityProvider(
+  options: PlatformOptions,
+): Promise<{ oidc: OidcSettings; devIdp: DevIdp | null }> {
   const redirectUri = `${options.publicUrl}/auth/callback`;
   // The embedded provider never runs beside a real one.
   if (options.oidc) return { oidc: { ...options.oidc, redirectUri }, devIdp: null };

@@ -1,3 +1,4 @@
+import { actingAs } from '../platform/db/scope.ts';
 import { assertLogIsReadable } from '../platform/events/event-log.ts';
 import type { Consumption } from '../platform/events/consumer.ts';
 import { startRelay as startNatsRelay } from '../platform/events/nats-relay.ts';
@@ -8,7 +9,8 @@ import { isEntryPoint, runRole } from './entry-point.ts';
 import { openServices } from './open-services.ts';
 
 /** Publishes events to NATS. Start as many as you like: one is elected, the others wait. */
-export async function startRelay(services: Services, natsUrl: string): Promise<Consumption> {
+export async function startRelay(base: Services, natsUrl: string): Promise<Consumption> {
+  const services = actingAs(base, 'gpuaas_relay');
   await assertLogIsReadable(services.db);
   return await startNatsRelay({ ...services, natsUrl });
 }

@@ -7,6 +7,8 @@ import {
   reportLostWorkers,
 } from '../domains/incidents/report-failures.ts';
 import { watchDeadlines, type OverdueSource } from '../domains/incidents/watch-deadlines.ts';
+import { actingAs } from '../platform/db/scope.ts';
+import { keepMonths, type Retention } from '../platform/db/keep-months.ts';
 import type { Services } from '../platform/services.ts';
 import { createLogger } from '../platform/telemetry/logger.ts';
 import { startTracing } from '../platform/telemetry/tracing.ts';
@@ -51,7 +53,8 @@ const stuckAllocations: OverdueSource = async ({ db }, now) => {
 };
 
 /** Runs workflows and ticks. Any number of workers may share a database. */
-export async function startWorker(services: Services): Promise<WorkflowEngine> {
+export async function startWorker(base: Services, retention: Retention = {}): Promise<WorkflowEngine> {
+  const services = actingAs(base, 'gpuaas_worker');
   const { database, db, listener, clock, log } = services;
   const engine = await startWorkflowEngine({
     database,
@@ -66,7 +69,12 @@ export async function startWorker(services: Services): Promise<WorkflowEngine> {
     db,
     clock,
     services,
-    ticks: [watchDeadlines([stuckWorkflows, stuckAllocations]), pruneRuns, pruneExecutors],
+    ticks: [
+      watchDeadlines([stuckWorkflows, stuckAllocations]),
+      pruneRuns,
+      pruneExecutors,
+      keepMonths(retention),
+    ],
     runner: engine.executorId,
     log,
     onFailing: (failing) => reportFailingTick(services, failing),
@@ -92,7 +100,7 @@ if (isEntryPoint(import.meta.filename)) {
       log,
     });
     onStop(close);
-    const worker = await startWorker(services);
+    const worker = await startWorker(services, config.retention);
     onStop(() => worker.stop());
     const consumers = await startEventConsumers(services, config);
     onStop(() => consumers.stop());

@@ -1,6 +1,7 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Caller } from '../../platform/auth/caller.ts';
 import type { Tx } from '../../platform/db/database.ts';
+import { withRole } from '../../platform/db/scope.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
 import { quoteSlice } from '../catalog/quote.ts';
@@ -30,7 +31,9 @@ export async function createAllocation(
     region: request.region,
   });
   const wanted = { region: request.region, gpuModel: offer.gpuModel, gpuCount: request.gpu_count };
-  const { nodeId, slotIds } = await reserveSlots(tx, wanted, offer.allowedGpuCounts);
+  const { nodeId, slotIds } = await withRole(tx, 'gpuaas_placement', () =>
+    reserveSlots(tx, wanted, offer.allowedGpuCounts),
+  );
   const id = newId();
   const allocation = await tx
     .insertInto('allocations')
@@ -55,7 +58,7 @@ export async function createAllocation(
     })
     .returningAll()
     .executeTakeFirstOrThrow();
-  await claimSlots(tx, allocation, nodeId, slotIds);
+  await withRole(tx, 'gpuaas_placement', () => claimSlots(tx, allocation, nodeId, slotIds));
   await emitAllocation(tx, 'allocation.reserved', allocation, {
     stage: 'placement',
     status: 'done',
@@ -66,7 +69,12 @@ export async function createAllocation(
   return allocation;
 }
 
-async function claimSlots(tx: Tx, allocation: AllocationRow, nodeId: string, slotIds: string[]): Promise<void> {
+async function claimSlots(
+  tx: Tx,
+  allocation: AllocationRow,
+  nodeId: string,
+  slotIds: string[],
+): Promise<void> {
   await moveSlots(tx, slotIds, { to: 'reserved' });
   const bundles = await slotBundles(tx, slotIds);
   await tx

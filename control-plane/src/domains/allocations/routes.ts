@@ -24,11 +24,13 @@ type AllocationOperations = Pick<
 >;
 
 export function allocationRoutes(services: Services): Handlers<AllocationOperations, Caller> {
-  const { db, clock } = services;
+  const { clock } = services;
   return {
-    async listAllocations({ caller, query }) {
-      await findProject(db, caller, 'allocation.read', query.project_id);
-      return { status: 200, body: await listAllocations(db, clock.now(), { limit: 50, ...query }) };
+    listAllocations({ caller, query, read }) {
+      return read(async (tx) => {
+        await findProject(tx, caller, 'allocation.read', query.project_id);
+        return { status: 200, body: await listAllocations(tx, clock.now(), { limit: 50, ...query }) };
+      });
     },
     createAllocation({ caller, body, correlationId, audit, mutate }) {
       audit({ targetType: 'project', targetId: body.project_id });
@@ -40,13 +42,19 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
           organizationId: row.organization_id,
           detail: { sku: row.sku, gpu_count: row.gpu_count, node_id: row.node_id },
         });
-        return { status: 202, body: describeAllocation(row, clock.now()), location: `/api/v1/allocations/${row.id}` };
+        return {
+          status: 202,
+          body: describeAllocation(row, clock.now()),
+          location: `/api/v1/allocations/${row.id}`,
+        };
       });
     },
-    async getAllocation({ caller, params }) {
-      const row = await findAllocation(db, caller, 'allocation.read', params.allocation_id);
-      const overviews = await allocationOverviews(db, [row.id]);
-      return { status: 200, body: describeAllocation(row, clock.now(), overviews.get(row.id) ?? null) };
+    getAllocation({ caller, params, read }) {
+      return read(async (tx) => {
+        const row = await findAllocation(tx, caller, 'allocation.read', params.allocation_id);
+        const overviews = await allocationOverviews(tx, [row.id]);
+        return { status: 200, body: describeAllocation(row, clock.now(), overviews.get(row.id) ?? null) };
+      });
     },
     releaseAllocation({ caller, params, audit, mutate }) {
       audit({ targetType: 'allocation', targetId: params.allocation_id });
@@ -56,20 +64,27 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
         return { status: 202, body: describeAllocation(row, clock.now()) };
       });
     },
-    async listAllocationTimeline({ caller, params, query }) {
-      await findAllocation(db, caller, 'allocation.read', params.allocation_id);
-      return { status: 200, body: await listTimeline(db, params.allocation_id, { limit: 50, ...query }) };
+    listAllocationTimeline({ caller, params, query, read }) {
+      return read(async (tx) => {
+        await findAllocation(tx, caller, 'allocation.read', params.allocation_id);
+        return { status: 200, body: await listTimeline(tx, params.allocation_id, { limit: 50, ...query }) };
+      });
     },
-    async getAllocationConnection({ caller, params }) {
-      const row = await findAllocation(db, caller, 'allocation.connect', params.allocation_id);
+    async getAllocationConnection({ caller, params, read }) {
+      const row = await read((tx) => findAllocation(tx, caller, 'allocation.connect', params.allocation_id));
       if (row.state !== 'active' || !row.connection) {
-        throw new Problem('allocation_not_active', `The allocation is ${row.state}.`, { extensions: { state: row.state } });
+        throw new Problem('allocation_not_active', `The allocation is ${row.state}.`, {
+          extensions: { state: row.state },
+        });
       }
       return { status: 200, body: row.connection as unknown as components['schemas']['Connection'] };
     },
-    async listWipeCertificates({ caller, params }) {
-      await findAllocation(db, caller, 'allocation.read', params.allocation_id);
-      return { status: 200, body: { items: await listWipeCertificates(db, params.allocation_id), next_page: null } };
+    listWipeCertificates({ caller, params, read }) {
+      return read(async (tx) => {
+        await findAllocation(tx, caller, 'allocation.read', params.allocation_id);
+        const items = await listWipeCertificates(tx, params.allocation_id);
+        return { status: 200, body: { items, next_page: null } };
+      });
     },
   };
 }

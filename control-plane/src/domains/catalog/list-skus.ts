@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
-import type { Db } from '../../platform/db/database.ts';
+import type { Tx } from '../../platform/db/database.ts';
+import { withRole } from '../../platform/db/scope.ts';
 import { moneyJson } from '../../platform/money.ts';
 import { placementCandidates } from '../fleet/placement-candidates.ts';
 import type { CandidateNode } from '../placement/place-slice.ts';
@@ -8,8 +9,8 @@ import type { CandidateNode } from '../placement/place-slice.ts';
 type Sku = components['schemas']['Sku'];
 
 /** Products on sale with price and aggregate availability; never which node or device. */
-export async function listSkus(db: Db): Promise<Sku[]> {
-  const rows = await db
+export async function listSkus(tx: Tx): Promise<Sku[]> {
+  const rows = await tx
     .selectFrom('sku_catalog as s')
     .innerJoin('sku_prices as p', 'p.sku', 's.sku')
     .distinctOn(['s.sku'])
@@ -20,8 +21,8 @@ export async function listSkus(db: Db): Promise<Sku[]> {
     .orderBy('s.sku')
     .orderBy('p.effective_from', 'desc')
     .execute();
-  const nodes = await placementCandidates(db);
-  const regions = await db
+  const nodes = await withRole(tx, 'gpuaas_placement', () => placementCandidates(tx));
+  const regions = await tx
     .selectFrom('regions')
     .select('region')
     .where('status', '=', 'enabled')

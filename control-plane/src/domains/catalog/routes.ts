@@ -2,7 +2,6 @@ import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import { authorize, type Caller } from '../../platform/auth/caller.ts';
 import { requireMatch } from '../../platform/http/etag.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
-import type { Services } from '../../platform/services.ts';
 import { getAdminSku, listAdminSkus, updateSku } from './edit-sku.ts';
 import { listSkus } from './list-skus.ts';
 
@@ -11,33 +10,30 @@ type CatalogOperations = Pick<
   'listRegions' | 'listSkus' | 'listImages' | 'listAdminSkus' | 'getAdminSku' | 'updateSku'
 >;
 
-export function catalogRoutes({ db }: Services): Handlers<CatalogOperations, Caller> {
+export function catalogRoutes(): Handlers<CatalogOperations, Caller> {
   return {
-    async listRegions() {
-      const rows = await db
-        .selectFrom('regions')
-        .selectAll()
-        .orderBy('status', 'desc')
-        .orderBy('region')
-        .execute();
+    async listRegions({ read }) {
+      const rows = await read((tx) =>
+        tx.selectFrom('regions').selectAll().orderBy('status', 'desc').orderBy('region').execute(),
+      );
       const items = rows.map((row) => ({ ...row, status: row.status as 'enabled' | 'coming' }));
       return { status: 200, body: { items, next_page: null } };
     },
-    async listSkus() {
-      return { status: 200, body: { items: await listSkus(db), next_page: null } };
+    async listSkus({ read }) {
+      return { status: 200, body: { items: await read(listSkus), next_page: null } };
     },
-    async listImages() {
-      const rows = await db.selectFrom('images').selectAll().orderBy('image', 'desc').execute();
+    async listImages({ read }) {
+      const rows = await read((tx) => tx.selectFrom('images').selectAll().orderBy('image', 'desc').execute());
       const items = rows.map((row) => ({ ...row, kind: row.kind as 'base' | 'cuda-dev' }));
       return { status: 200, body: { items, next_page: null } };
     },
-    async listAdminSkus({ caller, query }) {
+    async listAdminSkus({ caller, query, read }) {
       authorize(caller, 'catalog.manage', { kind: 'platform' });
-      return { status: 200, body: await listAdminSkus(db, { limit: 50, ...query }) };
+      return { status: 200, body: await read((tx) => listAdminSkus(tx, { limit: 50, ...query })) };
     },
-    async getAdminSku({ caller, params }) {
+    async getAdminSku({ caller, params, read }) {
       authorize(caller, 'catalog.manage', { kind: 'platform' });
-      return { status: 200, body: await getAdminSku(db, params.sku) };
+      return { status: 200, body: await read((tx) => getAdminSku(tx, params.sku)) };
     },
     updateSku({ caller, params, body, request, audit, mutate }) {
       audit({ targetType: 'sku', targetId: params.sku, detail: { enabled: body.enabled } });

@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { signCanonical } from '@gpuaas/contracts/signing';
 import type { components } from '@gpuaas/contracts/generated/node-openapi.ts';
+import { inScope } from '../../platform/db/scope.ts';
 import type { Services } from '../../platform/services.ts';
 import { TASKS_CHANNEL } from './issue-task.ts';
+import { nodeScope } from './node-caller.ts';
 import { emitTaskChanged } from './task-events.ts';
 
 type SignedTask = components['schemas']['SignedTask'];
@@ -37,14 +39,17 @@ export async function claimTask(
 }
 
 async function leaseNext({ db, keys, clock }: Services, nodeId: string): Promise<SignedTask | null> {
-  return await db.transaction().execute(async (tx) => {
+  return await inScope(db, nodeScope(nodeId), async (tx) => {
     const row = await tx
       .selectFrom('node_tasks')
       .selectAll()
       .where('node_id', '=', nodeId)
       .where('expires_at', '>', sql<Date>`now()`)
       .where((e) =>
-        e.or([e('state', '=', 'queued'), e.and([e('state', '=', 'claimed'), e('lease_expires_at', '<', sql<Date>`now()`)])]),
+        e.or([
+          e('state', '=', 'queued'),
+          e.and([e('state', '=', 'claimed'), e('lease_expires_at', '<', sql<Date>`now()`)]),
+        ]),
       )
       .orderBy('created_at')
       .limit(1)

@@ -1,6 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import type { IncomingMessage } from 'node:http';
 import type { Db } from '../../platform/db/database.ts';
+import type { Scope } from '../../platform/db/scope.ts';
 import type { CallerIdentity } from '../../platform/http/caller-identity.ts';
 import { Problem } from '../../platform/http/problem.ts';
 
@@ -12,7 +13,14 @@ export interface NodeCaller extends CallerIdentity {
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 export function enrollingNode(): NodeCaller {
-  return { id: NOBODY, nodeId: NOBODY, userId: null, role: 'enrolling_node', authorised: true };
+  return {
+    id: NOBODY,
+    nodeId: NOBODY,
+    userId: null,
+    role: 'enrolling_node',
+    authorised: true,
+    scope: { role: 'gpuaas_node' },
+  };
 }
 
 /**
@@ -32,7 +40,15 @@ export async function nodeOfConnection(db: Db, request: IncomingMessage): Promis
     .where('expires_at', '>', new Date())
     .executeTakeFirst();
   if (!row) throw refused();
-  return { id: row.node_id, nodeId: row.node_id, userId: null, role: 'node', authorised: true };
+  return enrolledNode(row.node_id);
+}
+
+export function enrolledNode(nodeId: string): NodeCaller {
+  return { id: nodeId, nodeId, userId: null, role: 'node', authorised: true, scope: nodeScope(nodeId) };
+}
+
+export function nodeScope(nodeId: string): Scope {
+  return { role: 'gpuaas_node', nodeId };
 }
 
 function refused(): Problem {

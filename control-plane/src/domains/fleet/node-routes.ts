@@ -32,30 +32,39 @@ export function nodeRoutes(services: Services): Handlers<operations, NodeCaller>
         body: await issueNodeIdentity(services, tx, caller.nodeId, body.csr_pem),
       }));
     },
-    async heartbeat({ caller, body }) {
-      const now = await recordHeartbeat(services, caller.nodeId, body);
-      return { status: 200, body: { server_time: now.toISOString() } };
+    heartbeat({ caller, body, mutate }) {
+      return mutate(async (tx) => {
+        const now = await recordHeartbeat(services, tx, caller.nodeId, body);
+        return { status: 200, body: { server_time: now.toISOString() } };
+      });
     },
     async claimTask({ caller, body, request, stopping }) {
       const gone = new AbortController();
       const hangUp = (): void => gone.abort();
       request.raw.socket.once('close', hangUp);
       try {
-        const task = await claimTask(services, caller.nodeId, body.wait_seconds, AbortSignal.any([gone.signal, stopping]));
+        const task = await claimTask(
+          services,
+          caller.nodeId,
+          body.wait_seconds,
+          AbortSignal.any([gone.signal, stopping]),
+        );
         return task ? { status: 200, body: task } : { status: 204, body: undefined };
       } finally {
         request.raw.socket.off('close', hangUp);
       }
     },
-    async reportTaskProgress({ caller, params, body }) {
-      await services.db.transaction().execute((tx) => reportProgress(tx, caller.nodeId, params.task_id, body));
-      return { status: 204, body: undefined };
+    reportTaskProgress({ caller, params, body, mutate }) {
+      return mutate(async (tx) => {
+        await reportProgress(tx, caller.nodeId, params.task_id, body);
+        return { status: 204, body: undefined };
+      });
     },
-    async completeTask({ caller, params, body }) {
-      await services.db
-        .transaction()
-        .execute((tx) => completeTask(services, tx, caller.nodeId, params.task_id, body));
-      return { status: 204, body: undefined };
+    completeTask({ caller, params, body, mutate }) {
+      return mutate(async (tx) => {
+        await completeTask(services, tx, caller.nodeId, params.task_id, body);
+        return { status: 204, body: undefined };
+      });
     },
   };
 }

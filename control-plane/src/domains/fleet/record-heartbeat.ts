@@ -1,3 +1,4 @@
+import type { Tx } from '../../platform/db/database.ts';
 import type { Services } from '../../platform/services.ts';
 
 export interface Heartbeat {
@@ -9,12 +10,22 @@ export interface Heartbeat {
 }
 
 /** Keeps what the host says of itself: the observed state, never mixed with what we want. */
-export async function recordHeartbeat({ db, clock }: Services, nodeId: string, heartbeat: Heartbeat): Promise<Date> {
+export async function recordHeartbeat(
+  { clock }: Services,
+  tx: Tx,
+  nodeId: string,
+  heartbeat: Heartbeat,
+): Promise<Date> {
   const now = clock.now();
   const { boot_id, agent_version, agent_time, leases, vms } = heartbeat;
-  await db
+  await tx
     .updateTable('nodes')
-    .set({ boot_id, agent_version, last_heartbeat_at: now, observed: JSON.stringify({ agent_time, leases, vms }) })
+    .set({
+      boot_id,
+      agent_version,
+      last_heartbeat_at: now,
+      observed: JSON.stringify({ agent_time, leases, vms }),
+    })
     .where('id', '=', nodeId)
     .execute();
   return now;

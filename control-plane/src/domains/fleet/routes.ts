@@ -24,31 +24,36 @@ type FleetOperations = Pick<
 const platform = { kind: 'platform' } as const;
 
 export function fleetRoutes(services: Services): Handlers<FleetOperations, Caller> {
-  const { db, clock } = services;
+  const { clock } = services;
   return {
-    async listNodes({ caller, query }) {
+    async listNodes({ caller, query, read }) {
       authorize(caller, 'fleet.read', platform);
-      return { status: 200, body: await listNodes(db, clock.now(), { limit: 50, ...query }) };
+      return { status: 200, body: await read((tx) => listNodes(tx, clock.now(), { limit: 50, ...query })) };
     },
-    async getNode({ caller, params }) {
+    async getNode({ caller, params, read }) {
       authorize(caller, 'fleet.read', platform);
-      return { status: 200, body: await getNode(db, clock.now(), params.node_id) };
+      return { status: 200, body: await read((tx) => getNode(tx, clock.now(), params.node_id)) };
     },
     startTopologyDiscovery({ caller, params, correlationId, audit, mutate }) {
       audit({ targetType: 'node', targetId: params.node_id });
       return mutate(async (tx) => {
         authorize(caller, 'fleet.discover', platform);
         const body = await startDiscovery(services, tx, params.node_id, correlationId);
-        return { status: 202, body, location: `/api/v1/admin/nodes/${params.node_id}/slice-topology/discovery` };
+        return {
+          status: 202,
+          body,
+          location: `/api/v1/admin/nodes/${params.node_id}/slice-topology/discovery`,
+        };
       });
     },
-    async getTopologyDiscovery({ caller, params }) {
+    async getTopologyDiscovery({ caller, params, read }) {
       authorize(caller, 'fleet.read', platform);
-      return { status: 200, body: await latestDiscovery(db, clock.now(), params.node_id) };
+      return { status: 200, body: await read((tx) => latestDiscovery(tx, clock.now(), params.node_id)) };
     },
-    async listResourceSlots({ caller, params }) {
+    async listResourceSlots({ caller, params, read }) {
       authorize(caller, 'fleet.read', platform);
-      return { status: 200, body: { items: await listSlots(db, params.node_id), next_page: null } };
+      const items = await read((tx) => listSlots(tx, params.node_id));
+      return { status: 200, body: { items, next_page: null } };
     },
     approveResourceSlots({ caller, params, body, correlationId, audit, mutate }) {
       audit({ targetType: 'node', targetId: params.node_id, detail: { slot_indexes: body.slot_indexes } });
@@ -77,12 +82,16 @@ export function fleetRoutes(services: Services): Handlers<FleetOperations, Calle
           createdBy: caller.userId,
         });
         const answer = { id, token, expires_at: expiresAt.toISOString() };
-        return { status: 201, body: answer, replayBody: { ...answer, token: null, secret_already_shown: true } };
+        return {
+          status: 201,
+          body: answer,
+          replayBody: { ...answer, token: null, secret_already_shown: true },
+        };
       });
     },
-    async listNodeTasks({ caller, query }) {
+    async listNodeTasks({ caller, query, read }) {
       authorize(caller, 'fleet.read', platform);
-      return { status: 200, body: await listTasks(db, clock.now(), { limit: 50, ...query }) };
+      return { status: 200, body: await read((tx) => listTasks(tx, clock.now(), { limit: 50, ...query })) };
     },
   };
 }

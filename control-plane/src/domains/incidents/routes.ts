@@ -12,15 +12,15 @@ type IncidentOperations = Pick<
 
 const platform = { kind: 'platform' } as const;
 
-export function incidentRoutes({ db, clock }: Services): Handlers<IncidentOperations, Caller> {
+export function incidentRoutes({ clock }: Services): Handlers<IncidentOperations, Caller> {
   return {
-    async listIncidents({ caller, query }) {
+    async listIncidents({ caller, query, read }) {
       authorize(caller, 'incident.read', platform);
-      return { status: 200, body: await listIncidents(db, { limit: 50, ...query }) };
+      return { status: 200, body: await read((tx) => listIncidents(tx, { limit: 50, ...query })) };
     },
-    async getIncident({ caller, params }) {
+    async getIncident({ caller, params, read }) {
       authorize(caller, 'incident.read', platform);
-      return { status: 200, body: await getIncident(db, params.incident_id) };
+      return { status: 200, body: await read((tx) => getIncident(tx, params.incident_id)) };
     },
     acknowledgeIncident({ caller, params, audit, mutate }) {
       audit({ targetType: 'incident', targetId: params.incident_id });

@@ -2,6 +2,7 @@ import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Caller } from '../../platform/auth/caller.ts';
 import type { OidcLogin } from '../../platform/auth/oidc-login.ts';
 import { createSession, endSession, SESSION_COOKIE } from '../../platform/auth/sessions.ts';
+import { inScope, withRole } from '../../platform/db/scope.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
 import { getMe } from './get-me.ts';
@@ -19,8 +20,8 @@ export function tenancyRoutes(
   const secure = options.publicUrl.startsWith('https:');
   const cookie = { httpOnly: true, sameSite: 'lax', secure } as const;
   return {
-    async getMe({ caller }) {
-      return { status: 200, body: await getMe(db, caller) };
+    async getMe({ caller, read }) {
+      return { status: 200, body: await read((tx) => getMe(tx, caller)) };
     },
     async startLogin({ query, request, reply }) {
       const returnTo = query.return_to ?? '/';
@@ -37,7 +38,9 @@ export function tenancyRoutes(
       const callbackUrl = new URL(request.url, options.publicUrl);
       const person = await options.login.finish(callbackUrl, request.cookies[LOGIN_COOKIE]);
       const { returnTo, ...identity } = person;
-      const session = await db.transaction().execute(async (tx) => createSession(tx, await signIn(tx, identity)));
+      const session = await inScope(db, { role: 'gpuaas_auth' }, async (tx) =>
+        createSession(tx, await signIn(tx, identity)),
+      );
       reply.clearCookie(LOGIN_COOKIE, { path: '/auth' });
       reply.setCookie(SESSION_COOKIE, session.secret, { ...cookie, path: '/', expires: session.expiresAt });
       return { status: 302, body: undefined, location: returnTo };
@@ -45,7 +48,10 @@ export function tenancyRoutes(
     logout({ caller, reply, audit, mutate }) {
       audit({ targetType: 'user', targetId: caller.userId });
       return mutate(async (tx) => {
-        if (caller.credential.kind === 'session') await endSession(tx, caller.credential.idHash);
+        const { credential } = caller;
+        if (credential.kind === 'session') {
+          await withRole(tx, 'gpuaas_auth', () => endSession(tx, credential.idHash));
+        }
         reply.clearCookie(SESSION_COOKIE, { path: '/' });
         return { status: 204, body: undefined };
       });

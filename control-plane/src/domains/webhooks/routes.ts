@@ -31,7 +31,7 @@ type WebhookOperations = Pick<
 >;
 
 export function webhookRoutes(services: Services, rules: TargetRules): Handlers<WebhookOperations, Caller> {
-  const { db, clock } = services;
+  const { clock } = services;
   const describe = (row: WebhookRow) => describeWebhook(row, clock.now());
   /** A webhook to change, named in the audit log. */
   const change = async (
@@ -47,9 +47,11 @@ export function webhookRoutes(services: Services, rules: TargetRules): Handlers<
     ({ status: 202, body: (await describeDeliveries(tx, [row]))[0]! }) as const;
 
   return {
-    async listWebhooks({ caller, query }) {
-      await findProject(db, caller, 'webhook.read', query.project_id);
-      return { status: 200, body: await listWebhooks(db, clock.now(), { limit: 50, ...query }) };
+    listWebhooks({ caller, query, read }) {
+      return read(async (tx) => {
+        await findProject(tx, caller, 'webhook.read', query.project_id);
+        return { status: 200, body: await listWebhooks(tx, clock.now(), { limit: 50, ...query }) };
+      });
     },
     createWebhook({ caller, body, audit, mutate }) {
       audit({ targetType: 'project', targetId: body.project_id });
@@ -64,11 +66,9 @@ export function webhookRoutes(services: Services, rules: TargetRules): Handlers<
         return { status: 201, ...withSecret(describe(row), secret), location: `/api/v1/webhooks/${row.id}` };
       });
     },
-    async getWebhook({ caller, params }) {
-      return {
-        status: 200,
-        body: describe(await findWebhook(db, caller, 'webhook.read', params.webhook_id)),
-      };
+    async getWebhook({ caller, params, read }) {
+      const row = await read((tx) => findWebhook(tx, caller, 'webhook.read', params.webhook_id));
+      return { status: 200, body: describe(row) };
     },
     deleteWebhook(context) {
       context.audit({ targetType: 'webhook', targetId: context.params.webhook_id });
@@ -98,9 +98,11 @@ export function webhookRoutes(services: Services, rules: TargetRules): Handlers<
         accepted(tx, await sendTestEvent(services, tx, await change(tx, context), context.correlationId)),
       );
     },
-    async listWebhookDeliveries({ caller, params, query }) {
-      await findWebhook(db, caller, 'webhook.read', params.webhook_id);
-      return { status: 200, body: await listDeliveries(db, params.webhook_id, { limit: 50, ...query }) };
+    listWebhookDeliveries({ caller, params, query, read }) {
+      return read(async (tx) => {
+        await findWebhook(tx, caller, 'webhook.read', params.webhook_id);
+        return { status: 200, body: await listDeliveries(tx, params.webhook_id, { limit: 50, ...query }) };
+      });
     },
     replayWebhookDelivery(context) {
       context.audit({ targetType: 'webhook', targetId: context.params.webhook_id });

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import type { Database, Db } from '../db/database.ts';
 import type { OperationObject } from '../http/operation.ts';
 import { Problem } from '../http/problem.ts';
-import type { Binding, Caller } from './caller.ts';
+import { scopeOf, type Binding, type Caller } from './caller.ts';
 import { hashSecret, isWellFormedApiKey } from './secrets.ts';
 import { SESSION_COOKIE } from './sessions.ts';
 
@@ -54,9 +54,9 @@ export async function authenticate(
 ): Promise<Caller> {
   if (operation.security?.length === 0) return anonymous();
   const { authorization } = request.headers;
-  if (authorization !== undefined) return await byApiKey(database, authorization);
+  if (authorization !== undefined) return await byApiKey(database, authorization, operation);
   const session = request.cookies[SESSION_COOKIE];
-  if (session) return await bySession(database, session, request);
+  if (session) return await bySession(database, session, request, operation);
   throw unauthenticated();
 }
 
@@ -82,18 +82,27 @@ export async function stillAuthenticated(db: Db, caller: Caller): Promise<boolea
   return row !== undefined;
 }
 
-async function byApiKey({ pool }: Database, authorization: string): Promise<Caller> {
+async function byApiKey(
+  { identities }: Database,
+  authorization: string,
+  operation: OperationObject,
+): Promise<Caller> {
   const key = /^Bearer (\S+)$/i.exec(authorization)?.[1];
   if (!key || !isWellFormedApiKey(key)) throw unauthenticated();
-  const row = await findCredential<{ key_id: string }>(pool, API_KEY, hashSecret(key));
-  return callerOf(row, { kind: 'api_key', id: row.key_id });
+  const row = await findCredential<{ key_id: string }>(identities, API_KEY, hashSecret(key));
+  return callerOf(row, { kind: 'api_key', id: row.key_id }, operation);
 }
 
-async function bySession({ pool }: Database, session: string, request: FastifyRequest): Promise<Caller> {
+async function bySession(
+  { identities }: Database,
+  session: string,
+  request: FastifyRequest,
+  operation: OperationObject,
+): Promise<Caller> {
   const idHash = hashSecret(session);
-  const row = await findCredential<{ csrf_token: string }>(pool, SESSION, idHash);
+  const row = await findCredential<{ csrf_token: string }>(identities, SESSION, idHash);
   if (request.method !== 'GET' && request.method !== 'HEAD') requireCsrfToken(request, row.csrf_token);
-  return callerOf(row, { kind: 'session', csrfToken: row.csrf_token, idHash });
+  return callerOf(row, { kind: 'session', csrfToken: row.csrf_token, idHash }, operation);
 }
 
 function requireCsrfToken(request: FastifyRequest, expected: string): void {
@@ -108,7 +117,7 @@ function requireCsrfToken(request: FastifyRequest, expected: string): void {
   }
 }
 
-function callerOf(row: CredentialRow, credential: Caller['credential']): Caller {
+function callerOf(row: CredentialRow, credential: Caller['credential'], operation: OperationObject): Caller {
   const bindings = row.bindings.filter(({ group }) => group in permissionGroups);
   return {
     id: row.user_id,
@@ -119,6 +128,7 @@ function callerOf(row: CredentialRow, credential: Caller['credential']): Caller 
     bindings,
     credential,
     authorised: false,
+    scope: scopeOf(row.user_id, bindings, operation['x-permission']),
   };
 }
 
@@ -132,6 +142,7 @@ function anonymous(): Caller {
     bindings: [],
     credential: { kind: 'api_key', id: ANONYMOUS },
     authorised: false,
+    scope: { role: 'gpuaas_tenant' },
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Permission, PermissionGroup } from '@gpuaas/contracts/generated/permissions.ts';
 import { permissionGroups } from '@gpuaas/contracts/generated/permissions.ts';
 import type { Db } from '../db/database.ts';
+import type { Scope as DatabaseScope } from '../db/scope.ts';
 import type { CallerIdentity } from '../http/caller-identity.ts';
 import { notFound, Problem } from '../http/problem.ts';
 
@@ -58,6 +59,29 @@ export function authorize(caller: Caller, permission: Permission, scope: Scope):
     caller.bindings.some((binding) => binding.organizationId === scope.organizationId);
   if (!knowsTenant) throw notFound();
   throw new Problem('forbidden', `This needs the permission ${permission}.`, { extensions: { permission } });
+}
+
+const platformPermissions: ReadonlySet<string> = new Set(
+  Object.values(permissionGroups)
+    .filter((group) => group.scope === 'platform')
+    .flatMap((group) => [...group.permissions]),
+);
+
+/**
+ * An operator's rights count where the operation asks for one; everything else is done as a tenant, even by
+ * somebody who is both.
+ */
+export function scopeOf(
+  callerId: string,
+  bindings: Binding[],
+  permission: string | undefined,
+): DatabaseScope {
+  const isOperator = bindings.some((binding) => binding.scope === 'platform');
+  if (isOperator && permission !== undefined && platformPermissions.has(permission)) {
+    return { role: 'gpuaas_operator', callerId };
+  }
+  const organizationIds = [...new Set(bindings.flatMap((binding) => binding.organizationId ?? []))];
+  return { role: 'gpuaas_tenant', organizationIds, callerId };
 }
 
 function covers(binding: Binding, scope: Scope): boolean {

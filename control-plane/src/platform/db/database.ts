@@ -8,6 +8,11 @@ export type Tx = Transaction<DB>;
 export interface Database {
   db: Db;
   pool: pg.Pool;
+  /**
+   * Connections that act as gpuaas_auth from the first to the last byte: every request looks up its caller, in
+   * one statement and without a transaction around it.
+   */
+  identities: pg.Pool;
   url: string;
   close(): Promise<void>;
 }
@@ -23,10 +28,46 @@ export function openDatabase(
       oid === INT8 ? BigInt : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
   };
   const pool = new pg.Pool({ connectionString: url, max: options.max ?? 20, types });
+  const identities = new pg.Pool({
+    connectionString: withRole(url, 'gpuaas_auth'),
+    max: options.max ?? 10,
+    types,
+  });
   // Idle connections fail when the server restarts; the pool replaces them, the process must not die of it.
-  pool.on('error', (error) => options.onError?.(error));
-  const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
-  return { db, pool, url, close: () => db.destroy() };
+  for (const each of [pool, identities]) each.on('error', (error) => options.onError?.(error));
+  const db = openHandle(pool, new PostgresDialect({ pool }));
+  return {
+    db,
+    pool,
+    identities,
+    url,
+    async close() {
+      await Promise.all([pool.end(), identities.end()]);
+    },
+  };
+}
+
+/** A connection that cannot take the role is refused, so there is none without it. */
+function withRole(url: string, role: string): string {
+  const address = new URL(url);
+  const given = address.searchParams.get('options');
+  address.searchParams.set('options', `${given ? `${given} ` : ''}-c role=${role}`);
+  return address.href;
+}
+
+const pools = new WeakMap<Db, pg.Pool>();
+
+/** A way to speak to the pool; a transaction is none. */
+export function openHandle(pool: pg.Pool, dialect: PostgresDialect): Db {
+  const db = new Kysely<DB>({ dialect });
+  pools.set(db, pool);
+  return db;
+}
+
+export function poolOf(db: Db): pg.Pool {
+  const pool = pools.get(db);
+  if (!pool) throw new Error('a scope opens its own transaction and cannot stand inside one');
+  return pool;
 }
 
 /** True for the SQLSTATE `code` of a failed statement. */

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import { stillAuthenticated } from '../auth/authenticate.ts';
-import { loadBindings, permissionsAt, type Binding, type Caller } from '../auth/caller.ts';
+import { loadBindings, permissionsAt, scopeOf, type Binding, type Caller } from '../auth/caller.ts';
+import { inScope } from '../db/scope.ts';
 import { HIJACKED, type Handler } from '../http/operation.ts';
 import type { Services } from '../services.ts';
 import {
@@ -48,12 +49,10 @@ export function streamEvents(
     mark(lastSeen ?? from);
     const keepalive = setInterval(() => raw.write(': keepalive\n\n'), KEEPALIVE_MS);
     const recheck = setInterval(() => {
-      void stillAuthenticated(services.db, caller)
-        .then(async (valid) => {
-          if (valid) bindings = await loadBindings(services.db, caller.userId);
-          else raw.end();
-        })
-        .catch((error: unknown) => log.warn({ err: error }, 'event stream could not recheck its caller'));
+      void inScope(services.db, { role: 'gpuaas_auth' }, async (tx) => {
+        if (await stillAuthenticated(tx, caller)) bindings = await loadBindings(tx, caller.userId);
+        else raw.end();
+      }).catch((error: unknown) => log.warn({ err: error }, 'event stream could not recheck its caller'));
     }, RECHECK_MS);
     raw.on('close', () => {
       unsubscribe();
@@ -62,7 +61,7 @@ export function streamEvents(
     });
     try {
       if (lastSeen) {
-        await replay(services, raw, { after: lastSeen, until: from }, send);
+        await replay(services, caller, raw, { after: lastSeen, until: from }, send);
         mark(from);
       }
     } catch (error) {
@@ -77,13 +76,16 @@ export function streamEvents(
 
 async function replay(
   { db }: Services,
+  { id, bindings }: Caller,
   raw: ServerResponse,
   range: { after: Cursor; until: Cursor },
   send: (event: LoggedEvent) => void,
 ): Promise<void> {
   let cursor = range.after;
+  const mayReadFleet = permissionsAt(bindings, { kind: 'platform' }).has('fleet.read');
+  const scope = scopeOf(id, bindings, mayReadFleet ? 'fleet.read' : undefined);
   while (!raw.destroyed) {
-    const events = await readEvents(db, cursor, REPLAY_PAGE);
+    const events = await inScope(db, scope, (tx) => readEvents(tx, cursor, REPLAY_PAGE));
     for (const event of events) {
       if (isAfter(event.cursor, range.until)) return;
       send(event);

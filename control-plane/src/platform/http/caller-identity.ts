@@ -1,3 +1,5 @@
+import type { Scope } from '../db/scope.ts';
+
 /** Who stands behind a request, as far as the HTTP layer must know. */
 export interface CallerIdentity {
   /** Scopes idempotency keys and rate limits and names the actor in the audit log. */
@@ -6,4 +8,6 @@ export interface CallerIdentity {
   role: string;
   /** Set once a use-case has checked a permission. */
   authorised: boolean;
+  /** What the database lets its requests see and do. */
+  scope: Scope;
 }

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Db } from '../db/database.ts';
+import type { Db, Tx } from '../db/database.ts';
+import { inScope } from '../db/scope.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { CallerIdentity } from './caller-identity.ts';
 import type { GracefulStop } from './graceful-stop.ts';
@@ -31,6 +32,7 @@ export function createContext<Caller extends CallerIdentity>(
     audit: (target: AuditTarget) => {
       audited.target = target;
     },
+    read: <T>(look: (tx: Tx) => Promise<T>) => inScope(settings.db, caller.scope, look),
     mutate: (decide: Parameters<Context<never, Caller>['mutate']>[0]) =>
       runMutation({ db: settings.db, operation, caller, request, log: context.log, audited }, decide),
   };

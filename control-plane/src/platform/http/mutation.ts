@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { recordAudit, type AuditEntry } from '../audit/record.ts';
 import type { Db, Tx } from '../db/database.ts';
+import { inScope } from '../db/scope.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { CallerIdentity } from './caller-identity.ts';
 import { claimIdempotencyKey, hashRequest, storeReply, type IdempotentRequest } from './idempotency.ts';
@@ -20,7 +21,7 @@ interface Mutation {
 export async function runMutation<R>(mutation: Mutation, decide: (tx: Tx) => Promise<R>): Promise<R> {
   const idempotent = idempotentRequest(mutation);
   try {
-    return await mutation.db.transaction().execute(async (tx) => {
+    return await inScope(mutation.db, mutation.caller.scope, async (tx) => {
       const stored = idempotent && (await claimIdempotencyKey(tx, idempotent));
       if (stored) {
         mutation.caller.authorised = true;
@@ -52,10 +53,8 @@ async function recordRefusal(mutation: Mutation, error: unknown): Promise<void> 
       : 'refused';
   const entry = auditEntry(mutation, result);
   try {
-    await recordAudit(mutation.db, {
-      ...entry,
-      detail: { ...entry.detail, code: problem?.code ?? 'internal_error' },
-    });
+    const detail = { ...entry.detail, code: problem?.code ?? 'internal_error' };
+    await inScope(mutation.db, mutation.caller.scope, (tx) => recordAudit(tx, { ...entry, detail }));
   } catch (failure) {
     mutation.log.error({ err: failure }, 'the refusal could not be audited');
   }

@@ -59,6 +59,8 @@ export interface Context<O, Caller> {
   reply: FastifyReply;
   /** Names what a mutation acted on; operations with `x-audit` must call it before they can fail on it. */
   audit(target: AuditTarget): void;
+  /** Reads in one transaction that sees what the caller's scope sees. */
+  read<T>(look: (tx: Tx) => Promise<T>): Promise<T>;
   /**
    * Runs the decision in one transaction, together with its idempotency row and audit row.
    * A thrown problem rolls all of it back and leaves a `refused` or `denied` audit row.

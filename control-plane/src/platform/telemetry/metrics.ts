@@ -1,5 +1,5 @@
-import type pg from 'pg';
 import { Registry } from 'prom-client';
+import type { Database } from '../db/database.ts';
 import { HttpMetrics } from './http-metrics.ts';
 import type { Logger } from './logger.ts';
 import { PlatformMetrics } from './platform-metrics.ts';
@@ -13,10 +13,10 @@ export interface Metrics {
 }
 
 /** The measurements of one process. */
-export function createMetrics(pool: pg.Pool, log: Logger): Metrics {
+export function createMetrics({ db, pool }: Database, log: Logger): Metrics {
   const registry = new Registry();
   const http = new HttpMetrics(registry);
-  const platform = new PlatformMetrics(registry, pool, log);
+  const platform = new PlatformMetrics(registry, db, log);
   const stop = measureProcess(registry, pool);
   return {
     http,

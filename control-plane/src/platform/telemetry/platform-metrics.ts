@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import { Gauge, type Registry } from 'prom-client';
-import type pg from 'pg';
+import type { Db } from '../db/database.ts';
+import { inScope } from '../db/scope.ts';
 import type { Logger } from './logger.ts';
 
 /** Scrapes within this time share one reading, however many scrapers there are. */
@@ -35,17 +37,23 @@ const GAUGES = {
   ],
 } as const;
 
+interface Reading {
+  gauge: string;
+  label: string;
+  value: number;
+}
+
 /** Gauges of the platform's backlogs. A database that does not answer in time shows as `gpuaas_readings_up` 0. */
 export class PlatformMetrics {
-  readonly #pool: pg.Pool;
+  readonly #db: Db;
   readonly #log: Logger;
   readonly #up: Gauge;
   readonly #gauges: Record<string, { gauge: Gauge; label: string }>;
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | null = null;
 
-  constructor(registry: Registry, pool: pg.Pool, log: Logger) {
-    this.#pool = pool;
+  constructor(registry: Registry, db: Db, log: Logger) {
+    this.#db = db;
     this.#log = log;
     this.#up = new Gauge({
       name: 'gpuaas_readings_up',
@@ -85,16 +93,11 @@ export class PlatformMetrics {
     }
   }
 
-  async #query(): Promise<{ gauge: string; label: string; value: number }[]> {
-    const client = await this.#pool.connect();
-    try {
-      await client.query('begin read only');
-      await client.query(`set local statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
-      const { rows } = await client.query<{ gauge: string; label: string; value: number }>(READINGS);
+  async #query(): Promise<Reading[]> {
+    return await inScope(this.#db, { role: 'gpuaas_operator' }, async (tx) => {
+      await sql.raw(`set local statement_timeout = ${STATEMENT_TIMEOUT_MS}`).execute(tx);
+      const { rows } = await sql.raw<Reading>(READINGS).execute(tx);
       return rows;
-    } finally {
-      await client.query('rollback').catch(() => undefined);
-      client.release();
-    }
+    });
   }
 }

@@ -1,0 +1,261 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase, type Database, type Db } from './database.ts';
+import { inScope, type DatabaseRole } from './scope.ts';
+import { columnsFor, ourRoles, ourTables, tenantTables } from './testing/catalog.ts';
+import {
+  policiesForEveryRow,
+  rolesWithoutRowSecurity,
+  tablesOfTheOwner,
+  tenantTablesWithoutRowSecurity,
+} from './testing/reviewed-access.ts';
+import { writeTenantRows, type TenantRows } from './testing/tenant-rows.ts';
+import { createTestDatabase } from './testing.ts';
+
+let database: Database;
+let owner: Db;
+let drop: () => Promise<void>;
+let one: TenantRows;
+let other: TenantRows;
+
+beforeAll(async () => {
+  const made = await createTestDatabase();
+  drop = made.drop;
+  database = openDatabase(made.url);
+  owner = database.db;
+  one = await writeTenantRows(owner, 'one');
+  other = await writeTenantRows(owner, 'other');
+});
+afterAll(async () => {
+  await database.close();
+  await drop();
+});
+
+const asTenant = <T>(organizationIds: string[], work: Parameters<typeof inScope<T>>[2]): Promise<T> =>
+  inScope(owner, { role: 'gpuaas_tenant', organizationIds }, work);
+
+async function rowsOf(organizationIds: string[], table: string, columns: string[]): Promise<string[]> {
+  const { rows } = await asTenant(organizationIds, (tx) =>
+    sql<{
+      row: string;
+    }>`select row(${sql.raw(columns.join(', '))})::text as row from ${sql.table(table)}`.execute(tx),
+  );
+  return rows.map(({ row }) => row);
+}
+
+/** Undone afterwards, so that each table is tried with all its rows. */
+class Undo extends Error {}
+
+async function affected(table: string, statement: string): Promise<bigint | undefined> {
+  let count: bigint | undefined;
+  await asTenant([one.organizationId], async (tx) => {
+    count = (await sql.raw(statement).execute(tx)).numAffectedRows;
+    throw new Undo(table);
+  }).catch((error: unknown) => {
+    if (!(error instanceof Undo)) throw error;
+  });
+  return count;
+}
+
+describe('a tenant whose query forgets its WHERE', () => {
+  test('sees its own rows of every tenant table, and no others', async () => {
+    const seen: Record<string, number> = {};
+    for (const table of await tenantTables(owner)) {
+      const all = await owner
+        .selectNoFrom(sql<bigint>`(select count(*) from ${sql.table(table)})`.as('count'))
+        .executeTakeFirstOrThrow();
+      expect(all.count, `the test must write rows of two tenants into ${table}`).toBeGreaterThanOrEqual(2n);
+      const columns = await columnsFor(owner, 'gpuaas_tenant', table, 'select');
+      if (columns.length === 0) {
+        await expect(
+          asTenant([one.organizationId], (tx) => sql`select from ${sql.table(table)}`.execute(tx)),
+        ).rejects.toThrow('permission denied');
+        continue;
+      }
+      const [mine, theirs] = [
+        await rowsOf([one.organizationId], table, columns),
+        await rowsOf([other.organizationId], table, columns),
+      ];
+      expect(mine.length, table).toBeGreaterThan(0);
+      expect(BigInt(mine.length + theirs.length), table).toBe(all.count);
+      expect(
+        mine.filter((row) => theirs.includes(row)),
+        table,
+      ).toEqual([]);
+      expect(await rowsOf([], table, columns), `${table} without a scope`).toEqual([]);
+      expect(await rowsOf([one.organizationId, other.organizationId], table, columns)).toHaveLength(
+        mine.length + theirs.length,
+      );
+      seen[table] = mine.length;
+    }
+    expect(Object.keys(seen)).toEqual(
+      expect.arrayContaining([
+        'organizations',
+        'projects',
+        'allocations',
+        'wipe_certificates',
+        'audit_logs',
+        'outbox_events',
+        'terminal_tokens',
+        'webhooks',
+      ]),
+    );
+  });
+
+  test('changes and deletes its own rows only', async () => {
+    const changed: string[] = [];
+    for (const table of await tenantTables(owner)) {
+      const [column] = await columnsFor(owner, 'gpuaas_tenant', table, 'update');
+      if (column) {
+        expect(await affected(table, `update ${table} set ${column} = ${column}`), table).toBe(1n);
+        changed.push(table);
+      }
+      const { rows } = await sql<{
+        may: boolean;
+      }>`select has_table_privilege('gpuaas_tenant', ${table}, 'delete') as may`.execute(owner);
+      if (rows[0]!.may) expect(await affected(table, `delete from ${table}`), table).toBe(1n);
+    }
+    expect(changed).toContain('allocations');
+  });
+
+  test('cannot write a row for another tenant', async () => {
+    const tried: string[] = [];
+    for (const table of await tenantTables(owner)) {
+      const columns = (await columnsFor(owner, 'gpuaas_tenant', table, 'insert')).join(', ');
+      if (columns === '') continue;
+      const { rows } = await sql<{
+        row: string;
+      }>`select to_jsonb(t)::text as row from ${sql.table(table)} t`.execute(owner);
+      const foreign = rows.filter(({ row }) => Object.values(other).some((id) => row.includes(id)));
+      expect(foreign, table).toHaveLength(1);
+      for (const { row } of foreign) {
+        const copy = sql`insert into ${sql.table(table)} (${sql.raw(columns)})
+          select ${sql.raw(columns)} from jsonb_populate_record(null::${sql.table(table)}, ${row}::jsonb)`;
+        const refusal = asTenant([one.organizationId], (tx) => copy.execute(tx));
+        await expect(refusal, table).rejects.toThrow('violates row-level security policy');
+      }
+      tried.push(table);
+    }
+    expect(tried).toEqual(
+      expect.arrayContaining(['allocations', 'audit_logs', 'outbox_events', 'terminal_tokens', 'webhooks']),
+    );
+  });
+
+  test('cannot move a row of its own to another tenant', async () => {
+    const move = sql`update webhooks set organization_id = ${other.organizationId}`;
+    await expect(asTenant([one.organizationId], (tx) => move.execute(tx))).rejects.toThrow(
+      'violates row-level security policy',
+    );
+  });
+});
+
+test('idempotency keys are seen by the caller who sent them alone', async () => {
+  for (const role of ['gpuaas_tenant', 'gpuaas_operator'] as const) {
+    const callers = (callerId?: string) =>
+      inScope(owner, { role, ...(callerId ? { callerId } : {}) }, (tx) =>
+        tx.selectFrom('idempotency_keys').select('caller_id').execute(),
+      );
+    expect(await callers(one.userId)).toEqual([{ caller_id: one.userId }]);
+    expect(await callers()).toEqual([]);
+  }
+});
+
+test('a node sees its own tasks and the allocations on it, and tells of no others', async () => {
+  const asNode = <T>(work: Parameters<typeof inScope<T>>[2]): Promise<T> =>
+    inScope(owner, { role: 'gpuaas_node', nodeId: one.nodeId }, work);
+  expect(await asNode((tx) => tx.selectFrom('node_tasks').select('node_id').execute())).toEqual([
+    { node_id: one.nodeId },
+  ]);
+  expect(await asNode((tx) => tx.selectFrom('allocations').select('id').execute())).toEqual([
+    { id: one.allocationId },
+  ]);
+  const tell = (rows: TenantRows) =>
+    asNode((tx) =>
+      sql`select emit_event(gen_random_uuid(), 'allocation.progress', gen_random_uuid(), ${rows.organizationId}, ${rows.allocationId}, '{}')`.execute(
+        tx,
+      ),
+    );
+  await tell(one);
+  await expect(tell(other)).rejects.toThrow('violates row-level security policy');
+});
+
+test('placement claims slots for the tenant that launches alone', async () => {
+  const claimFor = (rows: TenantRows) =>
+    inScope(owner, { role: 'gpuaas_placement', organizationIds: [one.organizationId] }, (tx) =>
+      sql`insert into allocation_resource_claims (id, allocation_id, node_id, claim_kind, snapshot, released_at)
+        values (gen_random_uuid(), ${rows.allocationId}, ${rows.nodeId}, 'node_exclusive', '{}', now())`.execute(
+        tx,
+      ),
+    );
+  await claimFor(one);
+  await expect(claimFor(other)).rejects.toThrow('violates row-level security policy');
+});
+
+describe('what is reviewed', () => {
+  test('every tenant table has row-level security', async () => {
+    const { rows } = await sql<{ name: string }>`
+      select oid::regclass::text as name from pg_class where oid = any (${await tenantTables(owner)}::regclass[]) and not relrowsecurity`.execute(
+      owner,
+    );
+    expect(rows.map((row) => row.name)).toEqual(Object.keys(tenantTablesWithoutRowSecurity));
+  });
+
+  test('no role of ours bypasses it, logs in or may make others', async () => {
+    const { rows } = await sql<{ name: string; ours: boolean }>`
+      select rolname as name, rolname like 'gpuaas\_%' as ours from pg_roles
+      where rolname !~ '^pg_' and (rolsuper or rolbypassrls or (rolname like 'gpuaas\_%' and (rolcanlogin or rolcreaterole or rolcreatedb or rolreplication)))`.execute(
+      owner,
+    );
+    expect(rows.filter((row) => row.ours)).toEqual([]);
+    expect(rows).toHaveLength(Object.keys(rolesWithoutRowSecurity).length);
+    const { rows: members } = await sql`
+      select from pg_auth_members m where m.member in (select oid from pg_roles where rolname like 'gpuaas\_%')`.execute(
+      owner,
+    );
+    expect(members).toEqual([]);
+  });
+
+  test('policies that hold for every row', async () => {
+    const { rows } = await sql<{ found: string }>`
+      select distinct tablename || ': ' || policyname || ': ' || role as found
+      from pg_policies, unnest(roles) as role
+      where schemaname = 'public' and (qual = 'true' or with_check = 'true')`.execute(owner);
+    expect(rows.map((row) => row.found).toSorted()).toEqual(Object.keys(policiesForEveryRow).toSorted());
+  });
+
+  test('every policy names its roles', async () => {
+    const { rows } = await sql<{ policyname: string }>`
+      select policyname from pg_policies where schemaname = 'public' and 'public' = any (roles)`.execute(
+      owner,
+    );
+    expect(rows).toEqual([]);
+  });
+
+  test('tables no role may touch; nothing is granted to everybody, and nothing on a partition', async () => {
+    const roles = await ourRoles(owner);
+    const { rows } = await sql<{ name: string; grantee: string; partition: boolean }>`
+      select distinct c.relname as name, case g.grantee when 0 then 'public' else pg_get_userbyid(g.grantee) end as grantee, c.relispartition as partition
+      from pg_class c left join pg_attribute a on a.attrelid = c.oid,
+        lateral (select * from aclexplode(c.relacl) union all select * from aclexplode(a.attacl)) g
+      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'S') and g.grantee <> c.relowner`.execute(
+      owner,
+    );
+    expect(rows.filter((row) => !roles.includes(row.grantee) || row.partition)).toEqual([]);
+    const untouched = (await ourTables(owner)).filter((table) => !rows.some((row) => row.name === table));
+    expect(untouched.toSorted()).toEqual(Object.keys(tablesOfTheOwner).toSorted());
+  });
+
+  test('the roles the platform knows are the roles there are', async () => {
+    const known: Record<DatabaseRole, true> = {
+      gpuaas_auth: true,
+      gpuaas_gateway: true,
+      gpuaas_node: true,
+      gpuaas_operator: true,
+      gpuaas_placement: true,
+      gpuaas_relay: true,
+      gpuaas_tenant: true,
+      gpuaas_worker: true,
+    };
+    expect(await ourRoles(owner)).toEqual(Object.keys(known));
+  });
+});

@@ -1,0 +1,98 @@
+import { sql } from 'kysely';
+import type pg from 'pg';
+import { isUuid } from '../ids.ts';
+import { openHandle, poolOf, type Database, type Db, type Tx } from './database.ts';
+import { ScopedDialect } from './scoped-dialect.ts';
+
+/** The database roles of `0010_roles.sql`, which says what each may do. */
+export type DatabaseRole =
+  | 'gpuaas_tenant'
+  | 'gpuaas_operator'
+  | 'gpuaas_placement'
+  | 'gpuaas_worker'
+  | 'gpuaas_relay'
+  | 'gpuaas_node'
+  | 'gpuaas_gateway'
+  | 'gpuaas_auth';
+
+/** Under which role a piece of work runs and whose rows it sees. What is not named sees nothing. */
+export interface Scope {
+  role: DatabaseRole;
+  organizationIds?: readonly string[];
+  /** Whose idempotency keys. */
+  callerId?: string;
+  nodeId?: string;
+}
+
+/** One transaction under the scope, begun in one round trip. */
+export async function inScope<T>(db: Db, scope: Scope, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return await openScope(db, scope)
+    .transaction()
+    .execute(async (tx) => {
+      rolesOf.set(tx, scope.role);
+      return await work(tx);
+    });
+}
+
+/** Runs part of a transaction under another role; settings of the scope stay as they are. */
+export async function withRole<T>(tx: Tx, role: DatabaseRole, work: (tx: Tx) => Promise<T>): Promise<T> {
+  const before = rolesOf.get(tx) ?? 'none';
+  await setRole(tx, role);
+  let result: T;
+  try {
+    result = await work(tx);
+  } catch (error) {
+    // In a transaction that has failed nothing can be set, and nothing can be done under the wrong role either.
+    await setRole(tx, before).catch(() => undefined);
+    throw error;
+  }
+  await setRole(tx, before);
+  return result;
+}
+
+/** The same database for a part of the platform that always acts under one role. */
+export function actingAs<S extends { db: Db; database: Database }>(services: S, role: DatabaseRole): S {
+  const db = openScope(services.db, { role });
+  return { ...services, db, database: { ...services.database, db } };
+}
+
+type RoleName = DatabaseRole | 'none';
+
+const rolesOf = new WeakMap<Tx, RoleName>();
+
+async function setRole(tx: Tx, role: RoleName): Promise<void> {
+  await sql.raw(`set local role ${role}`).execute(tx);
+  rolesOf.set(tx, role);
+}
+
+/** Handles by pool and opening: callers come back, and a handle costs as much as a small query. */
+const handles = new WeakMap<pg.Pool, Map<string, Db>>();
+const MAX_HANDLES = 1000;
+
+function openScope(db: Db, scope: Scope): Db {
+  const pool = poolOf(db);
+  const begin = opening(scope);
+  const known = handles.get(pool) ?? new Map<string, Db>();
+  handles.set(pool, known);
+  const handle = known.get(begin) ?? openHandle(pool, new ScopedDialect(pool, begin));
+  // They hold nothing of their own, so forgetting all of them is cheap and safe.
+  if (known.size >= MAX_HANDLES) known.clear();
+  known.set(begin, handle);
+  return handle;
+}
+
+function opening({ role, organizationIds = [], callerId, nodeId }: Scope): string {
+  const statements = ['begin', `set local role ${role}`];
+  if (organizationIds.length > 0) {
+    statements.push(`set local app.organization_ids = '{${organizationIds.map(checked).join(',')}}'`);
+  }
+  if (callerId !== undefined) statements.push(`set local app.caller_id = '${checked(callerId)}'`);
+  if (nodeId !== undefined) statements.push(`set local app.node_id = '${checked(nodeId)}'`);
+  return statements.join('; ');
+}
+
+/** The statement is put together as text: nothing but a UUID may enter it. */
+function checked(id: string): string {
+  if (!isUuid(id)) throw new Error('a scope takes UUIDs only');
+  return id;
+}

@@ -1,0 +1,58 @@
+/**
+ * Where the database lets a role see every tenant's rows. The tests compare this with the catalog, both ways: what
+ * is not here must not be there, and what is not there must go from here.
+ */
+
+/** Roles outside row-level security altogether. None of ours may be. */
+export const rolesWithoutRowSecurity: Record<string, string> = {
+  'the login user':
+    'owns the schema and migrates it; the platform leaves it at the begin of every transaction',
+};
+
+/** `table: policy: role`, for policies that hold for every row. */
+export const policiesForEveryRow: Record<string, string> = {
+  'organizations: every: gpuaas_operator': 'operators look after all tenants',
+  'organizations: sign_up: gpuaas_auth':
+    'somebody new gets an organization; reading it back is a tenant matter',
+  'projects: every: gpuaas_operator': 'operators look after all tenants',
+  'projects: sign_up: gpuaas_auth': 'somebody new gets a first project',
+  'permission_bindings: every: gpuaas_auth': 'rights are looked up before it is known whose request it is',
+  'audit_logs: every: gpuaas_operator': 'operators read the audit log of the platform and write to it',
+  'audit_logs: every: gpuaas_worker': 'workers act for every tenant; they have no right to read it',
+  'audit_logs: every: gpuaas_gateway': 'a token decides whose terminal opens; no right to read',
+  'outbox_events: every: gpuaas_operator': 'the operators’ live stream',
+  'outbox_events: every: gpuaas_placement': 'only subject and transaction id, to keep events in order',
+  'outbox_events: every: gpuaas_worker': 'consumers act for every tenant',
+  'outbox_events: every: gpuaas_relay': 'reads the whole log once and hands each event to who may see it',
+  'outbox_events: every: gpuaas_node': 'only subject and transaction id, to keep events in order',
+  'outbox_events: every_write: gpuaas_operator': 'tells of what operators change, for tenants too',
+  'outbox_events: every_write: gpuaas_worker': 'workers act for every tenant',
+  'node_tasks: every: gpuaas_operator': 'operators see all hosts',
+  'node_tasks: every: gpuaas_worker': 'workers give tasks to all hosts',
+  'allocations: every: gpuaas_operator': 'operators see what runs on their hosts',
+  'allocations: every: gpuaas_worker': 'workers act for every tenant',
+  'allocations: every: gpuaas_gateway': 'a token decides which machine is opened; six columns only',
+  'allocation_overviews: every: gpuaas_operator': 'what operators see of allocations, as last shown',
+  'allocation_overviews: every: gpuaas_worker': 'projected from the events of every tenant',
+  'allocation_resource_claims: every: gpuaas_operator': 'operators see which slot is held by what',
+  'allocation_resource_claims: every: gpuaas_worker': 'workers act for every tenant',
+  'wipe_certificates: every: gpuaas_operator': 'operators see the proof of every wipe',
+  'wipe_certificates: every: gpuaas_worker': 'workers record every wipe',
+  'allocation_access_keys: every: gpuaas_worker':
+    'made and destroyed with the machine; the private half is not readable',
+  'allocation_access_keys: every: gpuaas_gateway': 'a token decides which machine is opened',
+  'terminal_tokens: every: gpuaas_gateway': 'whoever holds a token is known by it alone',
+  'webhooks: every: gpuaas_worker': 'delivers the events of every tenant',
+  'webhook_deliveries: every: gpuaas_worker': 'delivers the events of every tenant',
+  'webhook_attempts: every: gpuaas_worker': 'delivers the events of every tenant',
+};
+
+/** Tables that belong to tenants by their columns and still have no row-level security. */
+export const tenantTablesWithoutRowSecurity: Record<string, string> = {};
+
+/** Tables no role of ours may touch. */
+export const tablesOfTheOwner: Record<string, string> = {
+  schema_migrations: 'written by migrations alone',
+  platform_keys: 'read once at the start of a process, before anybody is served',
+  claim_cells: 'written by the trigger on claims alone',
+};

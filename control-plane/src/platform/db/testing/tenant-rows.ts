@@ -1,0 +1,82 @@
+import { sql } from 'kysely';
+import { newId } from '../../ids.ts';
+import type { Db } from '../database.ts';
+
+export interface TenantRows {
+  organizationId: string;
+  userId: string;
+  allocationId: string;
+  nodeId: string;
+  webhookId: string;
+}
+
+/** One row for the tenant in every table that holds something of tenants. */
+export async function writeTenantRows(db: Db, name: string): Promise<TenantRows> {
+  const [organization, project, user, node, slot, allocation, claim, task, webhook, delivery] = Array.from(
+    { length: 10 },
+    newId,
+  ) as [string, string, string, string, string, string, string, string, string, string];
+  const correlation = newId();
+  const secret = Buffer.from(newId());
+  await sql`
+    with region as (select region from regions order by status desc limit 1)
+    insert into nodes (id, hostname, region, pool, rack, node_family)
+    select ${node}::uuid, ${`host-${name}`}, region, 'p', 'r', 'f' from region`.execute(db);
+  await sql`insert into organizations (id, name) values (${organization}, ${name})`.execute(db);
+  await sql`insert into projects (id, organization_id, name) values (${project}, ${organization}, 'default')`.execute(
+    db,
+  );
+  await sql`insert into users (id, issuer, subject, email, name)
+    values (${user}, 'test', ${name}, ${`${name}@example.test`}, ${name})`.execute(db);
+  await sql`insert into permission_bindings (id, user_id, permission_group, scope, organization_id)
+    values (${newId()}, ${user}, 'tenant_admin', 'tenant', ${organization})`.execute(db);
+  await sql`insert into node_resource_slots (id, node_id, slot_index, state, gpu_model, gpu_pci_address,
+      fabric_vf_pci_address, nvme_serial, nvme_device, management_mac, private_ip, ovs_port, numa_node, pcie_root,
+      vcpu, memory_gib, capacity_metadata)
+    values (${slot}, ${node}, 0, 'in_use', 'm', 'g', 'v', 's', 'd', 'm', 'i', 'o', 0, 'p', 1, 1,
+      '{"fabric_claim_mode": "per_slot_vf", "destructive_wipe_policy": "blkdiscard"}')`.execute(db);
+  await sql`insert into allocations (id, organization_id, project_id, name, sku, gpu_count, image, image_digest,
+      region, state, node_id, currency, per_gpu_hour_micros, price_id, created_by, correlation_id)
+    select ${allocation}::uuid, ${organization}::uuid, ${project}::uuid, 'a', p.sku, 1, i.image, i.digest, p.region,
+      'active', ${node}::uuid, p.currency, 1, p.id, ${user}::uuid, ${correlation}::uuid
+    from sku_prices p, images i limit 1`.execute(db);
+  await sql`insert into node_tasks (id, node_id, kind, params, correlation_id, expires_at, allocation_id)
+    values (${task}, ${node}, 'slice.vm_release', '{}', ${correlation}, now(), ${allocation})`.execute(db);
+  await sql`insert into allocation_resource_claims (id, allocation_id, node_id, claim_kind, slot_id, snapshot)
+    values (${claim}, ${allocation}, ${node}, 'slot', ${slot}, '{}')`.execute(db);
+  await sql`insert into wipe_certificates (id, allocation_id, slot_id, slot_index, node_task_id, device_serial, method,
+      verified, verification, started_at, finished_at)
+    values (${newId()}, ${allocation}, ${slot}, 0, ${task}, 's', 'blkdiscard', true, '', now(), now())`.execute(
+    db,
+  );
+  await sql`insert into allocation_access_keys (allocation_id, public_key, sealed_private_key)
+    values (${allocation}, 'p', ${secret})`.execute(db);
+  await sql`insert into terminal_tokens (token_hash, allocation_id, user_id, correlation_id, expires_at)
+    values (${secret}, ${allocation}, ${user}, ${correlation}, now() + interval '1 hour')`.execute(db);
+  await sql`insert into webhooks (id, organization_id, project_id, url, sealed_secret, created_by)
+    values (${webhook}, ${organization}, ${project}, 'https://example.test', ${secret}, ${user})`.execute(db);
+  await sql`insert into webhook_deliveries (id, webhook_id, event_id, event_type, body)
+    values (${delivery}, ${webhook}, ${newId()}, 'allocation.active', '{}')`.execute(db);
+  await sql`insert into webhook_attempts (delivery_id, attempt, started_at, duration_ms)
+    values (${delivery}, 1, now(), 1)`.execute(db);
+  await sql`insert into allocation_overviews (allocation_id, organization_id, project_id, state, stage, status, message,
+      event_position, projected_at)
+    values (${allocation}, ${organization}, ${project}, 's', 's', 's', 'm', 1, now())`.execute(db);
+  await sql`insert into idempotency_keys (caller_id, key, operation, request_hash)
+    values (${user}, 'k', 'o', ${secret})`.execute(db);
+  await sql`insert into audit_logs (id, actor_user_id, actor_role, action, target_type, target_id, result,
+      correlation_id, organization_id)
+    values (${newId()}, ${user}, 'r', 'a', 't', 'i', 'succeeded', ${correlation}, ${organization})`.execute(
+    db,
+  );
+  await sql`select emit_event(${newId()}, 'allocation.active', ${correlation}, ${organization}, ${allocation}, '{}')`.execute(
+    db,
+  );
+  return {
+    organizationId: organization,
+    userId: user,
+    allocationId: allocation,
+    nodeId: node,
+    webhookId: webhook,
+  };
+}

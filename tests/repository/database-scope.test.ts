@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { filesIn } from './source-files.ts';
+
+/** Ways to reach the database as the login user, past every role. */
+const waysPastScopes: readonly { name: string; pattern: RegExp }[] = [
+  { name: 'a connection of its own', pattern: /\bnew (?:pg\.)?(?:Client|Pool)\(/ },
+  { name: 'the pool', pattern: /\bpool\.(?:query|connect)\b|\bdatabase\.pool\b/ },
+  { name: 'a handle of the login user', pattern: /\bopenDatabase\(|\bdatabase\.db\b/ },
+  { name: 'the address of the database', pattern: /\bdatabase\.url\b/ },
+];
+
+/** Looked at one by one. An entry that no file needs any more fails, so that the list can only shrink. */
+const reviewed: readonly { file: string; way: string; why: string }[] = [
+  {
+    file: 'platform/db/database.ts',
+    way: 'a connection of its own',
+    why: 'the pool that scopes are opened on',
+  },
+  {
+    file: 'platform/db/database.ts',
+    way: 'a handle of the login user',
+    why: 'where the handle is made',
+  },
+  { file: 'platform/db/migrate.ts', way: 'a connection of its own', why: 'migrations are the owner’s work' },
+  {
+    file: 'platform/db/listener.ts',
+    way: 'a connection of its own',
+    why: 'listens and runs nothing else',
+  },
+  {
+    file: 'platform/db/embedded/connection.ts',
+    way: 'a connection of its own',
+    why: 'asks whether the server takes connections',
+  },
+  {
+    file: 'platform/workflows/migrate-workflows.ts',
+    way: 'a connection of its own',
+    why: 'migrations are the owner’s work',
+  },
+  {
+    file: 'platform/workflows/engine.ts',
+    way: 'the address of the database',
+    why: 'the engine keeps its own tables through its own connections',
+  },
+  {
+    file: 'platform/workflows/engine.ts',
+    way: 'a handle of the login user',
+    why: 'the worker hands in a database that acts as gpuaas_worker',
+  },
+  {
+    file: 'roles/open-services.ts',
+    way: 'a handle of the login user',
+    why: 'loads the platform’s keys before anything is served; every role binds the handle before it works with it',
+  },
+  {
+    file: 'platform/auth/authenticate.ts',
+    way: 'the pool',
+    why: 'the pool of identities, whose connections act as gpuaas_auth',
+  },
+  { file: 'roles/platform.ts', way: 'the pool', why: 'readiness asks `select 1`' },
+];
+
+/** Files that may bind a handle to a role: whoever starts a part of the platform. */
+const MAY_BIND = /^roles\//;
+/** Handlers work with the transaction of their request. */
+const ROUTES = /(?:^|\/)(?:node-)?routes\.ts$/;
+const reviewedRoutes: Record<string, string> = {
+  'domains/tenancy/routes.ts': 'a sign-in has no caller yet; it opens the scope of gpuaas_auth',
+};
+
+const SOURCES = 'control-plane/src/';
+const sources = filesIn('control-plane/src', '.ts')
+  .filter(({ path }) => !path.includes('.test.') && !path.includes('/testing'))
+  .map(({ path, text }) => ({ file: path.slice(SOURCES.length), text }));
+
+const found = sources.flatMap(({ file, text }) =>
+  waysPastScopes.filter(({ pattern }) => pattern.test(text)).map(({ name }) => ({ file, way: name })),
+);
+const isSame = (a: { file: string; way: string }, b: { file: string; way: string }): boolean =>
+  a.file === b.file && a.way === b.way;
+
+describe('the database', () => {
+  it('is reached through scopes, apart from what was reviewed', () => {
+    expect(found.filter((use) => !reviewed.some((exception) => isSame(use, exception)))).toEqual([]);
+  });
+
+  it('has no reviewed way past scopes that nothing needs', () => {
+    expect(reviewed.filter((exception) => !found.some((use) => isSame(use, exception)))).toEqual([]);
+  });
+
+  it('is bound to a role by who starts a part of the platform, and by nobody else', () => {
+    const binding = sources.filter(
+      ({ file, text }) => /\bactingAs\(/.test(text) && file !== 'platform/db/scope.ts',
+    );
+    expect(binding.map(({ file }) => file).filter((file) => !MAY_BIND.test(file))).toEqual([]);
+    expect(binding.map(({ file }) => file).toSorted()).toEqual([
+      'roles/api.ts',
+      'roles/event-consumers.ts',
+      'roles/node-api.ts',
+      'roles/platform.ts',
+      'roles/relay.ts',
+      'roles/worker.ts',
+    ]);
+  });
+
+  it('is not used by handlers outside the scope of their request', () => {
+    const direct = sources
+      .filter(({ file, text }) => ROUTES.test(file) && /\bdb\b/.test(text.replaceAll(/^import .*$/gm, '')))
+      .map(({ file }) => file);
+    expect(direct).toEqual(Object.keys(reviewedRoutes));
+  });
+
+  it('gets roles and settings from one module', () => {
+    const elsewhere = sources.filter(
+      ({ file, text }) =>
+        /set (?:local )?(?:role|session authorization|app\.)/i.test(text) && file !== 'platform/db/scope.ts',
+    );
+    expect(elsewhere.map(({ file }) => file)).toEqual([]);
+  });
+});
