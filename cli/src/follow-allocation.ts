@@ -26,7 +26,8 @@ export async function followAllocation(
       client.GET('/api/v1/allocations/{allocation_id}/timeline', { params: { path, query } }),
     );
     for (const entry of quiet ? [] : timeline.items.slice(told)) {
-      if (entry.status !== 'running' || entry.percent === null) console.error(`  ${entry.stage}: ${entry.message}`);
+      if (entry.status !== 'running' || entry.percent === null)
+        console.error(`  ${entry.stage}: ${entry.message}`);
     }
     told = timeline.items.length;
     if (timeline.next_page) [page, told] = [timeline.next_page, 0];

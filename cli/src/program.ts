@@ -10,7 +10,11 @@ export function createProgram(): Command {
   const program = new Command('gpuaas')
     .description('Lease GPU slices from the command line.')
     .version('0.1.0')
-    .option('--url <url>', 'address of the platform (GPUAAS_URL)', process.env['GPUAAS_URL'] ?? 'http://127.0.0.1:8080')
+    .option(
+      '--url <url>',
+      'address of the platform (GPUAAS_URL)',
+      process.env['GPUAAS_URL'] ?? 'http://127.0.0.1:8080',
+    )
     .option('--api-key <key>', 'API key (GPUAAS_API_KEY)')
     .option('--json', 'print the answer as JSON')
     .exitOverride();

@@ -11,7 +11,10 @@ export interface Session {
 export function openSession(command: Command): Session {
   const options = command.optsWithGlobals<{ url: string; apiKey?: string; json?: boolean }>();
   const apiKey = options.apiKey ?? process.env['GPUAAS_API_KEY'];
-  const client = createGpuaasClient({ baseUrl: options.url.replace(/\/$/, ''), ...(apiKey ? { apiKey } : {}) });
+  const client = createGpuaasClient({
+    baseUrl: options.url.replace(/\/$/, ''),
+    ...(apiKey ? { apiKey } : {}),
+  });
   return { client, json: options.json ?? false };
 }
 
@@ -23,7 +26,9 @@ export async function chooseProject(client: GpuaasClient, asked: string | undefi
   const [only, ...others] = projects;
   if (!only) throw new Error('You have no project; ask an administrator for one.');
   if (others.length > 0) {
-    throw new Error(`You have several projects; pass --project with one of: ${projects.map((p) => p.id).join(', ')}`);
+    throw new Error(
+      `You have several projects; pass --project with one of: ${projects.map((p) => p.id).join(', ')}`,
+    );
   }
   return only.id;
 }

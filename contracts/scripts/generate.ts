@@ -83,9 +83,17 @@ async function taskTypes(): Promise<string> {
     .filter((name) => name.endsWith('.json'))
     .sort();
   const schemas = Object.fromEntries(
-    names.map((name) => [name, JSON.parse(readFileSync(join(dir, name), 'utf8')) as JSONSchema & { title: string }]),
+    names.map((name) => [
+      name,
+      JSON.parse(readFileSync(join(dir, name), 'utf8')) as JSONSchema & { title: string },
+    ]),
   );
-  const everything: JSONSchema = { title: 'AllTasks', type: 'object', properties: {}, additionalProperties: false };
+  const everything: JSONSchema = {
+    title: 'AllTasks',
+    type: 'object',
+    properties: {},
+    additionalProperties: false,
+  };
   for (const name of names) everything.properties![name] = { $ref: name };
   const types = await compile(everything, 'AllTasks', {
     cwd: `${dir}/`,
@@ -94,7 +102,9 @@ async function taskTypes(): Promise<string> {
     ignoreMinAndMaxItems: true,
     unreachableDefinitions: false,
   });
-  const kinds = names.filter((n) => n.endsWith('.params.json')).map((n) => n.slice(0, -'.params.json'.length));
+  const kinds = names
+    .filter((n) => n.endsWith('.params.json'))
+    .map((n) => n.slice(0, -'.params.json'.length));
   const map = (part: 'params' | 'output'): string =>
     kinds.map((kind) => `  '${kind}': ${schemas[`${kind}.${part}.json`]?.title};`).join('\n');
   return [

@@ -15,62 +15,65 @@ const takesPictures = process.env['GPUAAS_SCREENSHOTS'] === '1';
 let platform: TestPlatform;
 let browser: Browser;
 
-describe.skipIf(!chromiumPath || !existsSync('/usr/bin/bwrap'))('first light in a browser (needs chromium, bubblewrap)', () => {
-  beforeAll(async () => {
-    const consoleDir = await buildConsole(() => undefined);
-    platform = await startTestPlatform({ nodes: 2, consoleDir, speed: takesPictures ? 1 : 0.2 });
-    browser = await openBrowser();
-  }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await platform?.stop();
-  });
+describe.skipIf(!chromiumPath || !existsSync('/usr/bin/bwrap'))(
+  'first light in a browser (needs chromium, bubblewrap)',
+  () => {
+    beforeAll(async () => {
+      const consoleDir = await buildConsole(() => undefined);
+      platform = await startTestPlatform({ nodes: 2, consoleDir, speed: takesPictures ? 1 : 0.2 });
+      browser = await openBrowser();
+    }, 180_000);
+    afterAll(async () => {
+      await browser?.close();
+      await platform?.stop();
+    });
 
-  it('signs in, launches, types in the terminal, releases and sees the wipe record', async () => {
-    const page = await newPage('dark');
-    await page.goto(platform.baseUrl);
-    await page.getByRole('link', { name: 'Sign in' }).click();
-    await page.getByRole('button', { name: /^Tenant Member/ }).click();
+    it('signs in, launches, types in the terminal, releases and sees the wipe record', async () => {
+      const page = await newPage('dark');
+      await page.goto(platform.baseUrl);
+      await page.getByRole('link', { name: 'Sign in' }).click();
+      await page.getByRole('button', { name: /^Tenant Member/ }).click();
 
-    await page.getByRole('link', { name: 'Launch' }).first().click();
-    await page.getByRole('radio', { name: /^2/ }).click();
-    await expectVisible(page, '$5.98');
-    await picture(page, 'launch');
-    await page.getByRole('button', { name: 'Launch 2 GPUs' }).click();
+      await page.getByRole('link', { name: 'Launch' }).first().click();
+      await page.getByRole('radio', { name: /^2/ }).click();
+      await expectVisible(page, '$5.98');
+      await picture(page, 'launch');
+      await page.getByRole('button', { name: 'Launch 2 GPUs' }).click();
 
-    await page.getByText('The machine answers; billing has started').waitFor();
-    await expectVisible(page, 'SHA256:');
-    await picture(page, 'allocation');
+      await page.getByText('The machine answers; billing has started').waitFor();
+      await expectVisible(page, 'SHA256:');
+      await picture(page, 'allocation');
 
-    await page.getByRole('tab', { name: 'Terminal' }).click();
-    await page.getByText('Connected', { exact: true }).waitFor();
-    await page.keyboard.type('echo "two plus two is $((2+2))" && nvidia-smi\n');
-    await page.getByText('two plus two is 4').waitFor();
-    await page.getByText('NVIDIA H200').first().waitFor();
-    await picture(page, 'terminal');
+      await page.getByRole('tab', { name: 'Terminal' }).click();
+      await page.getByText('Connected', { exact: true }).waitFor();
+      await page.keyboard.type('echo "two plus two is $((2+2))" && nvidia-smi\n');
+      await page.getByText('two plus two is 4').waitFor();
+      await page.getByText('NVIDIA H200').first().waitFor();
+      await picture(page, 'terminal');
 
-    await page.getByRole('button', { name: 'Release' }).click();
-    const dialog = page.getByRole('alertdialog');
-    await expect.poll(() => dialog.textContent()).toContain('wiped');
-    await dialog.getByRole('button', { name: 'Wipe and release' }).click();
-    await page.getByText('Wiped, verified and given back').waitFor();
-    await page.getByText('Wipe record').waitFor();
-    await expect.poll(() => page.getByText(/blkdiscard/).count()).toBeGreaterThanOrEqual(2);
-    await picture(page, 'wipe-record');
-    await page.context().close();
-  }, 120_000);
+      await page.getByRole('button', { name: 'Release' }).click();
+      const dialog = page.getByRole('alertdialog');
+      await expect.poll(() => dialog.textContent()).toContain('wiped');
+      await dialog.getByRole('button', { name: 'Wipe and release' }).click();
+      await page.getByText('Wiped, verified and given back').waitFor();
+      await page.getByText('Wipe record').waitFor();
+      await expect.poll(() => page.getByText(/blkdiscard/).count()).toBeGreaterThanOrEqual(2);
+      await picture(page, 'wipe-record');
+      await page.context().close();
+    }, 120_000);
 
-  it('shows the operator eight slots by state', async () => {
-    const page = await newPage('light');
-    await page.goto(`${platform.baseUrl}/auth/login?return_to=/operator/nodes`);
-    await page.getByRole('button', { name: /^Platform Operator/ }).click();
-    await page.getByRole('link', { name: 'sim-h200-01' }).click();
-    await page.getByText('Fully available').first().waitFor();
-    await expect.poll(() => page.getByRole('button', { name: /^Slot \d/ }).count()).toBe(8);
-    await picture(page, 'node');
-    await page.context().close();
-  }, 60_000);
-});
+    it('shows the operator eight slots by state', async () => {
+      const page = await newPage('light');
+      await page.goto(`${platform.baseUrl}/auth/login?return_to=/operator/nodes`);
+      await page.getByRole('button', { name: /^Platform Operator/ }).click();
+      await page.getByRole('link', { name: 'sim-h200-01' }).click();
+      await page.getByText('Fully available').first().waitFor();
+      await expect.poll(() => page.getByRole('button', { name: /^Slot \d/ }).count()).toBe(8);
+      await picture(page, 'node');
+      await page.context().close();
+    }, 60_000);
+  },
+);
 
 async function newPage(colorScheme: 'dark' | 'light'): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, colorScheme });
@@ -78,7 +81,8 @@ async function newPage(colorScheme: 'dark' | 'light'): Promise<Page> {
   page.on('pageerror', (error) => expect.fail(`the page threw: ${error.message}`));
   page.on('request', (request) => {
     const url = new URL(request.url());
-    if (url.protocol.startsWith('http') && url.origin !== platform.baseUrl) expect.fail(`outside request to ${url.origin}`);
+    if (url.protocol.startsWith('http') && url.origin !== platform.baseUrl)
+      expect.fail(`outside request to ${url.origin}`);
   });
   return page;
 }

@@ -49,6 +49,8 @@ export async function getAllocation(client: GpuaasClient, allocationId: string):
 
 export async function release(client: GpuaasClient, allocationId: string): Promise<Allocation> {
   return await unwrap(
-    client.POST('/api/v1/allocations/{allocation_id}/release', { params: { path: { allocation_id: allocationId } } }),
+    client.POST('/api/v1/allocations/{allocation_id}/release', {
+      params: { path: { allocation_id: allocationId } },
+    }),
   );
 }

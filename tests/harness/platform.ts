@@ -103,7 +103,10 @@ async function start(
   onStop(() => fleet.stop());
   await approveFleet(operator, log);
   await unwrap(
-    operator.PATCH('/api/v1/admin/skus/{sku}', { params: { path: { sku: 'h200-sxm-slice' } }, body: { enabled: true } }),
+    operator.PATCH('/api/v1/admin/skus/{sku}', {
+      params: { path: { sku: 'h200-sxm-slice' } },
+      body: { enabled: true },
+    }),
   );
   return {
     baseUrl: config.publicUrl,
@@ -118,7 +121,14 @@ async function start(
     dataDir,
     spawnWorker(env = {}) {
       const child = spawn(process.execPath, [WORKER], {
-        env: { ...process.env, DATABASE_URL: database.url, GPUAAS_DATA_DIR: dataDir, GPUAAS_LOG_LEVEL: 'error', NODE_OPTIONS: '--disable-warning=DeprecationWarning', ...env },
+        env: {
+          ...process.env,
+          DATABASE_URL: database.url,
+          GPUAAS_DATA_DIR: dataDir,
+          GPUAAS_LOG_LEVEL: 'error',
+          NODE_OPTIONS: '--disable-warning=DeprecationWarning',
+          ...env,
+        },
         stdio: ['ignore', 'inherit', 'inherit'],
       });
       onStop(async () => {

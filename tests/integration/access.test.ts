@@ -18,7 +18,10 @@ afterAll(() => platform?.stop());
 describe('web terminal', () => {
   it('opens once per token, also when ten race for it', async () => {
     const { token, websocket_path } = await mintTerminalToken(platform.member, allocation.id);
-    const racers = Array.from({ length: 10 }, () => new TestTerminal(platform.baseUrl, websocket_path, token));
+    const racers = Array.from(
+      { length: 10 },
+      () => new TestTerminal(platform.baseUrl, websocket_path, token),
+    );
     const results = await Promise.allSettled(racers.map((racer) => racer.ready));
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
     const winner = racers[results.findIndex((result) => result.status === 'fulfilled')]!;
@@ -36,23 +39,30 @@ describe('web terminal', () => {
   });
 
   it('gives no token to another tenant', async () => {
-    await expect(mintTerminalToken(platform.stranger, allocation.id)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(mintTerminalToken(platform.stranger, allocation.id)).rejects.toMatchObject({
+      code: 'not_found',
+    });
   });
 
-  it.skipIf(!existsSync('/usr/bin/bwrap'))('carries a shell and is cut when the allocation is released (needs bubblewrap)', async () => {
-    const other = await launch(platform.member, platform.projectId, 1);
-    await waitForState(platform.member, other.id, 'active');
-    const { token, websocket_path } = await mintTerminalToken(platform.member, other.id);
-    const terminal = new TestTerminal(platform.baseUrl, websocket_path, token);
-    await terminal.ready;
-    terminal.type('echo "sum $((20+22))"\n');
-    await expect.poll(() => terminal.output, { timeout: 10_000 }).toContain('sum 42');
-    await release(platform.member, other.id);
-    const end = await terminal.ended;
-    expect(end.message).toMatch(/released/);
-    await expect(mintTerminalToken(platform.member, other.id)).rejects.toMatchObject({ code: 'allocation_not_active' });
-    await waitForState(platform.member, other.id, 'released');
-  });
+  it.skipIf(!existsSync('/usr/bin/bwrap'))(
+    'carries a shell and is cut when the allocation is released (needs bubblewrap)',
+    async () => {
+      const other = await launch(platform.member, platform.projectId, 1);
+      await waitForState(platform.member, other.id, 'active');
+      const { token, websocket_path } = await mintTerminalToken(platform.member, other.id);
+      const terminal = new TestTerminal(platform.baseUrl, websocket_path, token);
+      await terminal.ready;
+      terminal.type('echo "sum $((20+22))"\n');
+      await expect.poll(() => terminal.output, { timeout: 10_000 }).toContain('sum 42');
+      await release(platform.member, other.id);
+      const end = await terminal.ended;
+      expect(end.message).toMatch(/released/);
+      await expect(mintTerminalToken(platform.member, other.id)).rejects.toMatchObject({
+        code: 'allocation_not_active',
+      });
+      await waitForState(platform.member, other.id, 'released');
+    },
+  );
 });
 
 describe('live events', () => {
@@ -87,9 +97,12 @@ describe('live events', () => {
     const stop = new AbortController();
     const stream = collect(platform.keys.admin, [], stop.signal);
     await stream.open;
-    await db.updateTable('api_keys').set({ revoked_at: new Date() }).where('name', '=', 'demo').where('user_id', 'in', (q) =>
-      q.selectFrom('users').select('id').where('subject', '=', 'admin'),
-    ).execute();
+    await db
+      .updateTable('api_keys')
+      .set({ revoked_at: new Date() })
+      .where('name', '=', 'demo')
+      .where('user_id', 'in', (q) => q.selectFrom('users').select('id').where('subject', '=', 'admin'))
+      .execute();
     await expect(stream.done).rejects.toMatchObject({ status: 401 });
     const answer = await fetch(`${platform.baseUrl}/api/v1/me`, {
       headers: { authorization: `Bearer ${platform.keys.admin}` },
@@ -106,7 +119,9 @@ describe('audit', () => {
       }),
     ).catch((error: unknown) => error);
     expect(denied).toMatchObject({ code: 'not_found' });
-    expect(await getAllocation(platform.member, allocation.id)).toMatchObject({ states: { desired: 'active' } });
+    expect(await getAllocation(platform.member, allocation.id)).toMatchObject({
+      states: { desired: 'active' },
+    });
     const rows = await platform.services.db
       .selectFrom('audit_logs')
       .select(['action', 'result', 'target_id'])

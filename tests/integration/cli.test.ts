@@ -19,7 +19,11 @@ interface Result {
 }
 
 function gpuaas(args: string[], key: string | null = platform.keys.member): Promise<Result> {
-  const env = { PATH: process.env['PATH'], GPUAAS_URL: platform.baseUrl, ...(key ? { GPUAAS_API_KEY: key } : {}) };
+  const env = {
+    PATH: process.env['PATH'],
+    GPUAAS_URL: platform.baseUrl,
+    ...(key ? { GPUAAS_API_KEY: key } : {}),
+  };
   return new Promise((resolve) => {
     execFile(process.execPath, [MAIN, ...args], { env }, (error, stdout, stderr) => {
       resolve({ code: error ? Number(error.code) : 0, stdout, stderr });

@@ -28,10 +28,7 @@ async function expectCleanEnd(allocationId: string): Promise<void> {
     }),
   );
   expect(certificates.items.map((item) => item.verified)).toEqual([true]);
-  const claims = await platform.services.db
-    .selectFrom('claim_cells')
-    .select('cell')
-    .execute();
+  const claims = await platform.services.db.selectFrom('claim_cells').select('cell').execute();
   expect(claims).toEqual([]);
   const tasks = await platform.services.db
     .selectFrom('node_tasks')
@@ -46,7 +43,12 @@ async function expectCleanEnd(allocationId: string): Promise<void> {
 }
 
 describe('kill -9 of a worker', () => {
-  it.each(['provision.begin:after', 'provision.issue:before', 'provision.issue:after', 'provision.activate:before'])(
+  it.each([
+    'provision.begin:after',
+    'provision.issue:before',
+    'provision.issue:after',
+    'provision.activate:before',
+  ])(
     'at %s: another worker finishes the launch',
     async (point) => {
       await start({});
@@ -105,9 +107,13 @@ describe('a machine that never boots', () => {
     expect(failed.failure?.detail).toBeTruthy();
     expect(failed.cost_so_far.micros).toBe(0);
     await expect
-      .poll(async () => (await unwrap(platform.operator.GET('/api/v1/admin/nodes'))).items[0]?.slot_counts.available, {
-        timeout: 30_000,
-      })
+      .poll(
+        async () =>
+          (await unwrap(platform.operator.GET('/api/v1/admin/nodes'))).items[0]?.slot_counts.available,
+        {
+          timeout: 30_000,
+        },
+      )
       .toBe(8);
   }, 120_000);
 });

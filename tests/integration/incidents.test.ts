@@ -56,7 +56,8 @@ it('an allocation is overdue when it has been too long in a state that only a wo
   const { db } = services;
   const { id } = await launch(member, projectId, 1);
   const active = await waitForState(member, id, 'active');
-  const setState = (state: string) => db.updateTable('allocations').set({ state }).where('id', '=', id).execute();
+  const setState = (state: string) =>
+    db.updateTable('allocations').set({ state }).where('id', '=', id).execute();
   const inHours = (hours: number): Date => new Date(Date.now() + hours * 3_600_000);
   expect(await overdueAllocations(db, inHours(24), 10)).toEqual([]);
   await setState('releasing');

@@ -13,7 +13,11 @@ describe('launch and release', () => {
   it('delivers a slice, then wipes it and gives its slots back', async () => {
     const { member, operator, projectId } = platform;
     const launched = await launch(member, projectId, 2);
-    expect(launched).toMatchObject({ state: 'reserved', gpu_count: 2, cost_so_far: { micros: 0, currency: 'USD' } });
+    expect(launched).toMatchObject({
+      state: 'reserved',
+      gpu_count: 2,
+      cost_so_far: { micros: 0, currency: 'USD' },
+    });
     expect(launched.quote.per_hour.micros).toBe(2 * launched.quote.per_gpu_hour.micros);
 
     const active = await waitForState(member, launched.id, 'active');
@@ -45,16 +49,26 @@ describe('launch and release', () => {
     );
     const stages = [...new Set(timeline.items.map((entry) => entry.stage))];
     expect(stages).toEqual(
-      expect.arrayContaining(['placement', 'plan', 'image', 'vm', 'readiness', 'active', 'release', 'wipe', 'released']),
+      expect.arrayContaining([
+        'placement',
+        'plan',
+        'image',
+        'vm',
+        'readiness',
+        'active',
+        'release',
+        'wipe',
+        'released',
+      ]),
     );
   });
 
   it('refuses what does not fit on one node, says why and what would fit', async () => {
     const { member, projectId } = platform;
     const fillers = [await launch(member, projectId, 5), await launch(member, projectId, 5)];
-    const refusal = await unwrap(member.POST('/api/v1/allocations', { body: launchBody(projectId, 6) })).catch(
-      (error: unknown) => error,
-    );
+    const refusal = await unwrap(
+      member.POST('/api/v1/allocations', { body: launchBody(projectId, 6) }),
+    ).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(ProblemError);
     expect((refusal as ProblemError).problem).toMatchObject({
       code: 'sku_unavailable',
@@ -89,7 +103,9 @@ describe('launch and release', () => {
     const headers = { 'X-Idempotency-Key': crypto.randomUUID() };
     const body = launchBody(projectId, 1);
     const answers = await Promise.all(
-      Array.from({ length: 50 }, () => unwrap(member.POST('/api/v1/allocations', { body, params: { header: headers } }))),
+      Array.from({ length: 50 }, () =>
+        unwrap(member.POST('/api/v1/allocations', { body, params: { header: headers } })),
+      ),
     );
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
     const other = await unwrap(
@@ -117,7 +133,9 @@ async function heldSlots(allocationId: string) {
   const slots = await Promise.all(
     nodes.items.map((node) =>
       unwrap(
-        operator.GET('/api/v1/admin/nodes/{node_id}/resource-slots', { params: { path: { node_id: node.id } } }),
+        operator.GET('/api/v1/admin/nodes/{node_id}/resource-slots', {
+          params: { path: { node_id: node.id } },
+        }),
       ),
     ),
   );

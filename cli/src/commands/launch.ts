@@ -37,7 +37,9 @@ export function addLaunch(program: Command): void {
         ...(options.name ? { name: options.name } : {}),
       };
       const launched = await unwrap(client.POST('/api/v1/allocations', { body }));
-      const allocation = options.wait ? await followAllocation(client, launched.id, 'active', json) : launched;
+      const allocation = options.wait
+        ? await followAllocation(client, launched.id, 'active', json)
+        : launched;
       print(json, allocation, () => describe(allocation));
     });
 }

@@ -15,8 +15,16 @@ export function addList(program: Command): void {
         client.GET('/api/v1/allocations', { params: { query: { project_id: projectId, limit: 200 } } }),
       );
       print(json, page, () => {
-        const rows = page.items.map((a) => [a.id, a.name, String(a.gpu_count), a.state, money(a.cost_so_far)]);
-        return rows.length === 0 ? 'Nothing yet. Try: gpuaas launch --gpus 1' : table([['ID', 'NAME', 'GPUS', 'STATE', 'COST'], ...rows]);
+        const rows = page.items.map((a) => [
+          a.id,
+          a.name,
+          String(a.gpu_count),
+          a.state,
+          money(a.cost_so_far),
+        ]);
+        return rows.length === 0
+          ? 'Nothing yet. Try: gpuaas launch --gpus 1'
+          : table([['ID', 'NAME', 'GPUS', 'STATE', 'COST'], ...rows]);
       });
     });
 }

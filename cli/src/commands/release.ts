@@ -14,7 +14,9 @@ export function addRelease(program: Command): void {
     .action(async (id: string, options: { wait?: boolean }, command: Command) => {
       const { client, json } = openSession(command);
       const asked = await unwrap(
-        client.POST('/api/v1/allocations/{allocation_id}/release', { params: { path: { allocation_id: id } } }),
+        client.POST('/api/v1/allocations/{allocation_id}/release', {
+          params: { path: { allocation_id: id } },
+        }),
       );
       const allocation = options.wait ? await followAllocation(client, id, 'released', json) : asked;
       print(json, allocation, () => describe(allocation));

@@ -12,7 +12,11 @@ export function StatesPanel({ states }: { states: FourStates }) {
         <State name="Desired" value={states.desired} words={DESIRED_WORDS[states.desired]} />
         <State name="Observed" value={states.observed} words={OBSERVED_WORDS[states.observed]} />
         <State name="Execution" value={states.execution} words={executionWords(states.execution)} />
-        <State name="Projected" value={states.projected?.state ?? 'none'} words={projectedWords(states.projected)} />
+        <State
+          name="Projected"
+          value={states.projected?.state ?? 'none'}
+          words={projectedWords(states.projected)}
+        />
       </dl>
     </Panel>
   );

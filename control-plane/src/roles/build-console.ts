@@ -22,10 +22,14 @@ export async function buildConsole(log: (line: string) => void): Promise<string>
   const changed = Math.max(...(await Promise.all(SOURCES.map(newestIn))));
   if (built >= changed) return dist;
   log('building the console');
-  await promisify(execFile)(process.execPath, [join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js'), 'build'], {
-    cwd: CONSOLE,
-    timeout: 120_000,
-  });
+  await promisify(execFile)(
+    process.execPath,
+    [join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js'), 'build'],
+    {
+      cwd: CONSOLE,
+      timeout: 120_000,
+    },
+  );
   return dist;
 }
 

@@ -86,7 +86,7 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
 function readFlags(argv: string[]): Partial<Record<Flag, string>> {
   const options = Object.fromEntries(Object.keys(FLAGS).map((name) => [name, { type: 'string' as const }]));
   try {
-    return parseArgs({ args: argv, options }).values as Partial<Record<Flag, string>>;
+    return parseArgs({ args: argv, options }).values;
   } catch (error) {
     throw new ConfigError(error instanceof Error ? error.message : String(error));
   }

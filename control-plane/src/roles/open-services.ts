@@ -22,12 +22,26 @@ export async function openServices(options: {
   const database = openDatabase(databaseUrl, {
     onError: (error) => log.warn({ err: error }, 'database connection lost'),
   });
-  const listener = new Listener(databaseUrl, [EVENTS_CHANNEL, TASKS_CHANNEL, STARTS_CHANNEL, WEBHOOKS_CHANNEL]);
+  const listener = new Listener(databaseUrl, [
+    EVENTS_CHANNEL,
+    TASKS_CHANNEL,
+    STARTS_CHANNEL,
+    WEBHOOKS_CHANNEL,
+  ]);
   await listener.start();
   const sealer = new Sealer(await loadPlatformKey(join(dataDir, 'platform.key')));
   const keys = await loadPlatformKeys(database.db, sealer);
   const workflows = await WorkflowClient.connect(databaseUrl, log);
-  const services: Services = { db: database.db, database, listener, keys, sealer, workflows, clock: systemClock, log };
+  const services: Services = {
+    db: database.db,
+    database,
+    listener,
+    keys,
+    sealer,
+    workflows,
+    clock: systemClock,
+    log,
+  };
   return {
     services,
     async close() {

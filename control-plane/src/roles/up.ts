@@ -21,7 +21,8 @@ await runRole(async (onStop) => {
   say('GPUaaS is starting …');
   const consoleBuilt = buildConsole((line) => say(`  ${line}`));
   consoleBuilt.catch(() => undefined);
-  const databaseUrl = config.databaseUrl ?? (await embeddedDatabase(config, onStop, (line) => log.debug(line)));
+  const databaseUrl =
+    config.databaseUrl ?? (await embeddedDatabase(config, onStop, (line) => log.debug(line)));
   const readiness = new Readiness();
   const fleetReady = readiness.addMilestone('simulated fleet', 'hosts are being enrolled and approved');
   const platform = await startPlatform(
@@ -38,7 +39,10 @@ await runRole(async (onStop) => {
   );
   const operator = platform.people.find((person) => person.key === 'operator');
   if (operator && config.simNodes > 0) {
-    const client = createGpuaasClient({ baseUrl: `http://${config.host}:${config.port}`, apiKey: operator.apiKey });
+    const client = createGpuaasClient({
+      baseUrl: `http://${config.host}:${config.port}`,
+      apiKey: operator.apiKey,
+    });
     const fleet = await startSimulatedFleet({
       count: config.simNodes,
       serverUrl: platform.nodeUrl,
@@ -52,13 +56,17 @@ await runRole(async (onStop) => {
     onStop(() => fleet.stop());
     await approveFleet(client, log);
     await unwrap(
-      client.PATCH('/api/v1/admin/skus/{sku}', { params: { path: { sku: 'h200-sxm-slice' } }, body: { enabled: true } }),
+      client.PATCH('/api/v1/admin/skus/{sku}', {
+        params: { path: { sku: 'h200-sxm-slice' } },
+        body: { enabled: true },
+      }),
     );
   }
   fleetReady.done();
   say('');
   say(`  Console    ${config.publicUrl}`);
-  for (const person of platform.people) say(`  ${person.role.padEnd(26)} ${person.email.padEnd(22)} ${person.password}`);
+  for (const person of platform.people)
+    say(`  ${person.role.padEnd(26)} ${person.email.padEnd(22)} ${person.password}`);
   say(`  API keys   ${platform.demoFile}`);
   say('');
   say('Ready. Ctrl-C stops everything.');

@@ -27,9 +27,16 @@ async function addNode(): Promise<string> {
   return id;
 }
 
-async function addSlot(nodeId: string, index: number, change: { state?: string; vf?: string; metadata?: object } = {}) {
+async function addSlot(
+  nodeId: string,
+  index: number,
+  change: { state?: string; vf?: string; metadata?: object } = {},
+) {
   const id = newId();
-  const metadata = change.metadata ?? { fabric_claim_mode: 'per_slot_vf', destructive_wipe_policy: 'blkdiscard' };
+  const metadata = change.metadata ?? {
+    fabric_claim_mode: 'per_slot_vf',
+    destructive_wipe_policy: 'blkdiscard',
+  };
   await db
     .insertInto('node_resource_slots')
     .values({
@@ -57,9 +64,15 @@ async function addSlot(nodeId: string, index: number, change: { state?: string; 
 
 async function addAllocation(): Promise<string> {
   const [userId, organizationId, projectId, id] = [newId(), newId(), newId(), newId()];
-  await db.insertInto('users').values({ id: userId, issuer: 'i', subject: userId, email: 'e', name: 'n' }).execute();
+  await db
+    .insertInto('users')
+    .values({ id: userId, issuer: 'i', subject: userId, email: 'e', name: 'n' })
+    .execute();
   await db.insertInto('organizations').values({ id: organizationId, name: 'o' }).execute();
-  await db.insertInto('projects').values({ id: projectId, organization_id: organizationId, name: 'p' }).execute();
+  await db
+    .insertInto('projects')
+    .values({ id: projectId, organization_id: organizationId, name: 'p' })
+    .execute();
   const price = await db.selectFrom('sku_prices').selectAll().executeTakeFirstOrThrow();
   await db
     .insertInto('allocations')
@@ -116,7 +129,11 @@ describe('claims', () => {
     await claim(allocationId, nodeId, null);
     await expect(claim(allocationId, nodeId, slots[0]!)).rejects.toThrow(/claim_cells_pkey/);
     await expect(
-      db.updateTable('allocation_resource_claims').set({ snapshot: '{"x":1}' }).where('id', '=', first).execute(),
+      db
+        .updateTable('allocation_resource_claims')
+        .set({ snapshot: '{"x":1}' })
+        .where('id', '=', first)
+        .execute(),
     ).rejects.toThrow(/snapshot/);
   });
 
@@ -151,10 +168,16 @@ describe('slots', () => {
         .execute();
     await move('cleaning');
     await expect(move('available')).rejects.toThrow(/no verified wipe/);
-    await expect(move('available', await wipe(allocationId, slotId, nodeId, false))).rejects.toThrow(/no verified wipe/);
+    await expect(move('available', await wipe(allocationId, slotId, nodeId, false))).rejects.toThrow(
+      /no verified wipe/,
+    );
     const proof = await wipe(allocationId, slotId, nodeId, true);
     await move('available', proof);
-    await db.updateTable('allocation_resource_claims').set({ released_at: new Date() }).where('slot_id', '=', slotId).execute();
+    await db
+      .updateTable('allocation_resource_claims')
+      .set({ released_at: new Date() })
+      .where('slot_id', '=', slotId)
+      .execute();
     await claim(await addAllocation(), nodeId, slotId);
     await move('cleaning');
     // Yesterday's proof does not cover today's tenant.
@@ -162,11 +185,23 @@ describe('slots', () => {
   });
 });
 
-async function wipe(allocationId: string, slotId: string, nodeId: string, verified: boolean): Promise<string> {
+async function wipe(
+  allocationId: string,
+  slotId: string,
+  nodeId: string,
+  verified: boolean,
+): Promise<string> {
   const [id, taskId] = [newId(), newId()];
   await db
     .insertInto('node_tasks')
-    .values({ id: taskId, node_id: nodeId, kind: 'slice.vm_release', params: '{}', correlation_id: newId(), expires_at: new Date() })
+    .values({
+      id: taskId,
+      node_id: nodeId,
+      kind: 'slice.vm_release',
+      params: '{}',
+      correlation_id: newId(),
+      expires_at: new Date(),
+    })
     .execute();
   await db
     .insertInto('wipe_certificates')

@@ -19,7 +19,11 @@ export async function findAllocation(
     .$if(options.lock ?? false, (q) => q.forUpdate())
     .executeTakeFirst();
   if (!row) throw notFound();
-  authorize(caller, permission, { kind: 'project', organizationId: row.organization_id, projectId: row.project_id });
+  authorize(caller, permission, {
+    kind: 'project',
+    organizationId: row.organization_id,
+    projectId: row.project_id,
+  });
   return row;
 }
 
@@ -29,7 +33,11 @@ export async function findProject(
   permission: Permission,
   projectId: string,
 ): Promise<{ id: string; organization_id: string }> {
-  const row = await db.selectFrom('projects').select(['id', 'organization_id']).where('id', '=', projectId).executeTakeFirst();
+  const row = await db
+    .selectFrom('projects')
+    .select(['id', 'organization_id'])
+    .where('id', '=', projectId)
+    .executeTakeFirst();
   if (!row) throw notFound();
   authorize(caller, permission, { kind: 'project', organizationId: row.organization_id, projectId });
   return row;

@@ -23,7 +23,9 @@ export const provisionWorkflow: WorkflowDefinition<Services, Input> = {
   deadlineSeconds: 4500,
   async run(services, { allocationId }) {
     await step('provision.begin', () => begin(services, allocationId));
-    const result = await runTask(services, 'provision', PROVISION_SECONDS, () => provisionTask(services, allocationId));
+    const result = await runTask(services, 'provision', PROVISION_SECONDS, () =>
+      provisionTask(services, allocationId),
+    );
     if (result.outcome === 'succeeded') {
       const output = parseTaskOutput('slice.vm_provision', result.output);
       await step('provision.activate', () => activate(services, allocationId, output));
@@ -56,8 +58,16 @@ async function begin(services: Services, allocationId: string): Promise<void> {
 
 async function provisionTask(services: Services, allocationId: string) {
   const { db } = services;
-  const allocation = await db.selectFrom('allocations').selectAll().where('id', '=', allocationId).executeTakeFirstOrThrow();
-  const sku = await db.selectFrom('sku_catalog').selectAll().where('sku', '=', allocation.sku).executeTakeFirstOrThrow();
+  const allocation = await db
+    .selectFrom('allocations')
+    .selectAll()
+    .where('id', '=', allocationId)
+    .executeTakeFirstOrThrow();
+  const sku = await db
+    .selectFrom('sku_catalog')
+    .selectAll()
+    .where('sku', '=', allocation.sku)
+    .executeTakeFirstOrThrow();
   return {
     nodeId: allocation.node_id!,
     kind: 'slice.vm_provision' as const,
@@ -99,7 +109,10 @@ async function activate(
     await moveSlots(
       tx,
       slots.map((slot) => slot.slot_id),
-      { to: 'in_use', health: { state: 'healthy', detail: 'The machine on it passed its readiness checks.' } },
+      {
+        to: 'in_use',
+        health: { state: 'healthy', detail: 'The machine on it passed its readiness checks.' },
+      },
     );
     await emitAllocation(tx, 'allocation.active', moved, {
       stage: 'active',
@@ -124,7 +137,10 @@ async function fail(services: Services, allocationId: string, failure: TaskFailu
     await moveSlots(
       tx,
       slots.map((slot) => slot.slot_id),
-      { to: 'cleanup_blocked', health: { state: 'unhealthy', detail: `Provisioning failed: ${failure.code}` } },
+      {
+        to: 'cleanup_blocked',
+        health: { state: 'unhealthy', detail: `Provisioning failed: ${failure.code}` },
+      },
     );
     await emitAllocation(tx, 'allocation.failed', moved, {
       stage: 'failed',

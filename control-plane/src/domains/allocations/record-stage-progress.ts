@@ -1,7 +1,16 @@
 import type { Tx } from '../../platform/db/database.ts';
 import { emitAllocation } from './allocation-events.ts';
 
-export type NodeStage = 'plan' | 'image' | 'seed' | 'vm' | 'network' | 'readiness' | 'stop' | 'wipe' | 'verify';
+export type NodeStage =
+  | 'plan'
+  | 'image'
+  | 'seed'
+  | 'vm'
+  | 'network'
+  | 'readiness'
+  | 'stop'
+  | 'wipe'
+  | 'verify';
 
 /** What the node says of its work, in the allocation's timeline. */
 export async function recordStageProgress(

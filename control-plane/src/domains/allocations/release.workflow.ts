@@ -79,7 +79,10 @@ async function end(services: Services, allocationId: string, clean: boolean): Pr
       await resolveIncident(tx, services.clock.now(), incident, 'The allocation was released.');
       return;
     }
-    const failure = { code: 'wipe_not_verified', detail: 'The disks could not be proven clean; they are quarantined.' };
+    const failure = {
+      code: 'wipe_not_verified',
+      detail: 'The disks could not be proven clean; they are quarantined.',
+    };
     const moved = await moveAllocation(tx, allocationId, 'release_failed', {
       execution_state: 'waiting for cleanup',
       failure: JSON.stringify(failure),
@@ -94,7 +97,8 @@ async function end(services: Services, allocationId: string, clean: boolean): Pr
       type: 'allocation_release_failed',
       targetType: 'allocation',
       targetId: allocationId,
-      summary: 'The wipe of its slots could not be proven; the allocation is release_failed and billing has stopped.',
+      summary:
+        'The wipe of its slots could not be proven; the allocation is release_failed and billing has stopped.',
       detail: { node_id: moved.node_id },
     });
   });

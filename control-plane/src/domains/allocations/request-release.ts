@@ -10,14 +10,23 @@ import { releaseWorkflow, releaseWorkflowId } from './release.workflow.ts';
 import { releasable, type AllocationState } from './states.ts';
 
 /** Records the wish to release; the workflow does the rest. Asking again changes nothing. */
-export async function requestRelease(services: Services, tx: Tx, caller: Caller, allocationId: string): Promise<AllocationRow> {
+export async function requestRelease(
+  services: Services,
+  tx: Tx,
+  caller: Caller,
+  allocationId: string,
+): Promise<AllocationRow> {
   const row = await findAllocation(tx, caller, 'allocation.release', allocationId, { lock: true });
   const state = row.state as AllocationState;
   if (row.desired_state === 'released' && state !== 'release_failed') return row;
   if (!releasable.has(state)) {
-    throw new Problem('allocation_not_releasable', `The allocation is ${state}; there is nothing to release.`, {
-      extensions: { state },
-    });
+    throw new Problem(
+      'allocation_not_releasable',
+      `The allocation is ${state}; there is nothing to release.`,
+      {
+        extensions: { state },
+      },
+    );
   }
   const attempt = row.release_attempts + 1;
   const updated = await tx

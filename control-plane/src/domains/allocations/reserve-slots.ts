@@ -18,7 +18,11 @@ const PATIENT_LOCK = 4_872_010;
  * Ranks with the pure placement, then locks what it chose. A rival that holds the locks is stepped around
  * first; before refusing we wait for it, since it may roll back.
  */
-export async function reserveSlots(tx: Tx, request: SliceRequest, allowedGpuCounts: number[]): Promise<Reservation> {
+export async function reserveSlots(
+  tx: Tx,
+  request: SliceRequest,
+  allowedGpuCounts: number[],
+): Promise<Reservation> {
   const contested = new Set<string>();
   for (let attempt = 0; attempt < QUICK_TRIES + PATIENT_TRIES; attempt += 1) {
     const patient = attempt >= QUICK_TRIES;
@@ -47,7 +51,10 @@ function unavailable(
   const fitting = allowedGpuCounts.filter((count) => count <= placement.largestSlice);
   const nearest = fitting.length > 0 ? Math.max(...fitting) : null;
   const gpus = request.gpuCount === 1 ? '1 GPU' : `${request.gpuCount} GPUs`;
-  const hint = nearest === null ? 'Nothing is free in this region right now.' : `The largest that fits now has ${nearest}.`;
+  const hint =
+    nearest === null
+      ? 'Nothing is free in this region right now.'
+      : `The largest that fits now has ${nearest}.`;
   return new Problem('sku_unavailable', `No single node can give ${gpus} at the moment. ${hint}`, {
     extensions: {
       requested_gpu_count: request.gpuCount,

@@ -18,13 +18,19 @@ const ATTEMPTS = 3;
  * Inside a workflow: has the host remove the machine and wipe every slot the allocation still holds, up to
  * three times. Slots come back only with a verified wipe. True when all of them did.
  */
-export async function wipeSlots(services: Services, allocationId: string, workflowId: string): Promise<boolean> {
+export async function wipeSlots(
+  services: Services,
+  allocationId: string,
+  workflowId: string,
+): Promise<boolean> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const name = `${workflowId.split(':')[0]}.wipe${attempt}`;
     const result = await runTask(services, name, RELEASE_SECONDS, () =>
       releaseTask(services, allocationId, workflowId, attempt),
     );
-    const left = await step(`${name}.record`, () => recordWipes(services, allocationId, result.taskId, wipesOf(result.output)));
+    const left = await step(`${name}.record`, () =>
+      recordWipes(services, allocationId, result.taskId, wipesOf(result.output)),
+    );
     if (left === 0) return true;
   }
   await step(`${workflowId.split(':')[0]}.wipe.blocked`, () => reportBlocked(services, allocationId));
@@ -91,13 +97,19 @@ function wipesOf(output: unknown): Wipe[] {
 }
 
 /** Keeps the evidence and gives back what is proven clean. Returns how many slots are still held. */
-async function recordWipes(services: Services, allocationId: string, taskId: string, wipes: Wipe[]): Promise<number> {
+async function recordWipes(
+  services: Services,
+  allocationId: string,
+  taskId: string,
+  wipes: Wipe[],
+): Promise<number> {
   return await services.db.transaction().execute(async (tx) => {
     const held = await claimedSlots(tx, allocationId);
     for (const slot of held) {
       const wipe = wipes.find((candidate) => candidate.slot_id === slot.slot_id);
       const proven = wipe !== undefined && wipe.verified && wipe.device_serial === slot.nvme_serial;
-      const certificateId = wipe && (await insertCertificate(tx, allocationId, slot.slot_index, taskId, wipe, proven));
+      const certificateId =
+        wipe && (await insertCertificate(tx, allocationId, slot.slot_index, taskId, wipe, proven));
       if (proven) {
         await releaseClaim(tx, allocationId, slot.slot_id, services.clock.now());
         const detail = `Wiped by ${wipe.method} and verified.`;

@@ -17,7 +17,8 @@ const rules: readonly { code: string; detail: string; holds(slot: CandidateSlot)
   {
     code: 'nvme_missing',
     detail: 'has no raw NVMe disk',
-    holds: (s) => s.nvme_serial !== null && s.nvme_serial !== '' && s.nvme_device !== null && s.nvme_device !== '',
+    holds: (s) =>
+      s.nvme_serial !== null && s.nvme_serial !== '' && s.nvme_device !== null && s.nvme_device !== '',
   },
   {
     code: 'nvme_mounted',
@@ -30,7 +31,11 @@ const rules: readonly { code: string; detail: string; holds(slot: CandidateSlot)
 
 const unique: readonly { code: string; detail: string; of(slot: CandidateSlot): string | null }[] = [
   { code: 'gpu_shared', detail: 'shares its GPU with another slot', of: (s) => s.gpu_pci_address },
-  { code: 'fabric_vf_shared', detail: 'shares its fabric VF with another slot', of: (s) => s.fabric_vf_pci_address },
+  {
+    code: 'fabric_vf_shared',
+    detail: 'shares its fabric VF with another slot',
+    of: (s) => s.fabric_vf_pci_address,
+  },
   { code: 'nvme_shared', detail: 'shares its disk with another slot', of: (s) => s.nvme_serial },
   { code: 'management_mac_shared', detail: 'shares its MAC with another slot', of: (s) => s.management_mac },
   { code: 'private_ip_shared', detail: 'shares its IP with another slot', of: (s) => s.private_ip },
@@ -41,12 +46,16 @@ export function approvalMisses(candidates: readonly CandidateSlot[]): ApprovalMi
   const misses: ApprovalMiss[] = [];
   for (const slot of candidates) {
     for (const rule of rules) {
-      if (!rule.holds(slot)) misses.push({ slotIndex: slot.slot_index, code: rule.code, detail: rule.detail });
+      if (!rule.holds(slot))
+        misses.push({ slotIndex: slot.slot_index, code: rule.code, detail: rule.detail });
     }
     for (const rule of unique) {
       const value = rule.of(slot);
-      const others = candidates.filter((other) => other !== slot && value !== null && rule.of(other) === value);
-      if (others.length > 0) misses.push({ slotIndex: slot.slot_index, code: rule.code, detail: rule.detail });
+      const others = candidates.filter(
+        (other) => other !== slot && value !== null && rule.of(other) === value,
+      );
+      if (others.length > 0)
+        misses.push({ slotIndex: slot.slot_index, code: rule.code, detail: rule.detail });
     }
   }
   return misses;

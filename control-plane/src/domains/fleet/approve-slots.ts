@@ -63,7 +63,12 @@ export async function approveSlots(tx: Tx, request: ApprovalRequest): Promise<vo
 }
 
 async function chosenCandidates(tx: Tx, request: ApprovalRequest): Promise<CandidateSlot[]> {
-  const node = await tx.selectFrom('nodes').select('id').where('id', '=', request.nodeId).forUpdate().executeTakeFirst();
+  const node = await tx
+    .selectFrom('nodes')
+    .select('id')
+    .where('id', '=', request.nodeId)
+    .forUpdate()
+    .executeTakeFirst();
   if (!node) throw notFound();
   const task = await tx
     .selectFrom('node_tasks')

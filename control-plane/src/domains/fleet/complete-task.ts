@@ -75,6 +75,10 @@ function checkOutcome(kind: string, reported: ReportedOutcome): TaskOutcome {
     return { outcome: 'succeeded', output, error: null };
   } catch (error) {
     if (!(error instanceof TaskSchemaError)) throw error;
-    return { outcome: 'failed', output, error: { code: 'output_invalid', detail: error.message.slice(0, 2000) } };
+    return {
+      outcome: 'failed',
+      output,
+      error: { code: 'output_invalid', detail: error.message.slice(0, 2000) },
+    };
   }
 }

@@ -10,7 +10,12 @@ type NodeTask = components['schemas']['NodeTask'];
 const DISCOVERY_SECONDS = 120;
 
 /** Queues a discovery. Its result is advisory and lives only in the task's output. */
-export async function startDiscovery(services: Services, tx: Tx, nodeId: string, correlationId: string): Promise<NodeTask> {
+export async function startDiscovery(
+  services: Services,
+  tx: Tx,
+  nodeId: string,
+  correlationId: string,
+): Promise<NodeTask> {
   const node = await tx.selectFrom('nodes').select('id').where('id', '=', nodeId).executeTakeFirst();
   if (!node) throw notFound();
   const taskId = await issueTask(tx, {
@@ -20,7 +25,11 @@ export async function startDiscovery(services: Services, tx: Tx, nodeId: string,
     correlationId,
     expiresAt: new Date(services.clock.now().getTime() + DISCOVERY_SECONDS * 1000),
   });
-  const task = await tx.selectFrom('node_tasks').selectAll().where('id', '=', taskId).executeTakeFirstOrThrow();
+  const task = await tx
+    .selectFrom('node_tasks')
+    .selectAll()
+    .where('id', '=', taskId)
+    .executeTakeFirstOrThrow();
   return describeTask(task, services.clock.now());
 }
 

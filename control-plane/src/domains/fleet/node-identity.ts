@@ -15,7 +15,12 @@ const CERTIFICATE_HOURS = 24;
 const SPIFFE = 'spiffe://gpuaas/node/';
 
 /** A 24 h client certificate. The server chooses the subject; the CSR only proves and carries a key. */
-export async function issueNodeIdentity(services: Services, tx: Tx, nodeId: string, csrPem: string): Promise<NodeIdentity> {
+export async function issueNodeIdentity(
+  services: Services,
+  tx: Tx,
+  nodeId: string,
+  csrPem: string,
+): Promise<NodeIdentity> {
   const publicKey = await keyOfRequest(csrPem);
   const certificate = await issueCertificate(services.keys.ca, {
     publicKey,
@@ -47,5 +52,9 @@ async function keyOfRequest(csrPem: string): Promise<CryptoKey> {
 }
 
 function invalid(cause: unknown): Problem {
-  return new Problem('csr_invalid', 'Send a PEM certificate request with an EC P-256 key and a valid signature.', { cause });
+  return new Problem(
+    'csr_invalid',
+    'Send a PEM certificate request with an EC P-256 key and a valid signature.',
+    { cause },
+  );
 }

@@ -27,9 +27,14 @@ describe('posture', () => {
   });
 
   it('lets the graver condition win', () => {
-    const worst = node({ cleanup_blocked: 8 }, { connected: false, draining: true, exclusivelyClaimed: true });
+    const worst = node(
+      { cleanup_blocked: 8 },
+      { connected: false, draining: true, exclusivelyClaimed: true },
+    );
     expect(postureOf(worst).posture).toBe('unavailable');
     expect(postureOf({ ...worst, connected: true }).posture).toBe('cleanup_blocked');
-    expect(postureOf(node({ in_use: 8 }, { draining: true, exclusivelyClaimed: true })).posture).toBe('draining');
+    expect(postureOf(node({ in_use: 8 }, { draining: true, exclusivelyClaimed: true })).posture).toBe(
+      'draining',
+    );
   });
 });

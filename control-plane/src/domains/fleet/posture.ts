@@ -14,13 +14,22 @@ export interface PostureInput {
 /** The first rule that holds names the posture. It is derived at every look, never stored. */
 const rules: readonly { posture: Posture; reason: string; holds(input: PostureInput): boolean }[] = [
   { posture: 'unavailable', reason: 'The host is not reachable.', holds: (i) => !i.connected },
-  { posture: 'unavailable', reason: 'No slot is approved.', holds: (i) => total(i.slots) - i.slots.disabled === 0 },
+  {
+    posture: 'unavailable',
+    reason: 'No slot is approved.',
+    holds: (i) => total(i.slots) - i.slots.disabled === 0,
+  },
   {
     posture: 'cleanup_blocked',
     reason: 'No slot is usable until its cleanup is proven.',
-    holds: (i) => i.slots.cleanup_blocked > 0 && i.slots.cleanup_blocked + i.slots.disabled === total(i.slots),
+    holds: (i) =>
+      i.slots.cleanup_blocked > 0 && i.slots.cleanup_blocked + i.slots.disabled === total(i.slots),
   },
-  { posture: 'draining', reason: 'Existing allocations continue, new placement stops.', holds: (i) => i.draining },
+  {
+    posture: 'draining',
+    reason: 'Existing allocations continue, new placement stops.',
+    holds: (i) => i.draining,
+  },
   {
     posture: 'exclusively_allocated_by_baremetal',
     reason: 'One baremetal allocation holds the whole host.',

@@ -12,13 +12,23 @@ export interface Progress {
 }
 
 /** Progress of a claimed task renews its lease. A fenced attempt learns it here and stops. */
-export async function reportProgress(tx: Tx, nodeId: string, taskId: string, progress: Progress): Promise<void> {
+export async function reportProgress(
+  tx: Tx,
+  nodeId: string,
+  taskId: string,
+  progress: Progress,
+): Promise<void> {
   const task = await lockOwnTask(tx, nodeId, taskId);
   if (task.state !== 'claimed' || task.epoch !== progress.epoch) throw fenced();
   const { stage, percent, message } = progress;
   await tx
     .updateTable('node_tasks')
-    .set({ stage, percent, message, lease_expires_at: sql`now() + ${`${TASK_LEASE_SECONDS} seconds`}::interval` })
+    .set({
+      stage,
+      percent,
+      message,
+      lease_expires_at: sql`now() + ${`${TASK_LEASE_SECONDS} seconds`}::interval`,
+    })
     .where('id', '=', taskId)
     .execute();
   const moved = task.stage !== stage || task.percent !== percent;

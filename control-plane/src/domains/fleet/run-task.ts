@@ -28,7 +28,12 @@ export async function runTask<K extends TaskKind>(
 /** Ends a task nobody finished. An outcome that arrived at the last moment stands. */
 async function expireTask(services: Services, taskId: string): Promise<TaskOutcome> {
   return await services.db.transaction().execute(async (tx) => {
-    const task = await tx.selectFrom('node_tasks').selectAll().where('id', '=', taskId).forUpdate().executeTakeFirstOrThrow();
+    const task = await tx
+      .selectFrom('node_tasks')
+      .selectAll()
+      .where('id', '=', taskId)
+      .forUpdate()
+      .executeTakeFirstOrThrow();
     if (task.state === 'succeeded' || task.state === 'failed') {
       return { outcome: task.state, output: task.output, error: task.error as TaskOutcome['error'] };
     }

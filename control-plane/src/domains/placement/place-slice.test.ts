@@ -35,7 +35,11 @@ describe('placeSlice', () => {
   });
 
   it('never spans nodes and says how many nodes each filter rejected', () => {
-    const placement = placeSlice(request, [node('a', [0]), node('b', [1]), node('c', [0, 1], { draining: true })]);
+    const placement = placeSlice(request, [
+      node('a', [0]),
+      node('b', [1]),
+      node('c', [0, 1], { draining: true }),
+    ]);
     expect(placement).toEqual({
       fits: false,
       largestSlice: 1,

@@ -44,7 +44,11 @@ export function placeSlice(request: SliceRequest, nodes: readonly CandidateNode[
   const { survivors, rejections } = applyFilters(request, nodes);
   const best = survivors.toSorted(bestFit)[0];
   if (!best) return { fits: false, rejections, largestSlice: largestSlice(request, nodes) };
-  return { fits: true, nodeId: best.nodeId, slotIds: chooseSlots(best.freeSlots, request.gpuCount).map((s) => s.slotId) };
+  return {
+    fits: true,
+    nodeId: best.nodeId,
+    slotIds: chooseSlots(best.freeSlots, request.gpuCount).map((s) => s.slotId),
+  };
 }
 
 /** Smallest leftover first: partly used nodes fill up and clean nodes stay clean for baremetal. */

@@ -7,7 +7,10 @@ export interface ProjectedState {
 }
 
 /** What the read model last showed of these allocations. */
-export async function allocationOverviews(db: Db | Tx, allocationIds: string[]): Promise<Map<string, ProjectedState>> {
+export async function allocationOverviews(
+  db: Db | Tx,
+  allocationIds: string[],
+): Promise<Map<string, ProjectedState>> {
   if (allocationIds.length === 0) return new Map();
   const rows = await db
     .selectFrom('allocation_overviews')

@@ -11,11 +11,21 @@ export async function getMe(db: Db, caller: Caller): Promise<Me> {
   const organizations =
     organizationIds.length === 0
       ? []
-      : await db.selectFrom('organizations').selectAll().where('id', 'in', organizationIds).orderBy('id').execute();
+      : await db
+          .selectFrom('organizations')
+          .selectAll()
+          .where('id', 'in', organizationIds)
+          .orderBy('id')
+          .execute();
   const projects =
     organizationIds.length === 0
       ? []
-      : await db.selectFrom('projects').selectAll().where('organization_id', 'in', organizationIds).orderBy('id').execute();
+      : await db
+          .selectFrom('projects')
+          .selectAll()
+          .where('organization_id', 'in', organizationIds)
+          .orderBy('id')
+          .execute();
   return {
     user: { id: caller.userId, email: caller.email, name: caller.name },
     csrf_token: caller.credential.kind === 'session' ? caller.credential.csrfToken : null,
@@ -31,7 +41,10 @@ export async function getMe(db: Db, caller: Caller): Promise<Me> {
       ],
       projects: projects
         .filter((project) => project.organization_id === organization.id)
-        .map((project) => ({ project, permissions: projectPermissions(caller, project.organization_id, project.id) }))
+        .map((project) => ({
+          project,
+          permissions: projectPermissions(caller, project.organization_id, project.id),
+        }))
         .filter(({ permissions }) => permissions.length > 0)
         .map(({ project, permissions }) => ({
           id: project.id,

@@ -71,7 +71,12 @@ export async function seedDemoPeople(
     const tenant = person.organization ? await findOrCreateTenant(tx, person.organization) : null;
     await bind(tx, userId, person, tenant);
     const apiKey = await keepOrCreateKey(tx, userId, knownKeys.get(person.email));
-    seeded.push({ ...person, apiKey, organizationId: tenant?.organizationId ?? null, projectId: tenant?.projectId ?? null });
+    seeded.push({
+      ...person,
+      apiKey,
+      organizationId: tenant?.organizationId ?? null,
+      projectId: tenant?.projectId ?? null,
+    });
   }
   return seeded;
 }
@@ -80,7 +85,9 @@ async function findOrCreateUser(tx: Tx, issuer: string, person: DemoPerson): Pro
   const row = await tx
     .insertInto('users')
     .values({ id: newId(), issuer, subject: person.key, email: person.email, name: person.name })
-    .onConflict((c) => c.columns(['issuer', 'subject']).doUpdateSet({ email: person.email, name: person.name }))
+    .onConflict((c) =>
+      c.columns(['issuer', 'subject']).doUpdateSet({ email: person.email, name: person.name }),
+    )
     .returning('id')
     .executeTakeFirstOrThrow();
   return row.id;
@@ -121,7 +128,9 @@ async function bind(tx: Tx, userId: string, person: DemoPerson, tenant: Tenant |
       organization_id: tenant?.organizationId ?? null,
       project_id: scope === 'project' ? tenant!.projectId : null,
     })
-    .onConflict((c) => c.columns(['user_id', 'permission_group', 'scope', 'organization_id', 'project_id']).doNothing())
+    .onConflict((c) =>
+      c.columns(['user_id', 'permission_group', 'scope', 'organization_id', 'project_id']).doNothing(),
+    )
     .execute();
 }
 
@@ -139,7 +148,13 @@ async function keepOrCreateKey(tx: Tx, userId: string, known: string | undefined
   const key = newApiKey();
   await tx
     .insertInto('api_keys')
-    .values({ id: newId(), user_id: userId, name: 'demo', prefix: key.slice(0, 12), secret_hash: hashSecret(key) })
+    .values({
+      id: newId(),
+      user_id: userId,
+      name: 'demo',
+      prefix: key.slice(0, 12),
+      secret_hash: hashSecret(key),
+    })
     .execute();
   return key;
 }

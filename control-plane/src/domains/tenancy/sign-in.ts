@@ -13,7 +13,9 @@ export async function signIn(tx: Tx, person: Person): Promise<string> {
   const user = await tx
     .insertInto('users')
     .values({ id: newId(), ...person })
-    .onConflict((c) => c.columns(['issuer', 'subject']).doUpdateSet({ email: person.email, name: person.name }))
+    .onConflict((c) =>
+      c.columns(['issuer', 'subject']).doUpdateSet({ email: person.email, name: person.name }),
+    )
     .returning('id')
     .executeTakeFirstOrThrow();
   const binding = await tx
@@ -33,7 +35,10 @@ export async function createOrganization(
   const organizationId = newId();
   const projectId = newId();
   await tx.insertInto('organizations').values({ id: organizationId, name }).execute();
-  await tx.insertInto('projects').values({ id: projectId, organization_id: organizationId, name: 'default' }).execute();
+  await tx
+    .insertInto('projects')
+    .values({ id: projectId, organization_id: organizationId, name: 'default' })
+    .execute();
   await tx
     .insertInto('permission_bindings')
     .values({

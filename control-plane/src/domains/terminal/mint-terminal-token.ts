@@ -23,9 +23,13 @@ export async function mintTerminalToken(
 ): Promise<{ token: string; expiresAt: Date; organizationId: string }> {
   const allocation = await findAllocation(tx, caller, 'allocation.connect', allocationId);
   if (allocation.state !== 'active' || allocation.desired_state !== 'active') {
-    throw new Problem('allocation_not_active', `The allocation is ${allocation.state}; a terminal needs it active.`, {
-      extensions: { state: allocation.state },
-    });
+    throw new Problem(
+      'allocation_not_active',
+      `The allocation is ${allocation.state}; a terminal needs it active.`,
+      {
+        extensions: { state: allocation.state },
+      },
+    );
   }
   const token = randomSecret();
   const expiresAt = new Date(services.clock.now().getTime() + TOKEN_SECONDS * 1000);

@@ -17,7 +17,8 @@ export async function openGuestStream(
   target: { nodeId: string; allocationId: string; userId: string; port: number },
 ): Promise<ClientHttp2Stream> {
   const session = hub.session(target.nodeId);
-  if (!session || session.destroyed) throw new GuestUnreachableError('the host is not connected to the gateway');
+  if (!session || session.destroyed)
+    throw new GuestUnreachableError('the host is not connected to the gateway');
   const grant = {
     grant_id: newId(),
     node_id: target.nodeId,

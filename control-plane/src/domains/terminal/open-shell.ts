@@ -30,7 +30,12 @@ export async function openShell(
     .where('id', '=', grant.allocationId)
     .executeTakeFirst();
   const privateKey = await openAccessKey(services, grant.allocationId);
-  if (allocation?.state !== 'active' || allocation.desired_state !== 'active' || !allocation.node_id || !privateKey) {
+  if (
+    allocation?.state !== 'active' ||
+    allocation.desired_state !== 'active' ||
+    !allocation.node_id ||
+    !privateKey
+  ) {
     throw new GuestUnreachableError('the allocation is not active');
   }
   const connection = allocation.connection as { username: string; host_key_fingerprint: string };

@@ -6,13 +6,19 @@ import { mintTerminalToken } from './mint-terminal-token.ts';
 
 export const TERMINAL_PATH = '/api/v1/terminal';
 
-export function terminalRoutes(services: Services): Handlers<Pick<operations, 'createTerminalToken'>, Caller> {
+export function terminalRoutes(
+  services: Services,
+): Handlers<Pick<operations, 'createTerminalToken'>, Caller> {
   return {
     createTerminalToken({ caller, params, correlationId, audit, mutate }) {
       audit({ targetType: 'allocation', targetId: params.allocation_id });
       return mutate(async (tx) => {
         const minted = await mintTerminalToken(services, tx, caller, params.allocation_id, correlationId);
-        audit({ targetType: 'allocation', targetId: params.allocation_id, organizationId: minted.organizationId });
+        audit({
+          targetType: 'allocation',
+          targetId: params.allocation_id,
+          organizationId: minted.organizationId,
+        });
         return {
           status: 201,
           body: {

@@ -17,7 +17,11 @@ export class TerminalGateway {
   readonly #services: Services;
   readonly #hub: TunnelHub;
   readonly #origin: string;
-  readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: 64 * 1024, perMessageDeflate: false });
+  readonly #sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: 64 * 1024,
+    perMessageDeflate: false,
+  });
   readonly #sessions = new Map<string, Set<TerminalSession>>();
   readonly #unsubscribe: () => void;
 
@@ -27,7 +31,8 @@ export class TerminalGateway {
     this.#origin = new URL(publicUrl).origin;
     const ends = new Set(['allocation.release_requested', 'allocation.releasing', 'allocation.failed']);
     this.#unsubscribe = tail.subscribe((event) => {
-      if (ends.has(event.envelope.event_type)) this.#cut(event.subjectId, 'The allocation is being released.');
+      if (ends.has(event.envelope.event_type))
+        this.#cut(event.subjectId, 'The allocation is being released.');
     }).unsubscribe;
   }
 
@@ -89,7 +94,8 @@ export class TerminalGateway {
     this.#sessions.set(allocationId, sessions.add(session));
     session.onEnd(() => {
       sessions.delete(session);
-      if (sessions.size === 0 && this.#sessions.get(allocationId) === sessions) this.#sessions.delete(allocationId);
+      if (sessions.size === 0 && this.#sessions.get(allocationId) === sessions)
+        this.#sessions.delete(allocationId);
     });
   }
 

@@ -11,7 +11,11 @@ const PING_MS = 10_000;
 /** The tunnels of the agents connected to this process, one per node; the newest wins. */
 export class TunnelHub {
   readonly #sessions = new Map<string, http2.ClientHttp2Session>();
-  readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: 1024 * 1024, perMessageDeflate: false });
+  readonly #sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: 1024 * 1024,
+    perMessageDeflate: false,
+  });
   readonly #log: Logger;
 
   constructor(log: Logger) {

@@ -63,13 +63,15 @@ export class OidcLogin {
   /** The person behind the provider's answer. Each login can be finished once. */
   async finish(callbackUrl: URL, expectedState: string | undefined): Promise<SignedInPerson> {
     const state = callbackUrl.searchParams.get('state');
-    if (!state || state !== expectedState) throw loginFailed('The sign-in was started in another browser or has expired.');
+    if (!state || state !== expectedState)
+      throw loginFailed('The sign-in was started in another browser or has expired.');
     const pending = await this.#db
       .deleteFrom('pending_logins')
       .where('state_hash', '=', hashSecret(state))
       .returningAll()
       .executeTakeFirst();
-    if (!pending || pending.expires_at < new Date()) throw loginFailed('The sign-in has expired; start again.');
+    if (!pending || pending.expires_at < new Date())
+      throw loginFailed('The sign-in has expired; start again.');
     const configuration = await this.#discover();
     try {
       const tokens = await oidc.authorizationCodeGrant(configuration, callbackUrl, {
@@ -79,7 +81,9 @@ export class OidcLogin {
         idTokenExpected: true,
       });
       const claims = tokens.claims()!;
-      const profile = claims['email'] ? claims : await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub);
+      const profile = claims['email']
+        ? claims
+        : await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub);
       const email = text(profile['email']) ?? '';
       return {
         issuer: claims.iss,
@@ -95,7 +99,8 @@ export class OidcLogin {
 
   #discover(): Promise<oidc.Configuration> {
     const issuer = new URL(this.#settings.issuer);
-    const insecure = issuer.protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(issuer.hostname);
+    const insecure =
+      issuer.protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(issuer.hostname);
     this.#configuration ??= oidc
       .discovery(issuer, this.#settings.clientId, this.#settings.clientSecret, undefined, {
         timeout: 10,

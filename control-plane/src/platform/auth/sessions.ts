@@ -9,7 +9,12 @@ export async function createSession(tx: Tx, userId: string): Promise<{ secret: s
   const expiresAt = new Date(Date.now() + SESSION_HOURS * 3_600_000);
   await tx
     .insertInto('sessions')
-    .values({ id_hash: hashSecret(secret), user_id: userId, csrf_token: randomSecret(), expires_at: expiresAt })
+    .values({
+      id_hash: hashSecret(secret),
+      user_id: userId,
+      csrf_token: randomSecret(),
+      expires_at: expiresAt,
+    })
     .execute();
   return { secret, expiresAt };
 }
