@@ -138,7 +138,8 @@ grant select on webhook_attempts to gpuaas_tenant;
 grant select, update on webhooks to gpuaas_worker;
 grant select, insert, update, delete on webhook_deliveries, webhook_attempts to gpuaas_worker;
 
-grant select (workflow_id), insert on workflow_starts to gpuaas_tenant, gpuaas_operator;
+grant select (workflow_id), insert on workflow_starts to gpuaas_tenant;
+grant select, insert on workflow_starts to gpuaas_operator;
 grant select, insert, update, delete on workflow_starts, workflow_signals, workflow_executors, tick_runs
   to gpuaas_worker;
 grant select, insert, update on incidents to gpuaas_worker;
