@@ -8,21 +8,19 @@ export async function listIncidents(
   db: Db,
   query: { state?: 'open' | 'resolved'; type?: IncidentType; limit: number; page?: string },
 ): Promise<{ items: Incident[]; next_page: string | null }> {
-  const after = decodePage(query.page, ['instant', 'uuid']);
+  const after = decodePage(query.page, ['uuid']);
   const rows = await db
     .selectFrom('incidents')
     .selectAll()
     .$if(query.state === 'open', (q) => q.where('resolved_at', 'is', null))
     .$if(query.state === 'resolved', (q) => q.where('resolved_at', 'is not', null))
     .$if(query.type !== undefined, (q) => q.where('type', '=', query.type!))
-    .$if(after !== null, (q) =>
-      q.where((e) => e(e.refTuple('opened_at', 'id'), '<', e.tuple(new Date(after![0]!), after![1]!))),
-    )
-    .orderBy('opened_at', 'desc')
+    .$if(after !== null, (q) => q.where('id', '<', after![0]!))
+    // Ids are time-ordered.
     .orderBy('id', 'desc')
     .limit(query.limit + 1)
     .execute();
-  const page = pageOf(rows, query.limit, (row) => [row.opened_at.toISOString(), row.id]);
+  const page = pageOf(rows, query.limit, (row) => [row.id]);
   return { items: page.rows.map(describeIncident), next_page: page.next_page };
 }
 

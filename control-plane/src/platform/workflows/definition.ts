@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { DBOS } from '@dbos-inc/dbos-sdk';
+import { traced } from '../telemetry/tracing.ts';
 import { crashPoint } from './crash-point.ts';
 import { type ExecutorLease, LeaseLostError } from './executor-lease.ts';
 
@@ -48,7 +49,7 @@ export async function step<T>(
       async () => {
         await lease.confirm(epoch);
         crashPoint(`${name}:before`);
-        const value = await effect();
+        const value = await traced(`step ${name}`, aboutRun(), effect);
         crashPoint(`${name}:after`);
         return value;
       },
@@ -67,6 +68,12 @@ export async function step<T>(
   );
   crashPoint(`${name}:checkpointed`);
   return result;
+}
+
+/** All steps of a workflow are one trace. */
+function aboutRun(): Parameters<typeof traced>[1] {
+  const workflowId = DBOS.workflowID ?? 'none';
+  return { correlationId: workflowId, attributes: () => ({ workflow_id: workflowId }) };
 }
 
 /** Sleeps to an absolute time that survives the process. */
