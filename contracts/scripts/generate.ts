@@ -33,6 +33,7 @@ files.set('problems.ts', constant('problems.yaml', 'problems', 'ProblemCode'));
 files.set('events.ts', await eventTypes(join(root, 'asyncapi.yaml'), header));
 files.set('incidents.ts', constant('incidents.yaml', 'incidentTypes', 'IncidentType'));
 files.set('permissions.ts', permissions());
+files.set('policies.ts', policies());
 
 const check = process.argv.includes('--check');
 let drift = 0;
@@ -115,4 +116,22 @@ async function taskTypes(): Promise<string> {
     `\nexport interface TaskOutput {\n${map('output')}\n}\n`,
     `\nexport const taskSchemas: Record<string, object> = ${JSON.stringify(schemas, null, 2)};\n`,
   ].join('');
+}
+
+interface PolicyKey {
+  type: 'integer';
+  default: number;
+  minimum: number;
+  maximum: number;
+  unit: string;
+  doc: string;
+}
+
+function policies(): string {
+  const data = parseYaml(readFileSync(join(root, 'policies.yaml'), 'utf8')) as Record<string, PolicyKey>;
+  for (const [key, { default: value, minimum, maximum }] of Object.entries(data)) {
+    const within = Number.isInteger(value) && value >= minimum && value <= maximum;
+    if (!within) throw new Error(`policy ${key} has a default outside its bounds`);
+  }
+  return `${header}export const policies = ${JSON.stringify(data, null, 2)} as const;\n\nexport type PolicyName = keyof typeof policies;\n`;
 }

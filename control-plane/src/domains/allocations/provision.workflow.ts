@@ -1,3 +1,4 @@
+import { policy } from '../../platform/policy/policy.ts';
 import { parseTaskOutput, type TaskOutput } from '@gpuaas/contracts/tasks';
 import type { Services } from '../../platform/services.ts';
 import { step, type WorkflowDefinition } from '../../platform/workflows/definition.ts';
@@ -14,7 +15,7 @@ interface Input {
   allocationId: string;
 }
 
-const PROVISION_SECONDS = 900;
+const PROVISION_SECONDS = policy('allocations.provision_deadline_seconds');
 export const GUEST_USER = 'ubuntu';
 
 export const provisionWorkflow: WorkflowDefinition<Services, Input> = {

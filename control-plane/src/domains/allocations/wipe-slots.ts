@@ -1,3 +1,4 @@
+import { policy } from '../../platform/policy/policy.ts';
 import { parseTaskOutput, type TaskOutput } from '@gpuaas/contracts/tasks';
 import { newId } from '../../platform/ids.ts';
 import type { Tx } from '../../platform/db/database.ts';
@@ -10,9 +11,9 @@ import { claimedSlots, releaseClaim } from './claims.ts';
 
 type Wipe = TaskOutput['slice.vm_release']['wipes'][number];
 
-const RELEASE_SECONDS = 900;
-const STOP_SECONDS = 30;
-const ATTEMPTS = 3;
+const RELEASE_SECONDS = policy('allocations.wipe_deadline_seconds');
+const STOP_SECONDS = policy('allocations.stop_timeout_seconds');
+const ATTEMPTS = policy('allocations.wipe_attempts');
 
 /**
  * Inside a workflow: has the host remove the machine and wipe every slot the allocation still holds, up to

@@ -1,3 +1,4 @@
+import { policy } from '../../platform/policy/policy.ts';
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { signCanonical } from '@gpuaas/contracts/signing';
@@ -11,7 +12,7 @@ import { emitTaskChanged } from './task-events.ts';
 type SignedTask = components['schemas']['SignedTask'];
 
 /** How long a claimed task may stay silent before another attempt may take it. */
-export const TASK_LEASE_SECONDS = 20;
+export const TASK_LEASE_SECONDS = policy('fleet.task_lease_seconds');
 
 /** The next task of the node, waiting up to `waitSeconds` for one to appear. */
 export async function claimTask(

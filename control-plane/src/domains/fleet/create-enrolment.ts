@@ -1,3 +1,4 @@
+import { policy } from '../../platform/policy/policy.ts';
 import { hashSecret, randomSecret } from '../../platform/auth/secrets.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
@@ -13,8 +14,6 @@ export interface EnrolmentRequest {
   createdBy: string;
 }
 
-const TOKEN_HOURS = 1;
-
 /** A one-time token bound to a hostname. It carries the CA fingerprint, so the agent knows its server. */
 export async function createEnrolment(
   services: Services,
@@ -29,7 +28,9 @@ export async function createEnrolment(
   if (!region) throw new Problem('region_unavailable', `There is no region ${request.region}.`);
   const id = newId();
   const token = `gpe_${randomSecret()}.${services.keys.ca.fingerprint}`;
-  const expiresAt = new Date(services.clock.now().getTime() + TOKEN_HOURS * 3_600_000);
+  const expiresAt = new Date(
+    services.clock.now().getTime() + policy('fleet.enrolment_token_ttl_seconds') * 1000,
+  );
   await tx
     .insertInto('node_enrolments')
     .values({

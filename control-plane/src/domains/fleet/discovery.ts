@@ -1,3 +1,4 @@
+import { policy } from '../../platform/policy/policy.ts';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { parseTaskOutput } from '@gpuaas/contracts/tasks';
 import type { Db, Tx } from '../../platform/db/database.ts';
@@ -7,7 +8,6 @@ import { issueTask } from './issue-task.ts';
 import { describeTask } from './list-tasks.ts';
 
 type NodeTask = components['schemas']['NodeTask'];
-const DISCOVERY_SECONDS = 120;
 
 /** Queues a discovery. Its result is advisory and lives only in the task's output. */
 export async function startDiscovery(
@@ -23,7 +23,7 @@ export async function startDiscovery(
     kind: 'slice.topology_discover',
     params: {},
     correlationId,
-    expiresAt: new Date(services.clock.now().getTime() + DISCOVERY_SECONDS * 1000),
+    expiresAt: new Date(services.clock.now().getTime() + policy('fleet.discovery_deadline_seconds') * 1000),
   });
   const task = await tx
     .selectFrom('node_tasks')

@@ -1,3 +1,4 @@
+import { policy } from '../../platform/policy/policy.ts';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Db } from '../../platform/db/database.ts';
 import { notFound } from '../../platform/http/problem.ts';
@@ -7,7 +8,7 @@ import { emptyCounts, postureOf, type SlotCounts, type SlotState } from './postu
 type Node = components['schemas']['Node'];
 
 /** A host that has been silent for longer than this is shown and treated as unreachable. */
-export const UNREACHABLE_AFTER_MS = 20_000;
+export const UNREACHABLE_AFTER_MS = policy('fleet.unreachable_after_seconds') * 1000;
 
 export function isConnected(lastHeartbeatAt: Date | null, now: Date): boolean {
   return lastHeartbeatAt !== null && now.getTime() - lastHeartbeatAt.getTime() < UNREACHABLE_AFTER_MS;

@@ -1,3 +1,4 @@
+import { policy } from '../../platform/policy/policy.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import { x509 } from '../../platform/keys/x509.ts';
@@ -11,7 +12,6 @@ export interface NodeIdentity {
   signing_public_key_pem: string;
 }
 
-const CERTIFICATE_HOURS = 24;
 const SPIFFE = 'spiffe://gpuaas/node/';
 
 /** A 24 h client certificate. The server chooses the subject; the CSR only proves and carries a key. */
@@ -27,7 +27,7 @@ export async function issueNodeIdentity(
     commonName: nodeId,
     names: [{ type: 'url', value: `${SPIFFE}${nodeId}` }],
     usage: 'clientAuth',
-    lifetimeMs: CERTIFICATE_HOURS * 3_600_000,
+    lifetimeMs: policy('fleet.node_certificate_ttl_seconds') * 1000,
   });
   await tx
     .insertInto('node_certificates')

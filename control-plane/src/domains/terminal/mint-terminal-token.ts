@@ -1,11 +1,10 @@
+import { policy } from '../../platform/policy/policy.ts';
 import type { Caller } from '../../platform/auth/caller.ts';
 import { hashSecret, randomSecret } from '../../platform/auth/secrets.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
 import { findAllocation } from '../allocations/find-allocation.ts';
-
-const TOKEN_SECONDS = 300;
 
 export interface TerminalGrant {
   allocationId: string;
@@ -32,7 +31,7 @@ export async function mintTerminalToken(
     );
   }
   const token = randomSecret();
-  const expiresAt = new Date(services.clock.now().getTime() + TOKEN_SECONDS * 1000);
+  const expiresAt = new Date(services.clock.now().getTime() + policy('terminal.token_ttl_seconds') * 1000);
   await tx
     .insertInto('terminal_tokens')
     .values({

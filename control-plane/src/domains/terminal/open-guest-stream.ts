@@ -1,3 +1,4 @@
+import { policy } from '../../platform/policy/policy.ts';
 import { constants, type ClientHttp2Stream } from 'node:http2';
 import { signCanonical } from '@gpuaas/contracts/signing';
 import { encodeGrant, GRANT_HEADER, REASON_HEADER } from '@gpuaas/contracts/tunnel';
@@ -5,7 +6,6 @@ import type { Services } from '../../platform/services.ts';
 import { newId } from '../../platform/ids.ts';
 import type { TunnelHub } from './tunnel-hub.ts';
 
-const GRANT_SECONDS = 30;
 const OPEN_TIMEOUT_MS = 10_000;
 
 export class GuestUnreachableError extends Error {}
@@ -25,7 +25,9 @@ export async function openGuestStream(
     allocation_id: target.allocationId,
     user_id: target.userId,
     port: target.port,
-    expires_at: new Date(services.clock.now().getTime() + GRANT_SECONDS * 1000).toISOString(),
+    expires_at: new Date(
+      services.clock.now().getTime() + policy('terminal.grant_ttl_seconds') * 1000,
+    ).toISOString(),
   };
   const signature = signCanonical(grant, services.keys.signing.privateKey);
   const stream = session.request(

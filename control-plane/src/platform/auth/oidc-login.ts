@@ -1,3 +1,4 @@
+import { policy } from '../policy/policy.ts';
 import * as oidc from 'openid-client';
 import type { Db } from '../db/database.ts';
 import { Problem } from '../http/problem.ts';
@@ -17,8 +18,6 @@ export interface SignedInPerson {
   name: string;
   returnTo: string;
 }
-
-const LOGIN_MINUTES = 10;
 
 /** Authorization code with PKCE, run on the server; the browser never sees a token. */
 export class OidcLogin {
@@ -46,7 +45,7 @@ export class OidcLogin {
         code_verifier: codeVerifier,
         nonce,
         return_to: returnTo,
-        expires_at: new Date(now + LOGIN_MINUTES * 60_000),
+        expires_at: new Date(now + policy('auth.login_ttl_seconds') * 1000),
       })
       .execute();
     const url = oidc.buildAuthorizationUrl(configuration, {
