@@ -72,6 +72,25 @@ describe.skipIf(!chromiumPath || !existsSync('/usr/bin/bwrap'))(
       await picture(page, 'node');
       await page.context().close();
     }, 60_000);
+
+    it('shares one event stream between the tabs of a browser', async () => {
+      const first = await newPage('dark');
+      const streams: string[] = [];
+      first.context().on('request', (request) => {
+        if (request.url().endsWith('/api/v1/events/stream')) streams.push(request.url());
+      });
+      await first.goto(`${platform.baseUrl}/auth/login?return_to=/allocations`);
+      await first.getByRole('button', { name: /^Tenant Admin/ }).click();
+      await first.getByText('Live', { exact: true }).first().waitFor();
+      const second = await first.context().newPage();
+      await second.goto(`${platform.baseUrl}/allocations`);
+      await second.getByText('Live', { exact: true }).first().waitFor();
+      expect(streams).toHaveLength(1);
+      await first.close();
+      // The tab that is left takes over.
+      await expect.poll(() => streams.length, { timeout: 15_000 }).toBe(2);
+      await second.context().close();
+    }, 60_000);
   },
 );
 

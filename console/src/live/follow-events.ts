@@ -1,8 +1,9 @@
 import type { QueryClient, QueryKey } from '@tanstack/react-query';
-import { StreamRefusedError, subscribeEvents, type EventEnvelope } from '@gpuaas/sdk/events';
+import type { EventEnvelope } from '@gpuaas/sdk/events';
 import { allocationKeys } from '../api/query-keys.ts';
 import { forgetSession } from '../api/query-client.ts';
 import type { TimelineEntry } from '../api/types.ts';
+import { followSharedStream, type StreamMessage } from './shared-stream.ts';
 import { setStreamStatus } from './stream-status.ts';
 import { appendEntry, timelineEntryOf } from './timeline-from-event.ts';
 import { touchedKeys } from './touched-keys.ts';
@@ -12,18 +13,25 @@ const REFRESH_DELAY_MS = 150;
 /** Follows the live stream until aborted and keeps the cache true to it. */
 export async function followEvents(queryClient: QueryClient, signal: AbortSignal) {
   const refresh = refreshInBatches(queryClient);
-  const onStatus = (status: 'open' | 'reconnecting') => {
-    setStreamStatus(status === 'open' ? 'open' : 'lost');
-    // What happened between the first load and the open stream was not streamed to us.
-    if (status === 'open') void queryClient.invalidateQueries();
+  const hear = (message: StreamMessage) => {
+    switch (message.kind) {
+      case 'event':
+        refresh([...touchedKeys(message.event), ...growTimeline(queryClient, message.event)]);
+        break;
+      case 'status':
+        setStreamStatus(message.status === 'open' ? 'open' : 'lost');
+        // What happened between the first load and the open stream was not streamed to us.
+        if (message.status === 'open') void queryClient.invalidateQueries();
+        break;
+      case 'refused':
+        setStreamStatus('lost');
+        if (message.httpStatus === 401) forgetSession();
+    }
   };
   try {
-    for await (const event of subscribeEvents({ baseUrl: location.origin, signal, onStatus })) {
-      refresh([...touchedKeys(event), ...growTimeline(queryClient, event)]);
-    }
-  } catch (error) {
+    await followSharedStream(signal, hear);
+  } catch {
     setStreamStatus('lost');
-    if (error instanceof StreamRefusedError && error.status === 401) forgetSession();
   }
 }
 
