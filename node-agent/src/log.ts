@@ -1,17 +1,24 @@
 import { pino, type Logger } from 'pino';
+import { sanitize, sanitizeText } from '@gpuaas/contracts/sanitize';
 
 export type { Logger } from 'pino';
 
-/** Secrets are never passed to the log on purpose; these paths catch a slip. */
-const SECRETS = ['token', 'private_key_pem', 'key', 'csr_pem', '*.token', '*.private_key_pem', '*.key'];
-
+/** Every line passes the sanitizer. */
 export function createLogger(hostname: string): Logger {
   return pino({
     base: { hostname },
     level: process.env['GPUAAS_LOG_LEVEL'] ?? 'info',
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (level) => ({ level }) },
-    redact: { paths: SECRETS, censor: '[secret]' },
+    formatters: {
+      level: (level) => ({ level }),
+      log: (fields) => sanitize(fields) as Record<string, unknown>,
+    },
+    hooks: {
+      logMethod(args, method) {
+        const clean = args.map((arg: unknown) => (typeof arg === 'string' ? sanitizeText(arg) : arg));
+        method.apply(this, clean as Parameters<typeof method>);
+      },
+    },
   });
 }
 

@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs';
+import { sanitize, sanitizeText } from '@gpuaas/contracts/sanitize';
 
 /** True when the module is what `node` was started with. */
 export function isEntryPoint(filename: string): boolean {
@@ -26,7 +27,7 @@ export async function runRole(start: (onStop: (stop: Stop) => void) => Promise<v
       try {
         await undo();
       } catch (error) {
-        console.error(error instanceof Error ? error.message : error);
+        complain(error);
       }
       undo = stops.pop();
     }
@@ -41,8 +42,13 @@ export async function runRole(start: (onStop: (stop: Stop) => void) => Promise<v
     });
   } catch (error) {
     if (stopping) return;
-    console.error(error instanceof Error ? error.message : error);
-    if (process.env['GPUAAS_LOG_LEVEL'] === 'debug') console.error(error);
+    complain(error);
     await stop(1);
   }
+}
+
+/** One line for people, everything for those who ask; connection strings may hold a password. */
+function complain(error: unknown): void {
+  console.error(sanitizeText(error instanceof Error ? error.message : String(error)));
+  if (process.env['GPUAAS_LOG_LEVEL'] === 'debug') console.error(sanitize(error));
 }

@@ -16,7 +16,7 @@ import { newId } from '../platform/ids.ts';
 const RELAY = fileURLToPath(new URL('relay.ts', import.meta.url));
 const reason = natsServerInstalled
   ? ''
-  : ' (not run here: nats-server is not installed; apt-get install nats-server)';
+  : ' (needs nats-server: apt-get install nats-server)';
 const stops: (() => Promise<unknown>)[] = [];
 
 describe.skipIf(!natsServerInstalled)(`the relay role${reason}`, () => {

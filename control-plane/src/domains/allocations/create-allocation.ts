@@ -65,7 +65,10 @@ export async function createAllocation(
     message: `${request.gpu_count} × ${offer.gpuModel} reserved on one node`,
     percent: 100,
   });
-  await services.workflows.start(tx, provisionWorkflow.name, provisionWorkflowId(id), { allocationId: id });
+  await services.workflows.start(tx, provisionWorkflow.name, provisionWorkflowId(id), {
+    allocationId: id,
+    correlationId,
+  });
   return allocation;
 }
 

@@ -13,6 +13,7 @@ import { wipeSlots } from './wipe-slots.ts';
 
 interface Input {
   allocationId: string;
+  correlationId: string;
 }
 
 const PROVISION_SECONDS = policy('allocations.provision_deadline_seconds');

@@ -11,6 +11,7 @@ import { wipeSlots } from './wipe-slots.ts';
 
 interface Input {
   allocationId: string;
+  correlationId: string;
   /** Counts the release requests, so that a retry is a workflow of its own. */
   attempt: number;
 }

@@ -48,6 +48,7 @@ export async function requestRelease(
   await services.workflows.start(tx, releaseWorkflow.name, releaseWorkflowId(allocationId, attempt), {
     allocationId,
     attempt,
+    correlationId: updated.correlation_id,
   });
   return updated;
 }

@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/database.ts';
 import type { Services } from '../../platform/services.ts';
-import { sanitizeText } from '../../platform/telemetry/sanitize.ts';
+import { sanitizeText } from '@gpuaas/contracts/sanitize';
 import type { FailingTick } from '../../platform/ticks/tick-runner.ts';
 import type { FailedWorkflow } from '../../platform/workflows/engine.ts';
 import type { LostExecutor } from '../../platform/workflows/sweeper.ts';

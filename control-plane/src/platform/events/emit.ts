@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { payloadMismatch, type EventPayloads, type EventType } from '@gpuaas/contracts/events';
 import type { Tx } from '../db/database.ts';
 import { newId } from '../ids.ts';
-import { sanitize } from '../telemetry/sanitize.ts';
+import { sanitize } from '@gpuaas/contracts/sanitize';
 
 export const EVENTS_CHANNEL = 'gpuaas_events';
 

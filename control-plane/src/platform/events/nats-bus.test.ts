@@ -14,7 +14,7 @@ import { begin, labelOf, openTestEvents, tell, until, type TestEvents } from './
 
 const reason = natsServerInstalled
   ? ''
-  : ' (not run here: nats-server is not installed; apt-get install nats-server)';
+  : ' (needs nats-server: apt-get install nats-server)';
 
 describe.skipIf(!natsServerInstalled)(`events through NATS JetStream${reason}`, () => {
   let events: TestEvents;

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../db/database.ts';
 import { newId } from '../ids.ts';
-import { sanitizeText } from '../telemetry/sanitize.ts';
+import { sanitizeText } from '@gpuaas/contracts/sanitize';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Consumption } from './consumer.ts';
 import {

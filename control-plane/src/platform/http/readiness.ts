@@ -1,4 +1,4 @@
-import { sanitizeText } from '../telemetry/sanitize.ts';
+import { sanitizeText } from '@gpuaas/contracts/sanitize';
 
 export interface ReadinessPart {
   name: string;

@@ -1,6 +1,6 @@
 import { pino, type Bindings, type DestinationStream, type Logger as PinoLogger } from 'pino';
 import pretty from 'pino-pretty';
-import { sanitize, sanitizeText } from './sanitize.ts';
+import { sanitize, sanitizeText } from '@gpuaas/contracts/sanitize';
 
 export type Logger = PinoLogger;
 

@@ -9,7 +9,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { isUuid } from '../ids.ts';
-import { sanitize } from './sanitize.ts';
+import { sanitize } from '@gpuaas/contracts/sanitize';
 
 export interface RecordedSpan {
   /** A UUID is the trace id; other text is hashed to one. */

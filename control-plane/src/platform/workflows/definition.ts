@@ -32,7 +32,11 @@ export class NonRetryableError extends Error {
 }
 
 /** The run a step belongs to; the engine sets it. */
-export const workflowRun = new AsyncLocalStorage<{ lease: ExecutorLease; epoch: number }>();
+export const workflowRun = new AsyncLocalStorage<{
+  lease: ExecutorLease;
+  epoch: number;
+  correlationId: string;
+}>();
 
 /**
  * A checkpointed step. It may run again when the process dies between its effect and its checkpoint, so its
@@ -43,13 +47,13 @@ export async function step<T>(
   effect: () => Promise<T>,
   retry: RetryPolicy = patiently,
 ): Promise<T> {
-  const { lease, epoch } = workflowRun.getStore() ?? outsideWorkflow();
+  const { lease, epoch, correlationId } = workflowRun.getStore() ?? outsideWorkflow();
   const result = await lease.track(() =>
     DBOS.runStep(
       async () => {
         await lease.confirm(epoch);
         crashPoint(`${name}:before`);
-        const value = await traced(`step ${name}`, aboutRun(), effect);
+        const value = await traced(`step ${name}`, { correlationId, attributes: aboutRun }, effect);
         crashPoint(`${name}:after`);
         return value;
       },
@@ -70,10 +74,8 @@ export async function step<T>(
   return result;
 }
 
-/** All steps of a workflow are one trace. */
-function aboutRun(): Parameters<typeof traced>[1] {
-  const workflowId = DBOS.workflowID ?? 'none';
-  return { correlationId: workflowId, attributes: () => ({ workflow_id: workflowId }) };
+function aboutRun(): { workflow_id: string } {
+  return { workflow_id: DBOS.workflowID ?? 'none' };
 }
 
 /** Sleeps to an absolute time that survives the process. */

@@ -103,7 +103,8 @@ function register<Services>(
   const run = async (input: never): Promise<void> => {
     const epoch = await lease.begin();
     try {
-      await workflowRun.run({ lease, epoch }, () => definition.run(services, input));
+      const correlationId = correlationOf(input);
+      await workflowRun.run({ lease, epoch, correlationId }, () => definition.run(services, input));
     } catch (error) {
       if (!lease.stopping && !isHandedOver(error)) {
         const failed = { workflowId: DBOS.workflowID ?? '', name, error };
@@ -141,4 +142,9 @@ async function sweep<Services>(
 
 function complain(log: Logger, what: string): (error: unknown) => void {
   return (error) => log.warn({ err: error }, what);
+}
+
+/** The id of the request that caused the workflow, when its input carries one; else the workflow stands for itself. */
+function correlationOf(input: { correlationId?: unknown } | null): string {
+  return typeof input?.correlationId === 'string' ? input.correlationId : (DBOS.workflowID ?? 'none');
 }

@@ -3,10 +3,18 @@ const SECRET_ENDINGS = [
   'authorization',
   'cookie',
   'password',
+  'passwords',
+  'passwd',
+  'pwd',
   'passphrase',
   'secret',
+  'secrets',
+  'secretkey',
+  'credentials',
   'token',
+  'tokens',
   'apikey',
+  'apikeys',
   'codeverifier',
   'privatekey',
   'privatekeypem',
@@ -33,18 +41,17 @@ const SECRET_VALUES = [
   /whsec_[A-Za-z0-9+/=]{16,}/g,
   /eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----/g,
-  /(postgres(?:ql)?:\/\/[^:/\s]+):[^@\s]+@/g,
+  /(?<=\bBearer )[^\s"',]+/gi,
 ];
+
+/** `scheme://user:password@host`, to the last `@` before the path: a password may hold one. */
+const URL_CREDENTIALS = /(\b[a-z][a-z0-9+.-]*:\/\/[^:/?#\s"']*):[^/?#\s"']*@/gi;
 
 export const REDACTED = '[REDACTED]';
 
 export function sanitizeText(text: string): string {
-  let clean = text;
-  for (const pattern of SECRET_VALUES) {
-    clean = clean.replace(pattern, (_match, kept: unknown) =>
-      typeof kept === 'string' ? `${kept}:${REDACTED}@` : REDACTED,
-    );
-  }
+  let clean = text.replace(URL_CREDENTIALS, `$1:${REDACTED}@`);
+  for (const pattern of SECRET_VALUES) clean = clean.replace(pattern, REDACTED);
   return clean;
 }
 

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { isSecretName, sanitize, sanitizeText } from './sanitize.ts';
+
+describe('sanitize', () => {
+  it.each([
+    'postgres://u:hunter2@h:5432/db',
+    'postgresql://u:hun@ter2@h/db',
+    'postgres://:hunter2@h/db',
+    'nats://u:hunter2@h:4222',
+    'https://u:hunter2@h/path?x=1',
+    'redis://:hunter2@h',
+    'Authorization: Bearer hunter2',
+    'gpk_hunter2hunter2hunter2hunter2',
+    '-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----',
+  ])('hides the secret in %j', (text) => {
+    expect(sanitizeText(`it said ${text}`)).not.toMatch(/hun|ter2/);
+  });
+
+  it('keeps what is no secret', () => {
+    const text = 'GET https://host:8443/node/v1 at 12:30, mail a@b.c, http://h/x?y=1@2';
+    expect(sanitizeText(text)).toBe(text);
+  });
+
+  it.each([
+    'token',
+    'X-Api-Key',
+    'clientSecret',
+    'secret_key',
+    'passwords',
+    'pwd',
+    'credentials',
+    'user_data',
+  ])('knows %s as the name of a secret', (name) => {
+    expect(isSecretName(name)).toBe(true);
+    expect(sanitize({ deep: [{ [name]: 'hunter2' }] })).toEqual({ deep: [{ [name]: '[REDACTED]' }] });
+  });
+
+  it('looks into errors and their causes', () => {
+    const error = new Error('no connection to postgres://u:hunter2@h/db', { cause: { password: 'hunter2' } });
+    expect(JSON.stringify(sanitize(error))).not.toContain('hunter2');
+  });
+});
