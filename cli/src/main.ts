@@ -20,6 +20,16 @@ function report(error: unknown): number {
     if (problem.status === 401) console.error('  Set GPUAAS_API_KEY or pass --api-key.');
     return problem.status === 401 ? 4 : 1;
   }
+  if (isUnreachable(error)) {
+    console.error(
+      'gpuaas: the platform cannot be reached.\n  Check --url or GPUAAS_URL, and that it is running.',
+    );
+    return 1;
+  }
   console.error(`gpuaas: ${error instanceof Error ? error.message : String(error)}`);
   return 1;
+}
+
+function isUnreachable(error: unknown): boolean {
+  return error instanceof TypeError && error.message === 'fetch failed';
 }

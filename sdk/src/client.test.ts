@@ -46,6 +46,22 @@ describe('retries', () => {
     expect(seen.every(({ body }) => body === '{"enabled":true}')).toBe(true);
   });
 
+  it('wait, as long as told, for the first request with the same key', async () => {
+    const { seen, baseUrl } = await faulty((_request, response, attempt) => {
+      if (attempt > 2) return json(response, 200, { sku: 'a', enabled: true });
+      const problem = { code: 'idempotency_in_progress', status: 409 };
+      return json(response, 409, problem, { 'retry-after': attempt === 1 ? '1' : '0' });
+    });
+    const client = createGpuaasClient({ baseUrl, apiKey: 'k' });
+    const started = performance.now();
+    const sku = await unwrap(client.PATCH('/api/v1/admin/skus/{sku}', patch));
+    expect(sku.enabled).toBe(true);
+    // Our own first backoff would be at most 400 ms.
+    expect(performance.now() - started).toBeGreaterThan(900);
+    expect(seen).toHaveLength(3);
+    expect(new Set(seen.map(({ key }) => key)).size).toBe(1);
+  });
+
   it('are not made for refusals', async () => {
     const { client, seen } = await faulty((_request, response) =>
       json(response, 409, { code: 'sku_unavailable', status: 409 }),

@@ -28,7 +28,7 @@ export function retryingFetch(send: Fetch, policy: RetryPolicy): Fetch {
       let wait = backoffMs(attempt, policy.maximumWaitMs);
       try {
         const response = await send(last ? request : request.clone());
-        if (last || !RETRIED.has(response.status)) return response;
+        if (last || !(await passes(response))) return response;
         wait = Math.min(retryAfterMs(response) ?? wait, policy.maximumWaitMs);
         await response.body?.cancel();
       } catch (error) {
@@ -38,6 +38,20 @@ export function retryingFetch(send: Fetch, policy: RetryPolicy): Fetch {
       request.signal.throwIfAborted();
     }
   };
+}
+
+async function passes(response: Response): Promise<boolean> {
+  return RETRIED.has(response.status) || (response.status === 409 && (await isInProgress(response)));
+}
+
+/** The first request with this key is still running; its answer will be ours. */
+async function isInProgress(response: Response): Promise<boolean> {
+  try {
+    const problem = (await response.clone().json()) as { code?: unknown } | null;
+    return problem?.code === 'idempotency_in_progress';
+  } catch {
+    return false;
+  }
 }
 
 function mayRepeat(request: Request): boolean {

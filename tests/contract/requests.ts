@@ -28,6 +28,27 @@ export function validRequests(
   return parts(contract, operation, known).map((value) => render(operation, value));
 }
 
+/** Valid requests that name what exists wherever they can, and say nothing they need not. */
+export function plainRequests(
+  contract: Contract,
+  operation: Operation,
+  known: Record<string, unknown[]>,
+): fc.Arbitrary<GeneratedRequest> {
+  const required = new Set(operation.body ? contract.resolve(operation.body).required : []);
+  return parts(contract, operation, known, pick).map(({ parameters, body }) =>
+    render(operation, {
+      parameters: only(parameters, (name) =>
+        operation.parameters.some((p) => p.name === name && (p.required || p.in === 'path')),
+      ),
+      body: body === undefined ? undefined : only(body as object, (name) => required.has(name)),
+    }),
+  );
+}
+
+function only(record: object, keep: (name: string) => boolean): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => keep(name)));
+}
+
 /** Requests with exactly one defect each. */
 export function malformedRequests(contract: Contract, operation: Operation): fc.Arbitrary<MalformedRequest> {
   const valid = parts(contract, operation, {});
@@ -61,13 +82,14 @@ function parts(
   contract: Contract,
   operation: Operation,
   known: Record<string, unknown[]>,
+  choose = sometimes,
 ): fc.Arbitrary<Parts> {
   const fixed = operation.parameters.filter((p) => p.required || p.in === 'path').map((p) => p.name);
   const parameters = fc.record(
     Object.fromEntries(
       operation.parameters.map((parameter) => [
         parameter.name,
-        sometimes(known[parameter.name], valuesOf(parameter.schema, contract.resolve)),
+        choose(known[parameter.name], valuesOf(parameter.schema, contract.resolve)),
       ]),
     ),
     { requiredKeys: fixed },
@@ -78,7 +100,7 @@ function parts(
       Object.fromEntries(
         Object.entries(value as object).map(([name, field]) => [
           name,
-          sometimes(known[name], fc.constant(field)),
+          choose(known[name], fc.constant(field)),
         ]),
       ),
     ),
@@ -88,6 +110,10 @@ function parts(
 
 function sometimes(known: unknown[] | undefined, otherwise: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   return known && known.length > 0 ? fc.oneof(fc.constantFrom(...known), otherwise) : otherwise;
+}
+
+function pick(known: unknown[] | undefined, otherwise: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  return known && known.length > 0 ? fc.constantFrom(...known) : otherwise;
 }
 
 function render(operation: Operation, value: Parts): GeneratedRequest {

@@ -12,6 +12,8 @@ export interface TerminalEnd {
 /** A terminal as the browser speaks it. */
 export class TestTerminal {
   readonly #ws: WebSocket;
+  /** The socket is open and the token is on its way. */
+  readonly opened: Promise<void>;
   readonly ready: Promise<void>;
   readonly ended: Promise<TerminalEnd>;
   output = '';
@@ -19,6 +21,7 @@ export class TestTerminal {
   constructor(baseUrl: string, path: string, token: string, origin = baseUrl) {
     const url = `${baseUrl.replace(/^http/, 'ws')}${path}`;
     this.#ws = new WebSocket(url, { origin });
+    this.opened = new Promise((resolve) => this.#ws.on('open', () => resolve()));
     let message: string | null = null;
     this.ready = new Promise((resolve, reject) => {
       this.#ws.on('open', () => this.#ws.send(JSON.stringify({ type: 'auth', token, cols: 80, rows: 24 })));
@@ -47,6 +50,11 @@ export class TestTerminal {
 
   close(): void {
     this.#ws.close();
+  }
+
+  /** As a browser that vanishes. */
+  terminate(): void {
+    this.#ws.terminate();
   }
 }
 

@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { subscribeEvents, type EventEnvelope } from '@gpuaas/sdk/events';
 import { unwrap } from '@gpuaas/sdk/problem';
@@ -63,6 +65,39 @@ describe('web terminal', () => {
       await waitForState(platform.member, other.id, 'released');
     },
   );
+});
+
+describe('a terminal that is left while it opens', () => {
+  it.skipIf(!existsSync('/usr/bin/bwrap'))('leaves no shell behind (needs bubblewrap)', async () => {
+    const pid = await guestPid(allocation.id);
+    const children = () => readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    await expect.poll(children, { timeout: 15_000 }).toBe('');
+    for (const delay of [10, 30, 60, 120]) {
+      const { token, websocket_path } = await mintTerminalToken(platform.member, allocation.id);
+      const terminal = new TestTerminal(platform.baseUrl, websocket_path, token);
+      await terminal.opened;
+      await new Promise((resolve) => setTimeout(resolve, delay));
+      terminal.terminate();
+    }
+    // Long enough for each of them to have got its shell.
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    await expect.poll(children, { timeout: 15_000 }).toBe('');
+  });
+});
+
+describe('what the host reports', () => {
+  it('is seen as it is: a machine that died is absent', async () => {
+    const machine = await launch(platform.member, platform.projectId, 1);
+    await waitForState(platform.member, machine.id, 'active');
+    process.kill(await guestPid(machine.id), 'SIGKILL');
+    await expect
+      .poll(async () => (await getAllocation(platform.member, machine.id)).states.observed, {
+        timeout: 30_000,
+      })
+      .toBe('absent');
+    await release(platform.member, machine.id);
+    await waitForState(platform.member, machine.id, 'released');
+  });
 });
 
 describe('live events', () => {
@@ -139,6 +174,12 @@ describe('audit', () => {
     await expect(platform.services.db.deleteFrom('audit_logs').execute()).rejects.toThrow(/append-only/);
   });
 });
+
+async function guestPid(allocationId: string): Promise<number> {
+  const { hostname } = platform.fleet.nodes[0]!;
+  const file = join(platform.dataDir, 'hosts', hostname, 'vms', allocationId, 'run.json');
+  return (JSON.parse(await readFile(file, 'utf8')) as { pid: number }).pid;
+}
 
 function isAbout(allocationId: string): (event: EventEnvelope) => boolean {
   return (event) => event.payload['allocation_id'] === allocationId;

@@ -48,4 +48,9 @@ export const reviewedWrites: readonly { file: string; table: string; why: string
     table: 'terminal_tokens',
     why: 'a release request ends the open tokens in its own transaction; terminal builds on allocations, so a use-case there would turn the arrow around',
   },
+  ...['idempotency_keys', 'sessions', 'pending_logins', 'terminal_tokens'].map((table) => ({
+    file: 'platform/db/prune-expired.ts',
+    table,
+    why: 'deletes what has expired and nothing else: row-level security shows a worker no other rows of it',
+  })),
 ];

@@ -12,7 +12,7 @@ type Stop = () => Promise<void> | void;
 const STOP_DEADLINE_MS = 25_000;
 
 /**
- * Runs a role until SIGINT or SIGTERM, then undoes what was started in reverse order. A signal during the
+ * Runs a role until SIGINT, SIGTERM or SIGHUP, then undoes what was started in reverse order. A signal during the
  * start undoes what stands by then.
  */
 export async function runRole(start: (onStop: (stop: Stop) => void) => Promise<void>): Promise<void> {
@@ -33,7 +33,7 @@ export async function runRole(start: (onStop: (stop: Stop) => void) => Promise<v
     }
     process.exit(exitCode);
   };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(0));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
   try {
     await start((undo) => {
       stops.push(undo);

@@ -3,6 +3,7 @@ import { WebhookDeliverer } from '../domains/webhooks/deliverer.ts';
 import { webhookFanOut } from '../domains/webhooks/fan-out.ts';
 import { actingAs } from '../platform/db/scope.ts';
 import { openBus } from '../platform/events/open-bus.ts';
+import { startRetiringRelay } from '../platform/events/retire-relay.ts';
 import type { Services } from '../platform/services.ts';
 import type { Config } from './config.ts';
 
@@ -12,13 +13,16 @@ export async function startEventConsumers(
   config: Pick<Config, 'natsUrl' | 'allowPrivateWebhooks'>,
 ): Promise<{ stop(): Promise<void> }> {
   const services = actingAs(base, 'gpuaas_worker');
-  const bus = await openBus(actingAs(base, 'gpuaas_relay'), config.natsUrl);
+  const reader = actingAs(base, 'gpuaas_relay');
+  const bus = await openBus(reader, config.natsUrl);
+  const retirement = config.natsUrl ? null : await startRetiringRelay(reader.db, base.log);
   await bus.consume(webhookFanOut(services.db));
   await bus.consume(allocationOverviewConsumer(services.db));
   const deliverer = new WebhookDeliverer(services, { allowPrivateTargets: config.allowPrivateWebhooks });
   deliverer.start();
   return {
     async stop() {
+      retirement?.stop();
       await bus.close();
       await deliverer.stop();
     },

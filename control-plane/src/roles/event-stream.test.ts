@@ -1,6 +1,7 @@
 import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
 import cookie from '@fastify/cookie';
 import type { AddressInfo } from 'node:net';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { emitAllocation } from '../domains/allocations/allocation-events.ts';
 import { seedDemoPeople, type SeededPerson } from '../domains/tenancy/seed-demo-people.ts';
@@ -185,4 +186,47 @@ test('a revoked key is cut off within five seconds; lost rights stop the events'
   await happen('other', 'mark');
   await until(() => witness.messages.length === 1);
   expect(labels(demoted)).toEqual([]);
+});
+
+/** As if nobody could say who is who: the checks of running streams fail. */
+async function breakChecks(): Promise<() => Promise<void>> {
+  await sql`revoke select on api_keys from gpuaas_auth`.execute(events.db);
+  return async () => void (await sql`grant select on api_keys to gpuaas_auth`.execute(events.db));
+}
+
+const after = (ms: number, since: number) =>
+  new Promise((resolve) => setTimeout(resolve, Math.max(0, since + ms - Date.now())));
+
+test('without a recheck nothing more is sent after three seconds, and the stream ends after five', async () => {
+  const { url } = await startServer();
+  const stream = await listen(url, 'member');
+  const started = Date.now();
+  await breakChecks();
+  await happen('admin', 'while it is known');
+  await until(() => stream.messages.length === 1);
+  await after(3200, started);
+  await happen('admin', 'while it is not');
+  await stream.ended;
+  expect(Date.now() - started).toBeGreaterThan(3500);
+  expect(Date.now() - started).toBeLessThan(6000);
+  expect(labels(stream)).toEqual(['while it is known']);
+});
+
+test('what happened while a recheck failed is sent, in order, when one succeeds', async () => {
+  const { url } = await startServer();
+  const stream = await listen(url, 'member');
+  const started = Date.now();
+  const repair = await breakChecks();
+  await after(3200, started);
+  await happen('admin', 'one');
+  await happen('admin', 'two');
+  await after(3500, started);
+  expect(labels(stream)).toEqual([]);
+  await repair();
+  await until(() => stream.messages.length === 2);
+  expect(labels(stream)).toEqual(['one', 'two']);
+  // The limit counts from the last good recheck.
+  await after(6000, started);
+  await happen('admin', 'three');
+  await until(() => stream.messages.length === 3);
 });

@@ -13,6 +13,7 @@ import type { Services } from '../platform/services.ts';
 import type { Logger } from '../platform/telemetry/logger.ts';
 import { startTracing } from '../platform/telemetry/tracing.ts';
 import { migrateWorkflows } from '../platform/workflows/migrate-workflows.ts';
+import { assertWorkersAlive } from '../platform/workflows/workers-alive.ts';
 import { startApi } from './api.ts';
 import type { Config } from './config.ts';
 import { readDemoKeys, writeDemoFile } from './demo-file.ts';
@@ -58,10 +59,12 @@ export async function startPlatform(
     check: async () => void (await services.database.pool.query('select 1')),
   });
   if (options.runWorker) {
-    const workflows = readiness.addMilestone('workflows', 'the worker is starting');
+    readiness.add({
+      name: 'workflows',
+      check: () => assertWorkersAlive(actingAs(services, 'gpuaas_worker').db),
+    });
     const engine = await startWorker(services, options.retention);
     onStop(() => engine.stop());
-    workflows.done();
     const consumers = await startEventConsumers(services, options);
     onStop(() => consumers.stop());
     if (options.natsUrl) {

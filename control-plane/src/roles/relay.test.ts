@@ -14,9 +14,7 @@ import { openTestEvents, tell, until } from '../platform/events/testing.ts';
 import { newId } from '../platform/ids.ts';
 
 const RELAY = fileURLToPath(new URL('relay.ts', import.meta.url));
-const reason = natsServerInstalled
-  ? ''
-  : ' (needs nats-server: apt-get install nats-server)';
+const reason = natsServerInstalled ? '' : ' (needs nats-server: apt-get install nats-server)';
 const stops: (() => Promise<unknown>)[] = [];
 
 describe.skipIf(!natsServerInstalled)(`the relay role${reason}`, () => {

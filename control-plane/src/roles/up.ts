@@ -9,6 +9,7 @@ import { createLogger } from '../platform/telemetry/logger.ts';
 import { buildConsole } from './build-console.ts';
 import { readConfig, type Config } from './config.ts';
 import { runRole } from './entry-point.ts';
+import { requireFreePort } from './free-port.ts';
 import { startPlatform } from './platform.ts';
 
 const DEMO_REGION = 'uae-north-1';
@@ -17,6 +18,10 @@ const DEMO_REGION = 'uae-north-1';
 await runRole(async (onStop) => {
   const config = readConfig();
   const log = createLogger('up');
+  // A newcomer's terminal shows the address and the people, not every request.
+  if (!process.env['GPUAAS_LOG_LEVEL']) log.level = 'warn';
+  await requireFreePort(config.host, config.port, 'GPUAAS_PORT');
+  await requireFreePort(config.host, config.nodePort, 'GPUAAS_NODE_PORT');
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   say('GPUaaS is starting …');
   const consoleBuilt = buildConsole((line) => say(`  ${line}`));

@@ -9,6 +9,7 @@ import {
 import { watchDeadlines, type OverdueSource } from '../domains/incidents/watch-deadlines.ts';
 import { actingAs } from '../platform/db/scope.ts';
 import { keepMonths, type Retention } from '../platform/db/keep-months.ts';
+import { pruneExpired } from '../platform/db/prune-expired.ts';
 import type { Services } from '../platform/services.ts';
 import { createLogger } from '../platform/telemetry/logger.ts';
 import { startTracing } from '../platform/telemetry/tracing.ts';
@@ -73,6 +74,7 @@ export async function startWorker(base: Services, retention: Retention = {}): Pr
       watchDeadlines([stuckWorkflows, stuckAllocations]),
       pruneRuns,
       pruneExecutors,
+      pruneExpired,
       keepMonths(retention),
     ],
     runner: engine.executorId,

@@ -1,5 +1,6 @@
 import ssh2 from 'ssh2';
 import type { Duplex } from 'node:stream';
+import { newSshKeyPair } from '../host/simulated/guest/ssh-key-pair.ts';
 
 export interface KeyPair {
   private: string;
@@ -7,7 +8,7 @@ export interface KeyPair {
 }
 
 export function createKeyPair(): KeyPair {
-  return ssh2.utils.generateKeyPairSync('ed25519');
+  return newSshKeyPair();
 }
 
 export interface SshResult {

@@ -1,6 +1,6 @@
-import ssh2 from 'ssh2';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import type { Services } from '../../platform/services.ts';
+import { newSshKeyPair } from './ssh-key-pair.ts';
 
 /** The gateway's login for one allocation: public half into the machine, private half sealed, gone at release. */
 export async function createAccessKey(services: Services, tx: Tx, allocationId: string): Promise<void> {
@@ -10,7 +10,7 @@ export async function createAccessKey(services: Services, tx: Tx, allocationId: 
     .where('allocation_id', '=', allocationId)
     .executeTakeFirst();
   if (existing) return;
-  const pair = ssh2.utils.generateKeyPairSync('ed25519', { comment: `gateway-${allocationId}` });
+  const pair = newSshKeyPair(`gateway-${allocationId}`);
   await tx
     .insertInto('allocation_access_keys')
     .values({

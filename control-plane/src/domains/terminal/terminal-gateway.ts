@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
+import type { Db } from '../../platform/db/database.ts';
 import type { EventTail } from '../../platform/events/tail.ts';
 import type { Services } from '../../platform/services.ts';
 import { consumeTerminalToken } from './mint-terminal-token.ts';
@@ -78,8 +79,16 @@ export class TerminalGateway {
         return;
       }
       const shell = await openShell(this.#services, this.#hub, grant, { cols: auth.cols, rows: auth.rows });
+      if (ws.readyState !== ws.OPEN) {
+        // The browser left while the shell was being opened; its goodbye has been and gone.
+        shell.channel.close();
+        shell.end();
+        return;
+      }
       const session = new TerminalSession(ws, shell);
       this.#track(grant.allocationId, session);
+      // A release in the meantime was announced before anybody listened.
+      if (!(await isActive(db, grant.allocationId))) session.end('The allocation is being released.');
       log.info({ allocation_id: grant.allocationId, correlation_id: grant.correlationId }, 'terminal open');
     } catch (error) {
       log.warn({ err: error }, 'terminal could not be opened');
@@ -102,4 +111,13 @@ export class TerminalGateway {
   #cut(allocationId: string, reason: string): void {
     for (const session of this.#sessions.get(allocationId) ?? []) session.end(reason);
   }
+}
+
+async function isActive(db: Db, allocationId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('allocations')
+    .select('desired_state')
+    .where('id', '=', allocationId)
+    .executeTakeFirst();
+  return row?.desired_state === 'active';
 }

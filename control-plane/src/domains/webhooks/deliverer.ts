@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import { forgetHandledEvents } from '../../platform/events/handle-once.ts';
 import type { Services } from '../../platform/services.ts';
 import { claimDeliveries, type ClaimedDelivery } from './claim-deliveries.ts';
 import { WEBHOOKS_CHANNEL } from './enqueue-delivery.ts';
@@ -94,6 +93,5 @@ export class WebhookDeliverer {
     await sql`delete from webhook_deliveries where created_at < now() - ${LOG_KEPT}::interval`.execute(
       this.#services.db,
     );
-    await forgetHandledEvents(this.#services.db);
   }
 }

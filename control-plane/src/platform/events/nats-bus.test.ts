@@ -12,9 +12,7 @@ import { STREAM } from './nats-stream.ts';
 import { natsServerInstalled, startNatsServer, type NatsServer } from './nats-testing.ts';
 import { begin, labelOf, openTestEvents, tell, until, type TestEvents } from './testing.ts';
 
-const reason = natsServerInstalled
-  ? ''
-  : ' (needs nats-server: apt-get install nats-server)';
+const reason = natsServerInstalled ? '' : ' (needs nats-server: apt-get install nats-server)';
 
 describe.skipIf(!natsServerInstalled)(`events through NATS JetStream${reason}`, () => {
   let events: TestEvents;

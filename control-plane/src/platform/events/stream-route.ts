@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { stillAuthenticated } from '../auth/authenticate.ts';
-import { loadBindings, permissionsAt, scopeOf, type Binding, type Caller } from '../auth/caller.ts';
+import { permissionsAt, scopeOf, type Binding, type Caller } from '../auth/caller.ts';
 import { inScope } from '../db/scope.ts';
 import { HIJACKED, type Handler } from '../http/operation.ts';
 import type { Services } from '../services.ts';
@@ -14,12 +13,14 @@ import {
   type Cursor,
   type LoggedEvent,
 } from './event-log.ts';
+import { followRights, type StreamRights } from './stream-rights.ts';
 import type { EventTail } from './tail.ts';
 
-const RECHECK_MS = 3000;
 const KEEPALIVE_MS = 15_000;
 const REPLAY_PAGE = 500;
 const MAX_BUFFERED_BYTES = 1024 * 1024;
+
+type Send = (bindings: Binding[], event: LoggedEvent) => void;
 
 /** `GET /api/v1/events/stream`: what the caller may see, from `Last-Event-ID` on, cut when the rights end. */
 export function streamEvents(
@@ -34,42 +35,53 @@ export function streamEvents(
       'x-accel-buffering': 'no',
       'x-correlation-id': request.id,
     });
-    let bindings = caller.bindings;
-    const send = (event: LoggedEvent): void => {
-      const data = maySee(bindings, event) ? `data: ${JSON.stringify(event.envelope)}\n` : '';
+    const write = (text: string): void => {
+      if (raw.destroyed || raw.writableEnded) return;
       if (raw.writableLength > MAX_BUFFERED_BYTES) raw.destroy();
-      else if (data) raw.write(`id: ${formatCursor(event.cursor)}\n${data}\n`);
+      else raw.write(text);
     };
-    // While the past is read, the present is kept aside.
-    let waiting: LoggedEvent[] | null = [];
-    const { from, unsubscribe } = tail.subscribe((event) => (waiting ? waiting.push(event) : send(event)));
+    const send: Send = (bindings, event) => {
+      if (maySee(bindings, event))
+        write(`id: ${formatCursor(event.cursor)}\ndata: ${JSON.stringify(event.envelope)}\n\n`);
+    };
+    const rights = followRights({ db: services.db, log, onEnd: () => raw.end() }, caller);
+    // Kept aside while the past is read, and while the rights are being confirmed.
+    const waiting: LoggedEvent[] = [];
+    let busy = true;
+    const sendWaiting = async (): Promise<void> => {
+      busy = true;
+      while (waiting.length > 0) {
+        const bindings = await rights.fresh();
+        if (!bindings) return;
+        for (const event of waiting.splice(0)) send(bindings, event);
+      }
+      busy = false;
+    };
+    const { from, unsubscribe } = tail.subscribe((event) => {
+      if (raw.writableEnded) return;
+      waiting.push(event);
+      if (!busy) void sendWaiting();
+    });
     const lastSeen = parseCursor(String(request.headers['last-event-id'] ?? ''));
     // A place to resume from, also for a stream that breaks before its first event; never ahead of what was sent.
-    const mark = (cursor: Cursor) => raw.write(`id: ${formatCursor(cursor)}\ndata:\n\n`);
+    const mark = (cursor: Cursor) => write(`id: ${formatCursor(cursor)}\ndata:\n\n`);
     mark(lastSeen ?? from);
-    const keepalive = setInterval(() => raw.write(': keepalive\n\n'), KEEPALIVE_MS);
-    const recheck = setInterval(() => {
-      void inScope(services.db, { role: 'gpuaas_auth' }, async (tx) => {
-        if (await stillAuthenticated(tx, caller)) bindings = await loadBindings(tx, caller.userId);
-        else raw.end();
-      }).catch((error: unknown) => log.warn({ err: error }, 'event stream could not recheck its caller'));
-    }, RECHECK_MS);
+    const keepalive = setInterval(() => write(': keepalive\n\n'), KEEPALIVE_MS);
     raw.on('close', () => {
       unsubscribe();
       clearInterval(keepalive);
-      clearInterval(recheck);
+      rights.stop();
     });
     try {
       if (lastSeen) {
-        await replay(services, caller, raw, { after: lastSeen, until: from }, send);
+        await replay(services, caller, raw, { after: lastSeen, until: from }, rights, send);
         mark(from);
       }
+      await sendWaiting();
     } catch (error) {
       log.warn({ err: error }, 'event stream replay failed');
       raw.destroy();
     }
-    for (const event of waiting) send(event);
-    waiting = null;
     return HIJACKED;
   };
 }
@@ -79,16 +91,19 @@ async function replay(
   { id, bindings }: Caller,
   raw: ServerResponse,
   range: { after: Cursor; until: Cursor },
-  send: (event: LoggedEvent) => void,
+  rights: StreamRights,
+  send: Send,
 ): Promise<void> {
   let cursor = range.after;
   const mayReadFleet = permissionsAt(bindings, { kind: 'platform' }).has('fleet.read');
   const scope = scopeOf(id, bindings, mayReadFleet ? 'fleet.read' : undefined);
   while (!raw.destroyed) {
     const events = await inScope(db, scope, (tx) => readEvents(tx, cursor, REPLAY_PAGE));
+    const current = await rights.fresh();
+    if (!current) return;
     for (const event of events) {
       if (isAfter(event.cursor, range.until)) return;
-      send(event);
+      send(current, event);
       cursor = event.cursor;
     }
     if (events.length < REPLAY_PAGE) return;

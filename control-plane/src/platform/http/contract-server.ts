@@ -6,7 +6,7 @@ import type { HttpMetrics } from '../telemetry/http-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { createAdmission } from './admission.ts';
 import type { CallerIdentity } from './caller-identity.ts';
-import { answerProblem, toProblem } from './errors.ts';
+import { answerBrokenRequest, answerProblem, toProblem } from './errors.ts';
 import { GracefulStop } from './graceful-stop.ts';
 import type { ContractDocument, Handler, OperationObject } from './operation.ts';
 import { operationRoute } from './operation-route.ts';
@@ -53,6 +53,10 @@ export async function createContractServer<Caller extends CallerIdentity>(
     genReqId: (request) => correlationId(request.headers['x-correlation-id']),
     requestIdHeader: false,
     forceCloseConnections: 'idle',
+    // What fails before a route is found is told like everything else.
+    frameworkErrors: (error, request, reply) =>
+      answerProblem(toProblem(error, options.log, request), request, reply),
+    clientErrorHandler: (_error, socket) => answerBrokenRequest(socket),
     // While stopping, whoever still has a connection is served and told to open another one next time.
     return503OnClosing: false,
   });

@@ -1,4 +1,6 @@
+import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { newId } from '../ids.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Problem } from './problem.ts';
 import { validationProblem } from './validation.ts';
@@ -35,4 +37,27 @@ export function answerProblem(problem: Problem, request: FastifyRequest, reply: 
     .header('x-correlation-id', request.id)
     .type('application/problem+json')
     .send(JSON.stringify(problem.toJson(request.id)));
+}
+
+/** The bytes were not HTTP, so there is no request to answer; a problem is sent all the same. */
+export function answerBrokenRequest(socket: Socket): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const correlationId = newId();
+  const body = JSON.stringify(
+    new Problem('invalid_request', 'The request is not valid HTTP.').toJson(correlationId),
+  );
+  socket.end(
+    [
+      'HTTP/1.1 400 Bad Request',
+      'content-type: application/problem+json',
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-correlation-id: ${correlationId}`,
+      'connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
 }

@@ -26,9 +26,46 @@ export function hashRequest(operation: string, params: unknown, body: unknown): 
     .digest();
 }
 
+/** What runs in this process, by caller and key. */
+const running = new Map<string, Promise<void>>();
+
 /**
- * Takes the key inside the mutation's own transaction. An equal request in flight waits here for the first
- * one to commit or roll back; the stored answer is returned when there is one.
+ * Runs the mutations of one key one after the other. They wait here, where they hold no database connection:
+ * one caller with many equal requests must not keep the pool from everybody else.
+ */
+export async function inTurn<T>(request: IdempotentRequest, run: () => Promise<T>): Promise<T> {
+  const name = `${request.callerId} ${request.key}`;
+  const deadline = Date.now() + WAIT_SECONDS * 1000;
+  for (let earlier = running.get(name); earlier; earlier = running.get(name)) {
+    if (!(await endsBy(deadline, earlier))) throw inProgress();
+  }
+  const result = run();
+  const end = (): void => void running.delete(name);
+  running.set(name, result.then(end, end));
+  return await result;
+}
+
+async function endsBy(deadline: number, earlier: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), Math.max(0, deadline - Date.now()));
+  });
+  try {
+    return await Promise.race([earlier.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function inProgress(): Problem {
+  return new Problem('idempotency_in_progress', 'The first request with this key is still running.', {
+    retryAfterSeconds: 2,
+  });
+}
+
+/**
+ * Takes the key inside the mutation's own transaction. An equal request in flight in another process is waited
+ * for until it commits or rolls back; the stored answer is returned when there is one.
  */
 export async function claimIdempotencyKey(tx: Tx, request: IdempotentRequest): Promise<StoredReply | null> {
   await sql`select set_config('lock_timeout', ${`${WAIT_SECONDS}s`}, true)`.execute(tx);
@@ -46,9 +83,7 @@ export async function claimIdempotencyKey(tx: Tx, request: IdempotentRequest): P
     if (inserted.numInsertedOrUpdatedRows === 1n) return null;
   } catch (error) {
     if (!isDatabaseError(error, LOCK_NOT_AVAILABLE)) throw error;
-    throw new Problem('idempotency_in_progress', 'The first request with this key is still running.', {
-      retryAfterSeconds: 2,
-    });
+    throw inProgress();
   } finally {
     await sql`select set_config('lock_timeout', '0', true)`.execute(tx).catch(() => undefined);
   }

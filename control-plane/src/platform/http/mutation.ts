@@ -4,7 +4,13 @@ import type { Db, Tx } from '../db/database.ts';
 import { inScope } from '../db/scope.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { CallerIdentity } from './caller-identity.ts';
-import { claimIdempotencyKey, hashRequest, storeReply, type IdempotentRequest } from './idempotency.ts';
+import {
+  claimIdempotencyKey,
+  hashRequest,
+  inTurn,
+  storeReply,
+  type IdempotentRequest,
+} from './idempotency.ts';
 import type { AnyReply, AuditTarget, OperationObject } from './operation.ts';
 import { Problem } from './problem.ts';
 
@@ -20,28 +26,37 @@ interface Mutation {
 /** One decision, one transaction: idempotency row, domain rows, audit row. */
 export async function runMutation<R>(mutation: Mutation, decide: (tx: Tx) => Promise<R>): Promise<R> {
   const idempotent = idempotentRequest(mutation);
+  const transact = (): Promise<R> => decideOnce(mutation, idempotent, decide);
   try {
-    return await inScope(mutation.db, mutation.caller.scope, async (tx) => {
-      const stored = idempotent && (await claimIdempotencyKey(tx, idempotent));
-      if (stored) {
-        mutation.caller.authorised = true;
-        return {
-          status: stored.status,
-          body: stored.body,
-          ...(stored.location ? { location: stored.location } : {}),
-        } as R;
-      }
-      const reply = await decide(tx);
-      const { status, body, location, replayBody } = reply as AnyReply;
-      if (mutation.operation['x-audit']) await recordAudit(tx, auditEntry(mutation, 'succeeded'));
-      if (idempotent)
-        await storeReply(tx, idempotent, { status, body: replayBody ?? body, location: location ?? null });
-      return reply;
-    });
+    return await (idempotent ? inTurn(idempotent, transact) : transact());
   } catch (error) {
     if (mutation.operation['x-audit']) await recordRefusal(mutation, error);
     throw error;
   }
+}
+
+async function decideOnce<R>(
+  mutation: Mutation,
+  idempotent: IdempotentRequest | null,
+  decide: (tx: Tx) => Promise<R>,
+): Promise<R> {
+  return await inScope(mutation.db, mutation.caller.scope, async (tx) => {
+    const stored = idempotent && (await claimIdempotencyKey(tx, idempotent));
+    if (stored) {
+      mutation.caller.authorised = true;
+      return {
+        status: stored.status,
+        body: stored.body,
+        ...(stored.location ? { location: stored.location } : {}),
+      } as R;
+    }
+    const reply = await decide(tx);
+    const { status, body, location, replayBody } = reply as AnyReply;
+    if (mutation.operation['x-audit']) await recordAudit(tx, auditEntry(mutation, 'succeeded'));
+    if (idempotent)
+      await storeReply(tx, idempotent, { status, body: replayBody ?? body, location: location ?? null });
+    return reply;
+  });
 }
 
 async function recordRefusal(mutation: Mutation, error: unknown): Promise<void> {

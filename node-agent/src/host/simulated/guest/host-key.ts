@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ssh2 from 'ssh2';
 import { isErrno, writeDurable } from '../../../durable-file.ts';
+import { newSshKeyPair } from './ssh-key-pair.ts';
 
 function keyFile(guestFolder: string): string {
   return join(guestFolder, 'ssh_host_ed25519_key');
@@ -15,7 +16,7 @@ export async function ensureHostKey(guestFolder: string): Promise<string> {
   } catch (error) {
     if (!isErrno(error, 'ENOENT')) throw error;
   }
-  const pair = ssh2.utils.generateKeyPairSync('ed25519');
+  const pair = newSshKeyPair();
   await writeDurable(keyFile(guestFolder), pair.private);
   return pair.private;
 }

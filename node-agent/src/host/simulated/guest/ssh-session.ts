@@ -72,19 +72,19 @@ function runOnTerminal(channel: ServerChannel, command: Command, terminal: Termi
   });
   channel.on('close', () => {
     terminal.resize = null;
-    killQuietly(() => pty.kill('SIGKILL'));
+    killGroup(pty.pid);
   });
 }
 
 function runOnPipes(channel: ServerChannel, command: Command): void {
-  const child = spawn(command.file, command.args, { cwd: '/', stdio: 'pipe' });
+  const child = spawn(command.file, command.args, { cwd: '/', stdio: 'pipe', detached: true });
   child.on('error', (error) => refuse(channel, error.message));
   child.stdin.on('error', () => undefined);
   channel.pipe(child.stdin);
   child.stdout.pipe(channel, { end: false });
   child.stderr.pipe(channel.stderr, { end: false });
   child.on('close', (code, signal) => finish(channel, code ?? 0, signal ? constants.signals[signal] : 0));
-  channel.on('close', () => killQuietly(() => child.kill('SIGKILL')));
+  channel.on('close', () => child.pid !== undefined && killGroup(child.pid));
 }
 
 function finish(channel: ServerChannel, code: number, signal: number | undefined): void {
@@ -92,9 +92,10 @@ function finish(channel: ServerChannel, code: number, signal: number | undefined
   channel.end();
 }
 
-function killQuietly(kill: () => void): void {
+/** The whole group: a sandbox that is still starting does not yet die with its parent. */
+function killGroup(pid: number): void {
   try {
-    kill();
+    process.kill(-pid, 'SIGKILL');
   } catch {
     // It has ended by itself.
   }

@@ -1,0 +1,187 @@
+import type { TaskOutput } from '@gpuaas/contracts/tasks';
+import { openIncident } from '@gpuaas/control-plane/domains/incidents/open-incident';
+import { encodePage } from '@gpuaas/control-plane/platform/http/pagination';
+import { newId } from '@gpuaas/control-plane/platform/ids';
+import { x509 } from '@gpuaas/control-plane/platform/keys/x509';
+import { seedAllocation } from '../benchmarks/seed-allocation.ts';
+import type { TestApi } from '../harness/api.ts';
+
+export type KnownValues = Record<string, unknown[]>;
+
+const SKU = 'h200-sxm-slice';
+const HOSTNAME = 'fuzz-enrolled';
+
+/** One of each resource, and the values of parameters and fields that name them. */
+export async function seedKnownResources(
+  api: TestApi,
+): Promise<{ nodeId: string; valuesFor(operation: string): KnownValues }> {
+  const { projectId } = api.people['member']!;
+  const nodeId = await seedNode(api);
+  const webhook = await seedWebhook(api);
+  const values: KnownValues = {
+    project_id: [projectId],
+    node_id: [nodeId],
+    allocation_id: [await seedActiveAllocation(api)],
+    ...webhook,
+    url: ['https://hooks.example.com/fuzz'],
+    incident_id: [await seedIncident(api, nodeId)],
+    discovery_task_id: [await seedTask(api, nodeId, 'succeeded')],
+    slot_indexes: [[0]],
+    task_id: [await seedTask(api, nodeId, 'claimed')],
+    epoch: [1],
+    hostname: [HOSTNAME],
+    token: [await seedEnrolment(api)],
+    csr_pem: [await certificateRequest()],
+    sku: [SKU],
+    image: ['H200-ubuntu-24.04-gpuaas-slice'],
+    region: ['uae-north-1'],
+    'If-Match': ['*', await etagOfSku(api)],
+    'X-Idempotency-Key': ['known-to-many'],
+    wait_seconds: [0],
+    // Well-formed cursors that no list of ours made.
+    page: [['x'], ['x', 'y'], ['-1'], ['1e9'], ['2026-01-01T00:00:00Z', 'x'], ['a\0b'], []].map(encodePage),
+  };
+  // What ends a resource gets one of its own, so that the others still find theirs.
+  const own: Record<string, KnownValues> = {
+    deleteWebhook: await seedWebhook(api),
+    releaseAllocation: { allocation_id: [await seedActiveAllocation(api)] },
+  };
+  return { nodeId, valuesFor: (operation) => ({ ...values, ...own[operation] }) };
+}
+
+async function ask(api: TestApi, person: string, method: 'GET' | 'POST', url: string, payload?: object) {
+  const answer = await api.server.inject({
+    method,
+    url,
+    headers: { authorization: `Bearer ${api.people[person]!.apiKey}` },
+    ...(payload ? { payload } : {}),
+  });
+  if (answer.statusCode >= 300) throw new Error(`${method} ${url} → ${answer.statusCode} ${answer.body}`);
+  return answer;
+}
+
+async function seedNode({ services }: TestApi): Promise<string> {
+  const id = newId();
+  await services.db
+    .insertInto('nodes')
+    .values({
+      id,
+      hostname: 'fuzz',
+      region: 'uae-north-1',
+      pool: 'default',
+      rack: 'r',
+      node_family: 'hgx-h200',
+    })
+    .execute();
+  await services.db.updateTable('sku_catalog').set({ enabled: true }).execute();
+  return id;
+}
+
+async function seedActiveAllocation({ services, people }: TestApi): Promise<string> {
+  const id = await seedAllocation(services.db, people['member']!);
+  const connection = {
+    username: 'ubuntu',
+    host_key_fingerprint: 'SHA256:fuzz',
+    mac: '52:54:00:00:00:01',
+    expected_ip: '10.0.0.11',
+    actual_ip: '10.0.0.11',
+    lease_state: 'bound',
+  };
+  await services.db
+    .updateTable('allocations')
+    .set({ connection: JSON.stringify(connection) })
+    .where('id', '=', id)
+    .execute();
+  return id;
+}
+
+async function seedWebhook(api: TestApi): Promise<KnownValues> {
+  const body = { project_id: api.people['admin']!.projectId, url: 'https://hooks.example.com/known' };
+  const created = await ask(api, 'admin', 'POST', '/api/v1/webhooks', body);
+  const { id } = created.json<{ webhook: { id: string } }>().webhook;
+  const delivery = await ask(api, 'admin', 'POST', `/api/v1/webhooks/${id}/test`);
+  return { webhook_id: [id], delivery_id: [delivery.json<{ id: string }>().id] };
+}
+
+async function seedIncident({ services }: TestApi, nodeId: string): Promise<string> {
+  return await services.db.transaction().execute((tx) =>
+    openIncident(tx, services.clock.now(), {
+      type: 'slot_cleanup_blocked',
+      targetType: 'node',
+      targetId: nodeId,
+      summary: 'Seeded for the fuzz.',
+    }),
+  );
+}
+
+/** A discovery in a state that only an agent could bring it to. */
+async function seedTask(
+  { services }: TestApi,
+  nodeId: string,
+  state: 'claimed' | 'succeeded',
+): Promise<string> {
+  const id = newId();
+  const tomorrow = new Date(Date.now() + 86_400_000);
+  await services.db
+    .insertInto('node_tasks')
+    .values({
+      id,
+      node_id: nodeId,
+      kind: 'slice.topology_discover',
+      params: '{}',
+      state,
+      epoch: 1,
+      claimed_at: new Date(),
+      lease_expires_at: tomorrow,
+      output: state === 'succeeded' ? JSON.stringify(discovered) : null,
+      finished_at: state === 'succeeded' ? new Date() : null,
+      correlation_id: newId(),
+      expires_at: tomorrow,
+    })
+    .execute();
+  return id;
+}
+
+const discovered: TaskOutput['slice.topology_discover'] = {
+  approval_required: true,
+  candidates: [
+    {
+      slot_index: 0,
+      gpu_model: 'H200-SXM-141GB',
+      gpu_pci_address: '0000:10:00.0',
+      iommu_group: 0,
+      fabric_vf_pci_address: '0000:20:00.1',
+      nvme_serial: 'S6CKN0T0',
+      nvme_device: '/dev/disk/by-id/nvme-0',
+      nvme_mounts: [],
+      management_mac: '52:54:00:00:00:00',
+      private_ip: '10.0.0.10',
+      ovs_port: 'vm0',
+      numa_node: 0,
+      pcie_root: 'pci0000:10',
+    },
+  ],
+  left_out: [],
+};
+
+async function seedEnrolment(api: TestApi): Promise<string> {
+  const body = { hostname: HOSTNAME, region: 'uae-north-1' };
+  const created = await ask(api, 'operator', 'POST', '/api/v1/admin/node-enrolments', body);
+  return created.json<{ token: string }>().token;
+}
+
+async function certificateRequest(): Promise<string> {
+  const keys = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, [
+    'sign',
+    'verify',
+  ]);
+  const signingAlgorithm = { name: 'ECDSA', hash: 'SHA-256' };
+  const name = `CN=${HOSTNAME}`;
+  const csr = await x509.Pkcs10CertificateRequestGenerator.create({ name, keys, signingAlgorithm });
+  return csr.toString('pem');
+}
+
+async function etagOfSku(api: TestApi): Promise<string> {
+  const read = await ask(api, 'operator', 'GET', `/api/v1/admin/skus/${SKU}`);
+  return String(read.headers['etag']);
+}
