@@ -942,7 +942,7 @@ grant select (expires_at) on pending_logins to gpuaas_worker;
 grant select (expires_at) on sessions to gpuaas_worker;
 grant select (expires_at) on terminal_tokens to gpuaas_worker;
 grant select (id, organization_id) on allocations to gpuaas_placement;
-grant select (id, organization_id, project_id, state, observed_state, node_id) on allocations to gpuaas_node;
+grant select (id, organization_id, project_id, state, observed_state, node_id, active_at) on allocations to gpuaas_node;
 grant select (id, organization_id, state, desired_state, node_id, connection) on allocations to gpuaas_gateway;
 grant select (workflow_id) on workflow_starts to gpuaas_tenant;
 grant select (xid, subject_id) on outbox_events to gpuaas_node;

@@ -92,7 +92,7 @@ describe('what the host reports', () => {
     process.kill(await guestPid(machine.id), 'SIGKILL');
     await expect
       .poll(async () => (await getAllocation(platform.member, machine.id)).states.observed, {
-        timeout: 30_000,
+        timeout: 60_000,
       })
       .toBe('absent');
     await release(platform.member, machine.id);

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/database.ts';
 import type { Services } from '../../platform/services.ts';
+import { observeMachines } from '../allocations/observe-machines.ts';
 
 export interface Heartbeat {
   boot_id: string;
@@ -35,16 +35,4 @@ export async function recordHeartbeat(
     vms.filter((vm) => vm.state === 'running').map((vm) => vm.allocation_id),
   );
   return now;
-}
-
-/** An active allocation whose machine the host does not run is seen as absent, whatever we wish. */
-async function observeMachines(tx: Tx, nodeId: string, running: string[]): Promise<void> {
-  const observed = sql<string>`case when id = any(${running}::uuid[]) then 'running' else 'absent' end`;
-  await tx
-    .updateTable('allocations')
-    .set({ observed_state: observed })
-    .where('node_id', '=', nodeId)
-    .where('state', '=', 'active')
-    .where('observed_state', 'is distinct from', observed)
-    .execute();
 }

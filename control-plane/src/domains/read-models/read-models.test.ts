@@ -58,7 +58,10 @@ describe('read models', () => {
     await emitState(second, 'reserved');
     await emitState(first, 'provisioning');
     await emitState(first, 'active');
-    const events = await readEvents(database.db, LOG_START, 100);
+    // Readers stay below the oldest transaction of the whole server, and other tests run on it too.
+    const read = () => readEvents(database.db, LOG_START, 100);
+    await expect.poll(async () => (await read()).length, { timeout: 30_000 }).toBe(4);
+    const events = await read();
     for (const event of [...events, ...events.toReversed()]) await projectAllocation(database.db, event);
     expect(await overviews()).toEqual([
       { allocation_id: first, state: 'active', stage: 'active', message: 'it is active' },
