@@ -18,6 +18,7 @@ import { createLogger } from '../src/platform/telemetry/logger.ts';
 import { readConfig } from '../src/roles/config.ts';
 import { runRole } from '../src/roles/entry-point.ts';
 import { startRestartingProcess } from './restarting-process.ts';
+import { deadlineAfter } from '../src/platform/clock.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CONSOLE_PORT = 5173;
@@ -79,9 +80,9 @@ await runRole(async (onStop) => {
   await openProducts(client);
 
   onChange(CONTROL_PLANE_SOURCES, async () => {
-    const began = Date.now();
+    const began = performance.now();
     await controlPlane.restart();
-    log.info(`control plane restarted in ${Date.now() - began} ms`);
+    log.info(`control plane restarted in ${Math.round(performance.now() - began)} ms`);
   });
   onChange(['node-agent/src'], async () => {
     for (const { hostname } of fleet.nodes) fleet.killAgent(hostname, 'SIGTERM');
@@ -124,8 +125,8 @@ function viteArguments(): string[] {
 }
 
 async function untilReady(apiUrl: string, ended: AbortSignal): Promise<void> {
-  const deadline = Date.now() + READY_DEADLINE_MS;
-  while (Date.now() < deadline) {
+  const deadline = deadlineAfter(READY_DEADLINE_MS);
+  while (!deadline.passed()) {
     if (ended.aborted) throw new Error('the control plane ended before it was ready');
     const answer = await fetch(`${apiUrl}/readyz`).catch(() => null);
     if (answer?.ok) return;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { manualClock, systemClock } from './clock.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { deadlineAfter, manualClock, systemClock } from './clock.ts';
 
 describe('clocks', () => {
   it('tell the time of the machine', () => {
@@ -24,5 +24,30 @@ describe('clocks', () => {
         expect(() => clock.advance(-1)).toThrow(RangeError);
       }),
     );
+  });
+});
+
+describe('deadlines', () => {
+  it('run down to nothing and stay passed', async () => {
+    const deadline = deadlineAfter(20);
+    expect(deadline.remainingMs()).toBeLessThanOrEqual(20);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+    expect(deadline.remainingMs()).toBe(0);
+    expect(deadline.passed()).toBe(true);
+  });
+
+  it('do not follow a clock that is set', () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 0 });
+    try {
+      const deadline = deadlineAfter(60_000);
+      vi.setSystemTime(3_600_000);
+      expect(deadline.passed()).toBe(false);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it.each([0, -5])('of %d ms have passed at once', (ms) => {
+    expect(deadlineAfter(ms).passed()).toBe(true);
   });
 });

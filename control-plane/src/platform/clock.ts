@@ -16,3 +16,16 @@ export function manualClock(start: Date): Clock & { advance(ms: number): void } 
     },
   };
 }
+
+/** The end of a wait. It is kept by the monotonic clock, so that setting the machine's time neither cuts nor stretches it. */
+export interface Deadline {
+  /** Never negative. */
+  remainingMs(): number;
+  passed(): boolean;
+}
+
+export function deadlineAfter(ms: number): Deadline {
+  const end = performance.now() + ms;
+  const remainingMs = (): number => Math.max(0, end - performance.now());
+  return { remainingMs, passed: () => remainingMs() === 0 };
+}

@@ -8,6 +8,7 @@ import type { Services } from '../../platform/services.ts';
 import { TASKS_CHANNEL } from './issue-task.ts';
 import { nodeScope } from './node-caller.ts';
 import { emitTaskChanged } from './task-events.ts';
+import { deadlineAfter } from '../../platform/clock.ts';
 
 type SignedTask = components['schemas']['SignedTask'];
 
@@ -21,17 +22,17 @@ export async function claimTask(
   waitSeconds: number,
   signal: AbortSignal,
 ): Promise<SignedTask | null> {
-  const deadline = Date.now() + waitSeconds * 1000;
+  const deadline = deadlineAfter(waitSeconds * 1000);
   for (;;) {
     const woken = new AbortController();
-    const remaining = deadline - Date.now();
+    const remaining = deadline.remainingMs();
     // Listen before looking, so that a task queued in between still wakes us. Expired leases make no noise.
-    const wake = services.listener.wait(TASKS_CHANNEL, Math.max(0, Math.min(remaining, 2000)), {
+    const wake = services.listener.wait(TASKS_CHANNEL, Math.min(remaining, 2000), {
       payload: nodeId,
       signal: AbortSignal.any([woken.signal, signal]),
     });
     const task = await leaseNext(services, nodeId);
-    if (task || remaining <= 0 || signal.aborted) {
+    if (task || remaining === 0 || signal.aborted) {
       woken.abort();
       return task;
     }

@@ -4,6 +4,7 @@ import type { Db } from '../../platform/db/database.ts';
 import type { Scope } from '../../platform/db/scope.ts';
 import type { CallerIdentity } from '../../platform/http/caller-identity.ts';
 import { Problem } from '../../platform/http/problem.ts';
+import { systemClock } from '../../platform/clock.ts';
 
 /** A host that proved its identity with a certificate of ours. */
 export interface NodeCaller extends CallerIdentity {
@@ -37,7 +38,7 @@ export async function nodeOfConnection(db: Db, request: IncomingMessage): Promis
     .select('node_id')
     .where('serial_number', '=', serial)
     .where('revoked_at', 'is', null)
-    .where('expires_at', '>', new Date())
+    .where('expires_at', '>', systemClock.now())
     .executeTakeFirst();
   if (!row) throw refused();
   return enrolledNode(row.node_id);

@@ -87,7 +87,7 @@ export class WebhookDeliverer {
   }
 
   async #prune(): Promise<void> {
-    const now = Date.now();
+    const now = this.#services.clock.now().getTime();
     if (now < this.#pruneAt) return;
     this.#pruneAt = now + PRUNE_MS;
     await sql`delete from webhook_deliveries where created_at < now() - ${LOG_KEPT}::interval`.execute(

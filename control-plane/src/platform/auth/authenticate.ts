@@ -9,6 +9,7 @@ import { Problem } from '../http/problem.ts';
 import { scopeOf, type Binding, type Caller } from './caller.ts';
 import { hashSecret, isWellFormedApiKey } from './secrets.ts';
 import { SESSION_COOKIE } from './sessions.ts';
+import { systemClock } from '../clock.ts';
 
 const ANONYMOUS = '00000000-0000-0000-0000-000000000000';
 
@@ -62,7 +63,7 @@ export async function authenticate(
 
 /** Checks a session or key again for long-lived streams. */
 export async function stillAuthenticated(db: Db, caller: Caller): Promise<boolean> {
-  const now = new Date();
+  const now = systemClock.now();
   if (caller.credential.kind === 'session') {
     const row = await db
       .selectFrom('sessions')

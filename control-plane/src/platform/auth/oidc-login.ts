@@ -3,6 +3,7 @@ import * as oidc from 'openid-client';
 import type { Db } from '../db/database.ts';
 import { Problem } from '../http/problem.ts';
 import { hashSecret } from './secrets.ts';
+import { systemClock } from '../clock.ts';
 
 export interface OidcSettings {
   issuer: string;
@@ -36,7 +37,7 @@ export class OidcLogin {
     const codeVerifier = oidc.randomPKCECodeVerifier();
     const state = oidc.randomState();
     const nonce = oidc.randomNonce();
-    const now = Date.now();
+    const now = systemClock.now().getTime();
     await this.#db.deleteFrom('pending_logins').where('expires_at', '<', new Date(now)).execute();
     await this.#db
       .insertInto('pending_logins')
@@ -69,7 +70,7 @@ export class OidcLogin {
       .where('state_hash', '=', hashSecret(state))
       .returningAll()
       .executeTakeFirst();
-    if (!pending || pending.expires_at < new Date())
+    if (!pending || pending.expires_at < systemClock.now())
       throw loginFailed('The sign-in has expired; start again.');
     const configuration = await this.#discover();
     try {

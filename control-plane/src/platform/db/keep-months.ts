@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Tick } from '../ticks/tick.ts';
 import type { Db } from './database.ts';
+import { systemClock } from '../clock.ts';
 
 export interface Retention {
   /** Events older than this go once every consumer has read them. */
@@ -35,7 +36,7 @@ export async function dropMonths(
   table: 'audit_logs' | 'outbox_events',
   days: number,
 ): Promise<string[]> {
-  const before = new Date(Date.now() - days * DAY_MS);
+  const before = new Date(systemClock.now().getTime() - days * DAY_MS);
   const { rows } = await sql<{ name: string }>`
     select drop_month_partitions(${table}, ${before}) as name`.execute(db);
   return rows.map((row) => row.name);

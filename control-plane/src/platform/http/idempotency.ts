@@ -3,6 +3,7 @@ import canonicalize from 'canonicalize';
 import { sql } from 'kysely';
 import { isDatabaseError, type Tx } from '../db/database.ts';
 import { Problem } from './problem.ts';
+import { deadlineAfter, type Deadline } from '../clock.ts';
 
 export interface StoredReply {
   status: number;
@@ -35,7 +36,7 @@ const running = new Map<string, Promise<void>>();
  */
 export async function inTurn<T>(request: IdempotentRequest, run: () => Promise<T>): Promise<T> {
   const name = `${request.callerId} ${request.key}`;
-  const deadline = Date.now() + WAIT_SECONDS * 1000;
+  const deadline = deadlineAfter(WAIT_SECONDS * 1000);
   for (let earlier = running.get(name); earlier; earlier = running.get(name)) {
     if (!(await endsBy(deadline, earlier))) throw inProgress();
   }
@@ -45,10 +46,10 @@ export async function inTurn<T>(request: IdempotentRequest, run: () => Promise<T
   return await result;
 }
 
-async function endsBy(deadline: number, earlier: Promise<void>): Promise<boolean> {
+async function endsBy(deadline: Deadline, earlier: Promise<void>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), Math.max(0, deadline - Date.now()));
+    timer = setTimeout(() => resolve(false), deadline.remainingMs());
   });
   try {
     return await Promise.race([earlier.then(() => true), late]);

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpMetrics } from '../telemetry/http-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { recordSpan } from '../telemetry/tracing.ts';
+import { systemClock } from '../clock.ts';
 
 interface Observation {
   name: 'public' | 'node';
@@ -22,10 +23,11 @@ export function observeRequests(server: FastifyInstance, { name, log, metrics }:
     metrics?.observe(name, request.operationId ?? 'none', reply.statusCode, seconds);
     const level = levelOf(name, request, reply);
     if (log.isLevelEnabled(level)) log[level](lineOf(request, reply), 'request');
+    const endedAt = systemClock.now();
     recordSpan(`${request.method} ${routeOf(request)}`, {
       correlationId: request.id,
-      startedAt: new Date(Date.now() - reply.elapsedTime),
-      endedAt: new Date(),
+      startedAt: new Date(endedAt.getTime() - reply.elapsedTime),
+      endedAt,
       failed: reply.statusCode >= 500,
       attributes: () => lineOf(request, reply),
     });

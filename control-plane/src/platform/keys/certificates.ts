@@ -1,6 +1,7 @@
 import { createPrivateKey, randomBytes } from 'node:crypto';
 import { x509 } from './x509.ts';
 import type { PlatformKeys } from './platform-keys.ts';
+import { systemClock } from '../clock.ts';
 
 export const EC_P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
@@ -17,7 +18,7 @@ export async function issueCertificate(
   ca: PlatformKeys['ca'],
   options: IssueOptions,
 ): Promise<x509.X509Certificate> {
-  const now = Date.now();
+  const now = systemClock.now().getTime();
   return await x509.X509CertificateGenerator.create({
     serialNumber: certificateSerial(),
     subject: `CN=${options.commonName}`,

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../db/database.ts';
 import { certificateSerial, EC_P256, exportPrivateKeyPem, importPrivateKey } from './certificates.ts';
 import type { Sealer } from './seal.ts';
+import { systemClock } from '../clock.ts';
 
 export interface PlatformKeys {
   /** Ed25519 key that signs node tasks and access grants. */
@@ -73,7 +74,7 @@ function createSigningKey(): KeyText {
 
 async function createCa(): Promise<KeyText> {
   const keys = await crypto.subtle.generateKey(EC_P256, true, ['sign', 'verify']);
-  const notBefore = new Date(Date.now() - 60_000);
+  const notBefore = new Date(systemClock.now().getTime() - 60_000);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: certificateSerial(),
     name: 'CN=GPUaaS node CA',

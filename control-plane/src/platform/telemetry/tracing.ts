@@ -10,6 +10,7 @@ import {
 } from '@opentelemetry/api';
 import { isUuid } from '../ids.ts';
 import { sanitize } from '@gpuaas/contracts/sanitize';
+import { systemClock } from '../clock.ts';
 
 export interface RecordedSpan {
   /** A UUID is the trace id; other text is hashed to one. */
@@ -63,14 +64,14 @@ export async function traced<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   if (!tracer) return await work();
-  const startedAt = new Date();
+  const startedAt = systemClock.now();
   let failed = true;
   try {
     const result = await work();
     failed = false;
     return result;
   } finally {
-    recordSpan(name, { ...about, startedAt, endedAt: new Date(), failed });
+    recordSpan(name, { ...about, startedAt, endedAt: systemClock.now(), failed });
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
+import { systemClock } from '../clock.ts';
 
 /** The workflow was handed to another executor while this process slept; the run here must end. */
 export class LeaseLostError extends Error {
@@ -34,7 +35,7 @@ export class ExecutorLease {
   }
 
   async renew(): Promise<void> {
-    const sent = { monotonic: performance.now(), wall: Date.now() };
+    const sent = { monotonic: performance.now(), wall: systemClock.now().getTime() };
     const row = await this.#db
       .insertInto('workflow_executors')
       .values({ executor_id: this.executorId, host: this.#host })
@@ -101,6 +102,9 @@ export class ExecutorLease {
 
   /** By both clocks: one stands still while the machine sleeps, the other may be set back. */
   #age(): number {
-    return Math.max(performance.now() - this.#confirmed.monotonic, Date.now() - this.#confirmed.wall);
+    return Math.max(
+      performance.now() - this.#confirmed.monotonic,
+      systemClock.now().getTime() - this.#confirmed.wall,
+    );
   }
 }

@@ -1,4 +1,5 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
+import { systemClock } from '../../clock.ts';
 
 type Entry = { payload: AdapterPayload; expiresAt: number };
 
@@ -10,7 +11,7 @@ export function createMemoryAdapter(): (model: string) => Adapter {
 
   const live = (key: string): AdapterPayload | undefined => {
     const entry = entries.get(key);
-    if (entry && entry.expiresAt > Date.now()) return entry.payload;
+    if (entry && entry.expiresAt > systemClock.now().getTime()) return entry.payload;
     entries.delete(key);
     return undefined;
   };
@@ -35,7 +36,10 @@ export function createMemoryAdapter(): (model: string) => Adapter {
       // Deleted first so that a renewed entry counts as the youngest.
       entries.delete(key);
       makeRoom();
-      entries.set(key, { payload, expiresAt: expiresIn ? Date.now() + expiresIn * 1000 : Infinity });
+      entries.set(key, {
+        payload,
+        expiresAt: expiresIn ? systemClock.now().getTime() + expiresIn * 1000 : Infinity,
+      });
     },
     async find(id) {
       return live(`${model}:${id}`);
@@ -48,7 +52,7 @@ export function createMemoryAdapter(): (model: string) => Adapter {
     },
     async consume(id) {
       const payload = live(`${model}:${id}`);
-      if (payload) payload.consumed = Math.floor(Date.now() / 1000);
+      if (payload) payload.consumed = Math.floor(systemClock.now().getTime() / 1000);
     },
     async destroy(id) {
       entries.delete(`${model}:${id}`);

@@ -13,6 +13,7 @@ import { lastLogLines, openServerLog } from './server-log.ts';
 import { serverArguments } from './settings.ts';
 import { stopServer } from './stop-server.ts';
 import { waitUntilReady } from './wait-until-ready.ts';
+import { deadlineAfter } from '../../clock.ts';
 
 export type StartServerOptions = {
   dataDir: string;
@@ -29,7 +30,7 @@ const PORT_ATTEMPTS = 5;
 
 /** Starts the server, trying again when a port was lost in a race or an old backend is still leaving. */
 export async function startServer(options: StartServerOptions): Promise<Postmaster> {
-  const deadline = Date.now() + LEFTOVER_PATIENCE_MS;
+  const deadline = deadlineAfter(LEFTOVER_PATIENCE_MS);
   for (let lostPorts = 0; ;) {
     if (await removeStaleLock(options.cluster.folder)) options.log('removed a stale Postgres lock file');
     const attempt = await startOnce(options);
@@ -39,7 +40,7 @@ export async function startServer(options: StartServerOptions): Promise<Postmast
     );
     const stillLocked = /lock file .* already exists|pre-existing shared memory block/.test(attempt.said);
     if (portLost && ++lostPorts < PORT_ATTEMPTS) continue;
-    if (stillLocked && Date.now() < deadline) {
+    if (stillLocked && !deadline.passed()) {
       await sleep(300);
       continue;
     }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EmbeddedPostgresError, errorCode } from './errors.ts';
 import { isPostmasterOf } from './processes.ts';
+import { deadlineAfter } from '../../clock.ts';
 
 const FAST_SHUTDOWN_MS = 10_000;
 const IMMEDIATE_SHUTDOWN_MS = 15_000;
@@ -28,7 +29,7 @@ async function stopsAfter(
       cause: error,
     });
   }
-  for (const deadline = Date.now() + within; Date.now() < deadline; await sleep(25)) {
+  for (const deadline = deadlineAfter(within); !deadline.passed(); await sleep(25)) {
     if (!(await isPostmasterOf(pid, folder))) return true;
   }
   return false;

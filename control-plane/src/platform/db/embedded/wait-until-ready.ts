@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { probe } from './connection.ts';
 import { errorCode } from './errors.ts';
+import { deadlineAfter } from '../../clock.ts';
 
 const READY_WITHIN_MS = 30_000;
 /** A server that says it is recovering makes progress; killing it would only restart the recovery. */
@@ -14,7 +15,8 @@ export async function waitUntilReady(
   url: string,
   stillRuns: () => boolean | Promise<boolean>,
 ): Promise<Readiness> {
-  const began = Date.now();
+  const ready = deadlineAfter(READY_WITHIN_MS);
+  const recovered = deadlineAfter(RECOVERED_WITHIN_MS);
   for (let recovering = false; ;) {
     if (!(await stillRuns())) return 'exited';
     try {
@@ -23,7 +25,7 @@ export async function waitUntilReady(
     } catch (error) {
       recovering = errorCode(error) === STARTING_UP;
     }
-    if (Date.now() - began > (recovering ? RECOVERED_WITHIN_MS : READY_WITHIN_MS)) return 'timed_out';
+    if ((recovering ? recovered : ready).passed()) return 'timed_out';
     await sleep(40);
   }
 }
