@@ -68,6 +68,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/node/v1/refusals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A task that the agent would not take
+         * @description For the audit. It changes no task: one that is not signed by the platform, or not for this node, must not be
+         *     able to end a real one by its id.
+         */
+        post: operations["reportTaskRefusal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/node/v1/tasks/{task_id}/progress": {
         parameters: {
             query?: never;
@@ -117,6 +138,18 @@ export interface components {
             /** @description Ed25519 key the agent pins for tasks and access grants. */
             signing_public_key_pem: string;
         };
+        ObservedGpu: {
+            pci_address: string;
+            /** @enum {unknown} */
+            state: "ok" | "lost" | "failing";
+            detail?: string;
+        };
+        ObservedDisk: {
+            serial: string;
+            pci_address?: string | null;
+            wwid?: string | null;
+            mounts: string[];
+        };
         SignedTask: {
             task: components["schemas"]["Task"];
             /** @description Ed25519 over the canonical JSON of `task`; base64url. */
@@ -137,6 +170,18 @@ export interface components {
             expires_at: components["schemas"]["Timestamp"];
             /** Format: uuid */
             correlation_id: string;
+        };
+        TaskRefusal: {
+            /** @enum {unknown} */
+            code: "signature_invalid" | "wrong_node" | "task_expired" | "task_replayed" | "kind_unknown" | "params_invalid" | "clock_unknown";
+            detail: string;
+            refused_at: components["schemas"]["Timestamp"];
+            /** @description What the message said of itself. Nothing here is proven. */
+            task: {
+                task_id: string;
+                kind: string;
+                epoch: number;
+            };
         };
         TaskOutcome: {
             epoch: number;
@@ -279,6 +324,12 @@ export interface operations {
                         state: "running" | "stopped";
                         started_at: components["schemas"]["Timestamp"];
                     }[];
+                    gpus?: components["schemas"]["ObservedGpu"][];
+                    disks?: components["schemas"]["ObservedDisk"][];
+                    /** @description Agent clock minus platform clock as the agent last measured it; null before the first answer. */
+                    clock_offset_ms?: number | null;
+                    /** @description Digest of the CA bundle that the agent trusts, so that the platform can send a newer one. */
+                    ca_bundle_sha256?: string;
                 };
             };
         };
@@ -291,6 +342,10 @@ export interface operations {
                 content: {
                     "application/json": {
                         server_time: components["schemas"]["Timestamp"];
+                        /** @description The bundle to trust from now on; sent when the agent's differs. Old and new CA overlap in it. */
+                        ca_bundle_pem?: string;
+                        /** @description The agent should renew now, for instance because its CA is being retired. */
+                        renew_certificate?: boolean;
                     };
                 };
             };
@@ -331,6 +386,29 @@ export interface operations {
             "4XX": components["responses"]["Problem"];
         };
     };
+    reportTaskRefusal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskRefusal"];
+            };
+        };
+        responses: {
+            /** @description Recorded. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
     reportTaskProgress: {
         parameters: {
             query?: never;
@@ -345,7 +423,7 @@ export interface operations {
                 "application/json": {
                     epoch: number;
                     /** @enum {unknown} */
-                    stage: "plan" | "image" | "seed" | "vm" | "network" | "readiness" | "stop" | "wipe" | "verify" | "discover";
+                    stage: "plan" | "image" | "seed" | "vm" | "network" | "readiness" | "stop" | "wipe" | "verify" | "discover" | "check";
                     percent: number;
                     message: string;
                 };

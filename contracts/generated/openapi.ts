@@ -1061,6 +1061,12 @@ export interface components {
             };
         };
         /**
+         * Locality
+         * @description How near a part is to the GPU of its slot; null without that part.
+         * @enum {unknown}
+         */
+        Locality: "same_switch" | "same_root" | "same_numa" | "remote" | null;
+        /**
          * CandidateSlot
          * @description A possible slot as the host sees it. Null means the host could not find a fitting part.
          */
@@ -1072,12 +1078,40 @@ export interface components {
             fabric_vf_pci_address: string | null;
             nvme_serial: string | null;
             nvme_device: string | null;
+            /** @description Where the disk, a partition of it or a device on top of it is mounted. */
             nvme_mounts: string[];
             management_mac: string;
             private_ip: string;
             ovs_port: string;
             numa_node: number;
             pcie_root: string;
+            /** @description What stands on the disk though nothing is mounted: partitions, file systems, members of md or LVM. With any entry the disk may be approved only with proof of a wipe. */
+            nvme_filesystems?: string[];
+            /** @description PCI vendor and device id. */
+            gpu_device_id?: string;
+            gpu_driver?: string | null;
+            fabric_pf_pci_address?: string | null;
+            /** @description RDMA device of the physical function, such as mlx5_0. */
+            fabric_device?: string | null;
+            fabric_link_layer?: string | null;
+            nvme_pci_address?: string | null;
+            nvme_wwid?: string | null;
+            nvme_model?: string | null;
+            nvme_size_bytes?: number | null;
+            fabric_locality?: components["schemas"]["Locality"];
+            nvme_locality?: components["schemas"]["Locality"];
+        };
+        /**
+         * LeftOutDevice
+         * @description A device of the host that is in no candidate, and why.
+         */
+        LeftOutDevice: {
+            device: string;
+            reason: string;
+            /** @enum {unknown} */
+            kind?: "gpu" | "nvswitch" | "fabric" | "disk" | "bluefield" | "host";
+            /** @enum {unknown} */
+            code?: "gpu_unknown" | "gpu_lost" | "iommu_off" | "iommu_group_shared" | "too_many_gpus" | "nvswitch" | "fabric_no_vfs" | "fabric_vf_spare" | "fabric_vf_in_use" | "fabric_link_down" | "bluefield" | "boot_disk" | "disk_not_pci" | "disk_no_identity" | "disk_duplicate_identity" | "disk_spare" | "disk_too_small" | "no_gpus";
         };
         /** @enum {unknown} */
         SlotState: "disabled" | "available" | "reserved" | "in_use" | "cleaning" | "cleanup_blocked";
@@ -2057,10 +2091,7 @@ export interface operations {
                         /** @constant */
                         approval_required: true;
                         candidates: components["schemas"]["CandidateSlot"][];
-                        left_out: {
-                            device: string;
-                            reason: string;
-                        }[];
+                        left_out: components["schemas"]["LeftOutDevice"][];
                     };
                 };
             };

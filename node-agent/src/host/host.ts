@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { SlotBundle, TaskOutput } from '@gpuaas/contracts/tasks';
+import type { SlotBundle, TaskOutput, TaskParams } from '@gpuaas/contracts/tasks';
 import type { Heartbeat } from '../control-plane.ts';
 import type { VmPlan } from '../slices/plan-vm.ts';
 
@@ -10,6 +10,9 @@ export interface Step {
 }
 
 export type Topology = TaskOutput['slice.topology_discover'];
+export type PrereqDemand = TaskParams['slice.prereq_check'];
+export type PrereqReport = TaskOutput['slice.prereq_check'];
+export type PrereqCheck = PrereqReport['checks'][number];
 export type NetworkLease = TaskOutput['slice.vm_provision']['network'];
 export type ObservedVm = Heartbeat['vms'][number];
 
@@ -26,6 +29,8 @@ export interface Host {
   /** Changes exactly when the machine was powered off or rebooted. */
   readonly bootId: string;
   discoverTopology(step: Step): Promise<Topology>;
+  /** Whether this machine is ready for slices under the demanded profile; changes nothing. */
+  checkPrerequisites(demand: PrereqDemand, step: Step): Promise<PrereqReport>;
 
   /** Refuses a plan that this machine cannot carry, before anything is created. */
   checkPlan(plan: VmPlan): Promise<void>;

@@ -2,6 +2,7 @@ import { parseTaskOutput, type TaskKind, type TaskOutput, type TaskParams } from
 import { reasonOf } from '../log.ts';
 import type { CheckedTask } from './check-task.ts';
 import type { StoredOutcome } from './journal.ts';
+import { checkSlicePrerequisites } from './slice-prereq-check.ts';
 import { discoverSliceTopology } from './slice-topology-discover.ts';
 import { provisionSliceVm } from './slice-vm-provision.ts';
 import { releaseSliceVm } from './slice-vm-release.ts';
@@ -9,6 +10,7 @@ import type { TaskContext, TaskHandler, TaskTools } from './task-context.ts';
 import { TaskError } from './task-error.ts';
 
 const HANDLERS: { [K in TaskKind]: TaskHandler<K> } = {
+  'slice.prereq_check': checkSlicePrerequisites,
   'slice.topology_discover': discoverSliceTopology,
   'slice.vm_provision': provisionSliceVm,
   'slice.vm_release': releaseSliceVm,

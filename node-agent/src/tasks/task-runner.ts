@@ -25,6 +25,7 @@ export interface TaskRunner {
 }
 
 const FIRST_STAGE: Record<TaskKind, Stage> = {
+  'slice.prereq_check': 'check',
   'slice.topology_discover': 'discover',
   'slice.vm_provision': 'plan',
   'slice.vm_release': 'stop',

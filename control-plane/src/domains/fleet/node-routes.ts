@@ -54,6 +54,10 @@ export function nodeRoutes(services: Services): Handlers<operations, NodeCaller>
         request.raw.socket.off('close', hangUp);
       }
     },
+    reportTaskRefusal({ caller, body, audit, mutate }) {
+      audit({ targetType: 'node', targetId: caller.nodeId, detail: { ...body } });
+      return mutate(() => Promise.resolve({ status: 204, body: undefined }));
+    },
     reportTaskProgress({ caller, params, body, mutate }) {
       return mutate(async (tx) => {
         await reportProgress(tx, caller.nodeId, params.task_id, body);

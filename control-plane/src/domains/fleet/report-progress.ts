@@ -6,7 +6,7 @@ import { TASK_LEASE_SECONDS } from './claim-task.ts';
 
 export interface Progress {
   epoch: number;
-  stage: NodeStage | 'discover';
+  stage: NodeStage | 'discover' | 'check';
   percent: number;
   message: string;
 }
@@ -32,7 +32,7 @@ export async function reportProgress(
     .where('id', '=', taskId)
     .execute();
   const moved = task.stage !== stage || task.percent !== percent;
-  if (moved && task.allocation_id && stage !== 'discover') {
+  if (moved && task.allocation_id && stage !== 'discover' && stage !== 'check') {
     await recordStageProgress(tx, task.allocation_id, { stage, percent, message }, task.correlation_id);
   }
 }

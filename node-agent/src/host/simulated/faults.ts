@@ -1,7 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export const FAULTS = ['wipe_fails', 'vm_never_boots', 'slow_clone', 'disk_mounted'] as const;
+/** What the lab can break, and what it looks like from outside. */
+export const FAULTS = [
+  'wipe_fails',
+  'vm_never_boots',
+  'slow_clone',
+  'disk_mounted',
+  'iommu_off',
+  'sriov_off',
+  'reboot_required',
+] as const;
 export type Fault = (typeof FAULTS)[number];
 
 export type HasFault = (fault: Fault) => boolean;

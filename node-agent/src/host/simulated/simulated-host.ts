@@ -8,6 +8,7 @@ import { TaskError } from '../../tasks/task-error.ts';
 import { GuestUnreachableError, type Host, type ObservedVm, type Step } from '../host.ts';
 import { currentBootId } from './boot-id.ts';
 import { checkBundle } from './check-bundle.ts';
+import { checkSimulatedPrerequisites } from './check-prerequisites.ts';
 import { openDisks } from './disks.ts';
 import { createFaults } from './faults.ts';
 import { ensureHostKey, fingerprintOf } from './guest/host-key.ts';
@@ -54,6 +55,11 @@ export async function openSimulatedHost(config: AgentConfig, log: Logger): Promi
     async discoverTopology(step) {
       await pace.spend(1_500, step);
       return surveyTopology(hardware, hasFault);
+    },
+
+    async checkPrerequisites(demand, step) {
+      await pace.spend(800, step);
+      return checkSimulatedPrerequisites(demand, hardware, hasFault);
     },
 
     async checkPlan(plan) {
