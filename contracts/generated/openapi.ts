@@ -754,14 +754,6 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        Readiness: {
-            ready: boolean;
-            parts: {
-                name: string;
-                ready: boolean;
-                detail?: string;
-            }[];
-        };
         /** @description RFC 9457 problem. Some codes carry further members, documented with the code. */
         Problem: {
             /** Format: uri-reference */
@@ -780,6 +772,14 @@ export interface components {
             }[];
         } & {
             [key: string]: unknown;
+        };
+        Readiness: {
+            ready: boolean;
+            parts: {
+                name: string;
+                ready: boolean;
+                detail?: string;
+            }[];
         };
         Permissions: string[];
         Me: {
@@ -1258,6 +1258,7 @@ export interface operations {
                     };
                 };
             };
+            "4XX": components["responses"]["Problem"];
         };
     };
     getReadiness: {
@@ -1287,6 +1288,7 @@ export interface operations {
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
+            "4XX": components["responses"]["Problem"];
         };
     };
     getMetrics: {
@@ -1390,7 +1392,7 @@ export interface operations {
             /** @description To the identity provider. */
             302: {
                 headers: {
-                    Location?: string;
+                    Location: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1416,7 +1418,7 @@ export interface operations {
             /** @description Signed in; back to the console. */
             302: {
                 headers: {
-                    Location?: string;
+                    Location: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1589,7 +1591,7 @@ export interface operations {
             /** @description Capacity is reserved and provisioning has started; follow the timeline. */
             202: {
                 headers: {
-                    Location?: string;
+                    Location: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1825,7 +1827,7 @@ export interface operations {
             /** @description The webhook with its signing secret, which is shown only now. */
             201: {
                 headers: {
-                    Location?: string;
+                    Location: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2115,7 +2117,7 @@ export interface operations {
             /** @description The queued task. */
             202: {
                 headers: {
-                    Location?: string;
+                    Location: string;
                     [name: string]: unknown;
                 };
                 content: {

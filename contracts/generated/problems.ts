@@ -116,6 +116,10 @@ export const problems = {
     "status": 409,
     "title": "The webhook is disabled"
   },
+  "response_breaks_contract": {
+    "status": 500,
+    "title": "The answer is not one the contract declares"
+  },
   "internal_error": {
     "status": 500,
     "title": "Something went wrong on our side"

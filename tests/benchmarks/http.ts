@@ -22,7 +22,6 @@ const TARGET = 0.5;
 const teardown = await setup();
 // Logged as in production, to where nobody looks.
 const api = await createTestApi({
-  checkResponses: false,
   log: createLogger('bench', { write: () => undefined }),
 });
 const member = api.people['member']!;

@@ -26,7 +26,7 @@ beforeAll(async () => {
     check: () => Promise.reject(new Error(`cannot connect to ${databaseUrl}`)),
   });
   api = await createTestApi({ log, readiness });
-  node = await createTestNodeApi(api.services);
+  node = await createTestNodeApi(api);
   log.error(
     { err: new Error(`pool of ${databaseUrl} ended`, { cause: { url: databaseUrl } }) },
     `lost ${databaseUrl}`,

@@ -29,7 +29,7 @@ let valuesFor: (operation: string) => KnownValues;
 beforeAll(async () => {
   console.log(`contract fuzz: GPUAAS_FUZZ_SEED=${seed}`);
   api = await createTestApi();
-  nodeServer = await createTestNodeApi(api.services);
+  nodeServer = await createTestNodeApi(api);
   ({ nodeId, valuesFor } = await seedKnownResources(api));
 }, 60_000);
 afterAll(async () => {

@@ -15,11 +15,13 @@ export interface Operation {
   parameters: Parameter[];
   body: Schema | null;
   bodyRequired: boolean;
+  maxBodyBytes: number;
   responses: Record<string, { content?: Record<string, { schema?: Schema }> }>;
 }
 
 interface RawOperation {
   operationId: string;
+  'x-max-body-bytes'?: number;
   security?: unknown[];
   parameters?: (Parameter & { $ref?: string })[];
   requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> };
@@ -70,6 +72,7 @@ export class Contract {
       parameters: (raw.parameters ?? []).map((parameter) => this.resolve(parameter)),
       body: raw.requestBody?.content['application/json']?.schema ?? null,
       bodyRequired: raw.requestBody?.required ?? false,
+      maxBodyBytes: raw['x-max-body-bytes'] ?? Number(this.#document['x-max-body-bytes']),
       responses: Object.fromEntries(
         Object.entries(raw.responses).map(([status, response]) => [status, this.resolve(response)]),
       ),

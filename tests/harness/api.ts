@@ -10,6 +10,7 @@ import { createTestDatabase } from '@gpuaas/control-plane/platform/db/testing';
 import { createContractServer } from '@gpuaas/control-plane/platform/http/contract-server';
 import type { ContractDocument } from '@gpuaas/control-plane/platform/http/operation';
 import { Problem } from '@gpuaas/control-plane/platform/http/problem';
+import { Mismatches } from '@gpuaas/control-plane/platform/http/testing';
 import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
 import type { Services } from '@gpuaas/control-plane/platform/services';
 import { createLogger, type Logger } from '@gpuaas/control-plane/platform/telemetry/logger';
@@ -22,6 +23,8 @@ export interface TestApi {
   services: Services;
   people: Record<string, SeededPerson>;
   databaseUrl: string;
+  /** Answers that broke the contract; any that is left fails `stop`. */
+  mismatches: Mismatches;
   stop(): Promise<void>;
 }
 
@@ -36,6 +39,7 @@ export async function createTestApi(options: Partial<ApiOptions> & { log?: Logge
   const database = await createTestDatabase();
   const { services, close } = await openServices({ databaseUrl: database.url, dataDir, log });
   const people = await services.db.transaction().execute((tx) => seedDemoPeople(tx, 'test', new Map()));
+  const mismatches = new Mismatches();
   const api = await createApi(services, {
     publicUrl: TEST_PUBLIC_URL,
     oidc: {
@@ -47,7 +51,7 @@ export async function createTestApi(options: Partial<ApiOptions> & { log?: Logge
     devIdp: null,
     consoleDir: null,
     readiness: new Readiness(),
-    checkResponses: true,
+    onMismatch: mismatches.onMismatch,
     rateLimits: NO_LIMITS,
     ...options,
   });
@@ -56,11 +60,13 @@ export async function createTestApi(options: Partial<ApiOptions> & { log?: Logge
     services,
     people: Object.fromEntries(people.map((person) => [person.key, person])),
     databaseUrl: database.url,
+    mismatches,
     async stop() {
       await api.stop();
       await close();
       await database.drop();
       await rm(dataDir, { recursive: true, force: true });
+      mismatches.assertNone();
     },
   };
 }
@@ -69,7 +75,7 @@ export async function createTestApi(options: Partial<ApiOptions> & { log?: Logge
 export const TEST_NODE_HEADER = 'x-test-node';
 
 /** The node API's real handlers without TLS. */
-export async function createTestNodeApi(base: Services): Promise<FastifyInstance> {
+export async function createTestNodeApi({ services: base, mismatches }: TestApi): Promise<FastifyInstance> {
   const services = actingAs(base, 'gpuaas_node');
   const { server } = await createContractServer({
     name: 'node',
@@ -84,7 +90,7 @@ export async function createTestNodeApi(base: Services): Promise<FastifyInstance
     db: services.db,
     log: services.log,
     rateLimits: NO_LIMITS,
-    checkResponses: true,
+    onMismatch: mismatches.onMismatch,
   });
   return server;
 }

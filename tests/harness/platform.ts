@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { approveFleet } from '@gpuaas/lab/approve-fleet';
 import { startSimulatedFleet, type SimulatedFleet } from '@gpuaas/lab/simulated-fleet';
 import { createTestDatabase } from '@gpuaas/control-plane/platform/db/testing';
+import { Mismatches } from '@gpuaas/control-plane/platform/http/testing';
 import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
 import type { Services } from '@gpuaas/control-plane/platform/services';
 import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
@@ -62,6 +63,8 @@ async function start(
   onStop: (undo: () => Promise<void> | void) => void,
   stop: () => Promise<void>,
 ): Promise<TestPlatform> {
+  const mismatches = new Mismatches();
+  onStop(() => mismatches.assertNone());
   const dataDir = await mkdtemp(join(tmpdir(), 'gpuaas-test-platform-'));
   onStop(() => rm(dataDir, { recursive: true, force: true }));
   const database = await createTestDatabase();
@@ -80,7 +83,7 @@ async function start(
       databaseUrl: database.url,
       consoleDir: options.consoleDir ?? null,
       runWorker: options.runWorker ?? true,
-      checkResponses: true,
+      onMismatch: mismatches.onMismatch,
       readiness: new Readiness(),
       log,
     },

@@ -32,9 +32,11 @@ export interface Operation {
   responses: Record<string, Content & { $ref?: string }>;
   'x-permission'?: string;
   'x-audit'?: string;
+  'x-max-body-bytes'?: number;
 }
 
 export interface Document {
+  'x-max-body-bytes'?: number;
   paths: Record<string, Record<string, Operation>>;
 }
 

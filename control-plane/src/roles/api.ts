@@ -19,6 +19,7 @@ import { actingAs } from '../platform/db/scope.ts';
 import { EventTail } from '../platform/events/tail.ts';
 import { eventTailReadiness } from '../platform/http/event-tail-readiness.ts';
 import { streamEvents } from '../platform/events/stream-route.ts';
+import type { OnMismatch } from '../platform/http/check-answers.ts';
 import { createContractServer } from '../platform/http/contract-server.ts';
 import type { ContractDocument } from '../platform/http/operation.ts';
 import type { RateLimits } from '../platform/http/rate-limits.ts';
@@ -40,7 +41,7 @@ export interface ApiOptions {
   /** Folder of the built console; null serves the API alone. */
   consoleDir: string | null;
   readiness: Readiness;
-  checkResponses: boolean;
+  onMismatch?: OnMismatch;
   rateLimits?: RateLimits;
   /** Webhooks may go to addresses that are not public. */
   allowPrivateWebhooks?: boolean;
@@ -100,7 +101,7 @@ export async function createApi(
     log,
     metrics: metrics.http,
     ...(options.rateLimits ? { rateLimits: options.rateLimits } : {}),
-    checkResponses: options.checkResponses,
+    ...(options.onMismatch ? { onMismatch: options.onMismatch } : {}),
     fastify: { serverFactory: (handler) => createServer(withDevIdp(options.devIdp, handler)) },
     prepare: async (instance) => {
       await instance.register(cookie);

@@ -9,6 +9,7 @@ import { authenticate } from '../platform/auth/authenticate.ts';
 import type { Caller } from '../platform/auth/caller.ts';
 import { createContractServer, type ContractServer } from '../platform/http/contract-server.ts';
 import type { ContractDocument } from '../platform/http/operation.ts';
+import { Mismatches } from '../platform/http/testing.ts';
 import { newId } from '../platform/ids.ts';
 import type { Services } from '../platform/services.ts';
 import { streamEvents } from '../platform/events/stream-route.ts';
@@ -17,6 +18,7 @@ import { openTestEvents, tell, until, type TestEvents } from '../platform/events
 
 let events: TestEvents;
 let people: SeededPerson[];
+const mismatches = new Mismatches();
 const stops: (() => Promise<void>)[] = [];
 
 beforeEach(async () => {
@@ -26,6 +28,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const stop of stops.splice(0).toReversed()) await stop();
   await events.close();
+  mismatches.assertNone();
 });
 
 const person = (key: string) => people.find((someone) => someone.key === key)!;
@@ -44,7 +47,7 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
     authenticate: (request, operation) => authenticate(events.database, request, operation),
     db: events.db,
     log: events.log,
-    checkResponses: true,
+    onMismatch: mismatches.onMismatch,
     prepare: async (server) => {
       await server.register(cookie);
     },

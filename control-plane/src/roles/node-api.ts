@@ -7,6 +7,7 @@ import { enrollingNode, nodeOfConnection, type NodeCaller } from '../domains/fle
 import { nodeRoutes } from '../domains/fleet/node-routes.ts';
 import { TunnelHub } from '../domains/terminal/tunnel-hub.ts';
 import { actingAs } from '../platform/db/scope.ts';
+import type { OnMismatch } from '../platform/http/check-answers.ts';
 import { createContractServer } from '../platform/http/contract-server.ts';
 import type { ContractDocument } from '../platform/http/operation.ts';
 import { issueServerIdentity } from '../platform/keys/certificates.ts';
@@ -22,7 +23,7 @@ export interface NodeApi {
 export async function startNodeApi(
   base: Services,
   hub: TunnelHub,
-  options: { host: string; nodePort: number; checkResponses: boolean; metrics: HttpMetrics },
+  options: { host: string; nodePort: number; onMismatch?: OnMismatch; metrics: HttpMetrics },
 ): Promise<NodeApi> {
   const services = actingAs(base, 'gpuaas_node');
   const { ca } = services.keys;
@@ -45,7 +46,7 @@ export async function startNodeApi(
     db: services.db,
     log: services.log,
     metrics: options.metrics,
-    checkResponses: options.checkResponses,
+    ...(options.onMismatch ? { onMismatch: options.onMismatch } : {}),
     fastify: { serverFactory: (handler) => createServer(tls, handler) },
   });
   server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {

@@ -8,6 +8,7 @@ import { createMonths } from '../platform/db/keep-months.ts';
 import { migrate } from '../platform/db/migrate.ts';
 import { actingAs } from '../platform/db/scope.ts';
 import { assertConsumersKeepUp } from '../platform/events/consumer-lag.ts';
+import type { OnMismatch } from '../platform/http/check-answers.ts';
 import type { Readiness } from '../platform/http/readiness.ts';
 import type { Services } from '../platform/services.ts';
 import type { Logger } from '../platform/telemetry/logger.ts';
@@ -30,7 +31,8 @@ export interface PlatformOptions extends Config {
   consoleDir: string | null;
   /** Tests run workers as processes of their own. */
   runWorker: boolean;
-  checkResponses: boolean;
+  /** In tests: hears of every answer that breaks the contract. */
+  onMismatch?: OnMismatch;
   readiness: Readiness;
   log: Logger;
 }

@@ -36,7 +36,6 @@ await runRole(async (onStop) => {
       databaseUrl,
       consoleDir: await consoleBuilt,
       runWorker: true,
-      checkResponses: false,
       readiness,
       log,
     },

@@ -6,6 +6,7 @@ import { authenticate } from '../../platform/auth/authenticate.ts';
 import type { Caller } from '../../platform/auth/caller.ts';
 import { createContractServer, type ContractServer } from '../../platform/http/contract-server.ts';
 import type { ContractDocument } from '../../platform/http/operation.ts';
+import { Mismatches } from '../../platform/http/testing.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
 import { webhookRoutes } from './routes.ts';
@@ -15,6 +16,7 @@ type WithSecret = components['schemas']['WebhookWithSecret'];
 
 let world: TestWebhooks;
 let api: ContractServer;
+const mismatches = new Mismatches();
 
 beforeAll(async () => {
   world = await openTestWebhooks();
@@ -29,7 +31,7 @@ beforeAll(async () => {
     authenticate: (request, operation) => authenticate(world.services.database, request, operation),
     db: world.services.db,
     log: world.services.log,
-    checkResponses: true,
+    onMismatch: mismatches.onMismatch,
     prepare: async (server) => {
       await server.register(cookie);
     },
@@ -38,6 +40,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await api.stop();
   await world.close();
+  mismatches.assertNone();
 });
 
 const person = (key: string) => world.people.find((someone) => someone.key === key)!;

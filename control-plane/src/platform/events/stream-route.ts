@@ -29,12 +29,15 @@ export function streamEvents(
 ): Handler<operations['streamEvents'], Caller> {
   return async ({ caller, request, reply, log }) => {
     const { raw } = reply.hijack();
-    raw.writeHead(200, {
-      'content-type': 'text/event-stream',
-      'cache-control': 'no-store',
-      'x-accel-buffering': 'no',
-      'x-correlation-id': request.id,
-    });
+    raw.setHeaders(
+      new Map([
+        ['content-type', 'text/event-stream'],
+        ['cache-control', 'no-store'],
+        ['x-accel-buffering', 'no'],
+        ['x-correlation-id', request.id],
+      ]),
+    );
+    raw.writeHead(200);
     const write = (text: string): void => {
       if (raw.destroyed || raw.writableEnded) return;
       if (raw.writableLength > MAX_BUFFERED_BYTES) raw.destroy();

@@ -6,6 +6,7 @@ import type { HttpMetrics } from '../telemetry/http-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { createAdmission } from './admission.ts';
 import type { CallerIdentity } from './caller-identity.ts';
+import { checkAnswers, type OnMismatch } from './check-answers.ts';
 import { answerBrokenRequest, answerProblem, toProblem } from './errors.ts';
 import { GracefulStop } from './graceful-stop.ts';
 import type { ContractDocument, Handler, OperationObject } from './operation.ts';
@@ -28,8 +29,8 @@ export interface ContractServerOptions<Caller extends CallerIdentity> {
   log: Logger;
   metrics?: HttpMetrics;
   rateLimits?: RateLimits;
-  /** In tests every answer is checked against the contract and a mismatch fails. */
-  checkResponses: boolean;
+  /** In tests everything sent is held against the contract; what breaks it is told here and answered as 500. */
+  onMismatch?: OnMismatch;
   fastify?: FastifyServerOptions;
   /** Plugins that must stand before the routes. */
   prepare?: (server: FastifyInstance) => Promise<void>;
@@ -41,15 +42,13 @@ export interface ContractServer {
   stop(): Promise<void>;
 }
 
-const BODY_LIMIT = 256 * 1024;
-
 /** A strict HTTP server of one OpenAPI document: what is not in the contract is not answered. */
 export async function createContractServer<Caller extends CallerIdentity>(
   options: ContractServerOptions<Caller>,
 ): Promise<ContractServer> {
   const server: FastifyInstance = Fastify({
     ...options.fastify,
-    bodyLimit: BODY_LIMIT,
+    bodyLimit: options.document['x-max-body-bytes'],
     genReqId: (request) => correlationId(request.headers['x-correlation-id']),
     requestIdHeader: false,
     forceCloseConnections: 'idle',
@@ -72,12 +71,17 @@ export async function createContractServer<Caller extends CallerIdentity>(
   );
   acceptOnlyJson(server);
   observeRequests(server, options);
+  const { onMismatch, log } = options;
+  const checkStream = onMismatch ? checkAnswers(server, options.document, { log, onMismatch }) : undefined;
   await options.prepare?.(server);
   const admit = createAdmission(options.authenticate, options.rateLimits ?? defaultRateLimits);
   await server.register(glue, {
     specification: structuredClone(options.document),
     operationResolver: (operationId) =>
-      operationRoute({ ...options, admit, graceful }, findOperation(options.document, operationId)),
+      operationRoute(
+        { ...options, admit, graceful, checkStream },
+        findOperation(options.document, operationId),
+      ),
   });
   refuseUndeclaredMethods(server, options.document);
   return { server, stop: () => graceful.stop() };

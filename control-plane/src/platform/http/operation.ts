@@ -82,11 +82,15 @@ export interface OperationObject {
   'x-audit'?: string;
   /** `none` for probes, which must answer under load. */
   'x-rate-limit'?: 'none';
+  /** A limit of its own, where the document's does not fit. */
+  'x-max-body-bytes'?: number;
   parameters?: { name?: string; in?: string; $ref?: string }[];
   requestBody?: object;
   responses: Record<string, { headers?: Record<string, object> }>;
 }
 
 export interface ContractDocument {
+  /** The largest body any operation takes that declares no limit of its own. */
+  'x-max-body-bytes': number;
   paths: Record<string, Record<string, OperationObject>>;
 }

@@ -34,17 +34,6 @@ function lowerCaseNames(schema: HeadersSchema): object {
   };
 }
 
-/** Checks answers against the contract; used where a mismatch must fail loudly. */
-export function createResponseChecker(): (schema: object, value: unknown) => string | null {
-  const ajv = strictAjv({});
-  const compiled = new WeakMap<object, ValidateFunction>();
-  return (schema, value) => {
-    let validate = compiled.get(schema);
-    if (!validate) compiled.set(schema, (validate = ajv.compile(schema)));
-    return validate(value) ? null : ajv.errorsText(validate.errors);
-  };
-}
-
 const MAX_ERRORS = 100;
 const MAX_POINTER = 500;
 
