@@ -204,6 +204,14 @@ begin
   new.state_changed_at := now();
   return new;
 end $function$;
+CREATE OR REPLACE FUNCTION public.tell_policies_changed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_notify('gpuaas_policies', '');
+  return null;
+end $function$;
 
 -- Tables
 
@@ -468,6 +476,26 @@ create table platform_keys (
   public_pem text not null,
   created_at timestamp with time zone default now() not null
 );
+create table policy_changes (
+  id uuid not null,
+  key text not null,
+  organization_id uuid,
+  project_id uuid,
+  before jsonb,
+  after jsonb,
+  actor_id uuid not null,
+  actor_role text not null,
+  reason text default ''::text not null,
+  correlation_id uuid not null,
+  changed_at timestamp with time zone default now() not null
+);
+create table policy_values (
+  key text not null,
+  organization_id uuid,
+  project_id uuid,
+  value jsonb not null,
+  changed_at timestamp with time zone default now() not null
+);
 create table projects (
   id uuid not null,
   organization_id uuid not null,
@@ -636,6 +664,7 @@ alter table outbox_events add constraint outbox_events_pkey PRIMARY KEY ("positi
 alter table pending_logins add constraint pending_logins_pkey PRIMARY KEY (state_hash);
 alter table permission_bindings add constraint permission_bindings_pkey PRIMARY KEY (id);
 alter table platform_keys add constraint platform_keys_pkey PRIMARY KEY (name);
+alter table policy_changes add constraint policy_changes_pkey PRIMARY KEY (id);
 alter table projects add constraint projects_pkey PRIMARY KEY (id);
 alter table regions add constraint regions_pkey PRIMARY KEY (region);
 alter table schema_migrations add constraint schema_migrations_pkey PRIMARY KEY (version);
@@ -664,6 +693,7 @@ alter table node_tasks add constraint node_tasks_dedupe_key_key UNIQUE (dedupe_k
 alter table nodes add constraint nodes_hostname_key UNIQUE (hostname);
 alter table outbox_events add constraint outbox_events_event_id_occurred_at_key UNIQUE (event_id, occurred_at);
 alter table permission_bindings add constraint permission_bindings_user_id_permission_group_scope_organiza_key UNIQUE NULLS NOT DISTINCT (user_id, permission_group, scope, organization_id, project_id);
+alter table policy_values add constraint policy_values_key_organization_id_project_id_key UNIQUE NULLS NOT DISTINCT (key, organization_id, project_id);
 alter table projects add constraint projects_organization_id_id_key UNIQUE (organization_id, id);
 alter table projects add constraint projects_organization_id_name_key UNIQUE (organization_id, name);
 alter table sku_prices add constraint sku_prices_sku_region_currency_effective_from_key UNIQUE (sku, region, currency, effective_from);
@@ -697,6 +727,9 @@ alter table organizations add constraint organizations_name_check CHECK (((lengt
 alter table permission_bindings add constraint permission_bindings_check CHECK (((scope = 'platform'::text) = (organization_id IS NULL)));
 alter table permission_bindings add constraint permission_bindings_check1 CHECK (((scope = 'project'::text) = (project_id IS NOT NULL)));
 alter table permission_bindings add constraint permission_bindings_scope_check CHECK ((scope = ANY (ARRAY['platform'::text, 'tenant'::text, 'project'::text])));
+alter table policy_changes add constraint policy_changes_reason_check CHECK ((length(reason) <= 500));
+alter table policy_values add constraint policy_values_check CHECK (((project_id IS NULL) OR (organization_id IS NOT NULL)));
+alter table policy_values add constraint policy_values_key_check CHECK (((length(key) >= 1) AND (length(key) <= 100)));
 alter table projects add constraint projects_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
 alter table regions add constraint regions_status_check CHECK ((status = ANY (ARRAY['enabled'::text, 'coming'::text])));
 alter table sku_catalog add constraint sku_catalog_allowed_gpu_counts_check CHECK ((cardinality(allowed_gpu_counts) > 0));
@@ -743,6 +776,8 @@ alter table nodes add constraint nodes_region_fkey FOREIGN KEY (region) REFERENC
 alter table permission_bindings add constraint permission_bindings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table permission_bindings add constraint permission_bindings_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
 alter table permission_bindings add constraint permission_bindings_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table policy_values add constraint policy_values_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
+alter table policy_values add constraint policy_values_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id) ON DELETE CASCADE;
 alter table projects add constraint projects_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table sessions add constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table sku_prices add constraint sku_prices_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
@@ -776,6 +811,8 @@ CREATE INDEX node_tasks_open ON public.node_tasks USING btree (node_id, created_
 CREATE INDEX node_tasks_recent ON public.node_tasks USING btree (created_at DESC, id DESC);
 CREATE INDEX outbox_events_cursor ON ONLY public.outbox_events USING btree (xid, "position");
 CREATE INDEX outbox_events_subject ON ONLY public.outbox_events USING btree (subject_id, xid);
+CREATE INDEX policy_changes_key ON public.policy_changes USING btree (key, id);
+CREATE INDEX policy_values_tenant ON public.policy_values USING btree (organization_id, project_id);
 CREATE INDEX webhook_deliveries_age ON public.webhook_deliveries USING btree (created_at);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook_id, next_attempt_at) WHERE (state = 'pending'::text);
 CREATE INDEX webhook_deliveries_leased ON public.webhook_deliveries USING btree (webhook_id, leased_until) WHERE ((state = 'pending'::text) AND (leased_until > '-infinity'::timestamp with time zone));
@@ -793,6 +830,8 @@ CREATE TRIGGER allocations_stamp_state BEFORE UPDATE OF state ON public.allocati
 CREATE TRIGGER audit_logs_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_logs FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER slots_need_wipe BEFORE INSERT OR UPDATE ON public.node_resource_slots FOR EACH ROW WHEN ((new.state = 'available'::text)) EXECUTE FUNCTION require_wipe_before_resale();
 CREATE TRIGGER outbox_events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.outbox_events FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER policy_changes_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.policy_changes FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER policy_values_changed AFTER INSERT OR DELETE OR UPDATE ON public.policy_values FOR EACH STATEMENT EXECUTE FUNCTION tell_policies_changed();
 CREATE TRIGGER wipe_certificates_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.wipe_certificates FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 
 -- Row-level security
@@ -809,6 +848,8 @@ alter table organizations enable row level security;
 alter table outbox_events enable row level security;
 alter table pending_logins enable row level security;
 alter table permission_bindings enable row level security;
+alter table policy_changes enable row level security;
+alter table policy_values enable row level security;
 alter table projects enable row level security;
 alter table sessions enable row level security;
 alter table terminal_tokens enable row level security;
@@ -826,6 +867,8 @@ create policy every on organizations as permissive for select to gpuaas_operator
 create policy every on outbox_events as permissive for select to gpuaas_node, gpuaas_operator, gpuaas_placement, gpuaas_relay, gpuaas_worker using (true);
 create policy every on pending_logins as permissive for all to gpuaas_auth using (true);
 create policy every on permission_bindings as permissive for all to gpuaas_auth using (true);
+create policy every on policy_changes as permissive for all to gpuaas_operator using (true);
+create policy every on policy_values as permissive for all to gpuaas_operator using (true);
 create policy every on projects as permissive for select to gpuaas_operator using (true);
 create policy every on sessions as permissive for all to gpuaas_auth using (true);
 create policy every on terminal_tokens as permissive for all to gpuaas_gateway using (true);
@@ -833,6 +876,7 @@ create policy every on webhook_attempts as permissive for all to gpuaas_worker u
 create policy every on webhook_deliveries as permissive for all to gpuaas_worker using (true);
 create policy every on webhooks as permissive for all to gpuaas_worker using (true);
 create policy every on wipe_certificates as permissive for all to gpuaas_operator, gpuaas_worker using (true);
+create policy every_read on policy_values as permissive for select to gpuaas_worker using (true);
 create policy every_write on outbox_events as permissive for insert to gpuaas_operator, gpuaas_worker with check (true);
 create policy expired on pending_logins as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on sessions as permissive for all to gpuaas_worker using ((expires_at < now()));
@@ -855,6 +899,8 @@ create policy own on idempotency_keys as permissive for all to gpuaas_operator, 
 create policy own on node_tasks as permissive for all to gpuaas_node using ((node_id = ( SELECT scope_node() AS scope_node)));
 create policy own on organizations as permissive for all to gpuaas_tenant using ((id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on outbox_events as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on policy_changes as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on policy_values as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on projects as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on terminal_tokens as permissive for all to gpuaas_tenant using ((EXISTS ( SELECT
    FROM allocations a
@@ -891,6 +937,8 @@ grant delete, insert on allocation_access_keys to gpuaas_worker;
 grant delete, insert on terminal_tokens to gpuaas_tenant;
 grant delete, insert, select on handled_events to gpuaas_worker;
 grant delete, insert, select on pending_logins to gpuaas_auth;
+grant delete, insert, select on policy_values to gpuaas_operator;
+grant delete, insert, select on policy_values to gpuaas_tenant;
 grant delete, insert, select on sessions to gpuaas_auth;
 grant delete, insert, select, update on allocation_overviews to gpuaas_worker;
 grant delete, insert, select, update on event_consumers to gpuaas_relay;
@@ -929,6 +977,8 @@ grant insert, select on outbox_events to gpuaas_operator;
 grant insert, select on outbox_events to gpuaas_tenant;
 grant insert, select on outbox_events to gpuaas_worker;
 grant insert, select on permission_bindings to gpuaas_auth;
+grant insert, select on policy_changes to gpuaas_operator;
+grant insert, select on policy_changes to gpuaas_tenant;
 grant insert, select on users to gpuaas_auth;
 grant insert, select on webhook_deliveries to gpuaas_tenant;
 grant insert, select on wipe_certificates to gpuaas_worker;
@@ -970,6 +1020,7 @@ grant select on nodes to gpuaas_worker;
 grant select on organizations to gpuaas_operator;
 grant select on organizations to gpuaas_tenant;
 grant select on outbox_events to gpuaas_relay;
+grant select on policy_values to gpuaas_worker;
 grant select on projects to gpuaas_operator;
 grant select on projects to gpuaas_tenant;
 grant select on regions to gpuaas_operator;
@@ -1003,6 +1054,8 @@ grant update (state) on node_resource_slots to gpuaas_placement;
 grant update (state, health_state, health_detail) on node_resource_slots to gpuaas_operator;
 grant update (state, health_state, health_detail, last_wipe_id) on node_resource_slots to gpuaas_worker;
 grant update (used_at) on node_enrolments to gpuaas_node;
+grant update (value, changed_at) on policy_values to gpuaas_operator;
+grant update (value, changed_at) on policy_values to gpuaas_tenant;
 revoke execute on function create_month_partitions(timestamp with time zone,integer) from public;
 revoke execute on function drop_month_partitions(text,timestamp with time zone) from public;
 revoke execute on function grant_workflow_engine() from public;

@@ -12,7 +12,15 @@ export const permissions = {
   "fleet.discover": "Ask a node for its topology.",
   "fleet.approve": "Approve slots for sale.",
   "incident.read": "See incidents.",
-  "incident.manage": "Acknowledge and resolve incidents."
+  "incident.manage": "Acknowledge and resolve incidents.",
+  "policy.read": "See every policy key, its value at any scope and its history.",
+  "policy.manage": "Set policies for the platform and for single tenants.",
+  "tenant_policy.read": "See the policies that hold for one's tenant and projects.",
+  "tenant_policy.manage": "Set the policies of one's tenant and projects, within what the platform allows.",
+  "audit.read": "Read and export the audit log of the platform.",
+  "audit.verify": "Have the chain of the audit log verified.",
+  "audit.export": "Confirm that the export of a month of the audit log is kept elsewhere.",
+  "tenant_audit.read": "Read the audit log of one's tenant."
 } as const;
 
 export type Permission = keyof typeof permissions;
@@ -38,7 +46,10 @@ export const permissionGroups = {
       "allocation.release",
       "allocation.connect",
       "webhook.read",
-      "webhook.manage"
+      "webhook.manage",
+      "tenant_policy.read",
+      "tenant_policy.manage",
+      "tenant_audit.read"
     ]
   },
   "fleet_operator": {
@@ -51,7 +62,12 @@ export const permissionGroups = {
       "fleet.discover",
       "fleet.approve",
       "incident.read",
-      "incident.manage"
+      "incident.manage",
+      "policy.read",
+      "policy.manage",
+      "audit.read",
+      "audit.verify",
+      "audit.export"
     ]
   }
 } as const;

@@ -17,6 +17,8 @@ export const tableOwners: Record<string, string> = {
   workflow_starts: 'platform/workflows',
   workflow_signals: 'platform/workflows',
   tick_runs: 'platform/ticks',
+  policy_values: 'platform/policy',
+  policy_changes: 'platform/policy',
   schema_migrations: 'platform/db',
   regions: 'domains/catalog',
   images: 'domains/catalog',

@@ -3,6 +3,7 @@ import type { Database, Db } from './db/database.ts';
 import type { Listener } from './db/listener.ts';
 import type { PlatformKeys } from './keys/platform-keys.ts';
 import type { Sealer } from './keys/seal.ts';
+import type { Policies } from './policy/policies.ts';
 import type { Logger } from './telemetry/logger.ts';
 import type { WorkflowClient } from './workflows/workflow-client.ts';
 
@@ -14,6 +15,7 @@ export interface Services {
   keys: PlatformKeys;
   sealer: Sealer;
   workflows: WorkflowClient;
+  policies: Policies;
   clock: Clock;
   log: Logger;
 }

@@ -5,6 +5,7 @@ import { Listener } from '../platform/db/listener.ts';
 import { EVENTS_CHANNEL } from '../platform/events/emit.ts';
 import { loadPlatformKeys } from '../platform/keys/platform-keys.ts';
 import { loadPlatformKey, Sealer } from '../platform/keys/seal.ts';
+import { PolicyClient, POLICIES_CHANNEL } from '../platform/policy/client.ts';
 import type { Services } from '../platform/services.ts';
 import type { Logger } from '../platform/telemetry/logger.ts';
 import { STARTS_CHANNEL } from '../platform/workflows/names.ts';
@@ -27,11 +28,13 @@ export async function openServices(options: {
     TASKS_CHANNEL,
     STARTS_CHANNEL,
     WEBHOOKS_CHANNEL,
+    POLICIES_CHANNEL,
   ]);
   await listener.start();
   const sealer = new Sealer(await loadPlatformKey(join(dataDir, 'platform.key')));
   const keys = await loadPlatformKeys(database.db, sealer);
   const workflows = await WorkflowClient.connect(databaseUrl, log);
+  const policies = await PolicyClient.open({ db: database.db, listener, log });
   const services: Services = {
     db: database.db,
     database,
@@ -39,12 +42,14 @@ export async function openServices(options: {
     keys,
     sealer,
     workflows,
+    policies,
     clock: systemClock,
     log,
   };
   return {
     services,
     async close() {
+      await policies.close();
       await workflows.close();
       await listener.close();
       await database.close();

@@ -34,7 +34,12 @@ async function changesOf(table: string): Promise<string[]> {
 describe('history', () => {
   test('is kept in tables that say so', async () => {
     const tables = (await appendOnlyTables(owner)).filter((table) => !table.isPartition);
-    expect(tables.map((table) => table.name)).toEqual(['audit_logs', 'outbox_events', 'wipe_certificates']);
+    expect(tables.map((table) => table.name)).toEqual([
+      'audit_logs',
+      'outbox_events',
+      'policy_changes',
+      'wipe_certificates',
+    ]);
   });
 
   test('cannot be changed by any role, nor by the owner', async () => {

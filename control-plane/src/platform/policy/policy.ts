@@ -1,6 +1,6 @@
 import { policies, type PolicyName } from '@gpuaas/contracts/generated/policies.ts';
 
-/** The value of a policy key that holds everywhere: today its declared default. The only reader of business values. */
+/** The declared default of a number. Only for what has no client at hand yet; use `services.policies.get`. */
 export function policy(name: PolicyName): number {
-  return policies[name].default;
+  return Number(policies[name].default);
 }

@@ -306,6 +306,28 @@ export interface PlatformKeys {
   sealed_private_key: Buffer;
 }
 
+export interface PolicyChanges {
+  actor_id: string;
+  actor_role: string;
+  after: Json | null;
+  before: Json | null;
+  changed_at: Generated<Timestamp>;
+  correlation_id: string;
+  id: string;
+  key: string;
+  organization_id: string | null;
+  project_id: string | null;
+  reason: Generated<string>;
+}
+
+export interface PolicyValues {
+  changed_at: Generated<Timestamp>;
+  key: string;
+  organization_id: string | null;
+  project_id: string | null;
+  value: Json;
+}
+
 export interface Projects {
   created_at: Generated<Timestamp>;
   id: string;
@@ -482,6 +504,8 @@ export interface DB {
   pending_logins: PendingLogins;
   permission_bindings: PermissionBindings;
   platform_keys: PlatformKeys;
+  policy_changes: PolicyChanges;
+  policy_values: PolicyValues;
   projects: Projects;
   regions: Regions;
   sessions: Sessions;

@@ -47,6 +47,9 @@ export const policiesForEveryRow: Record<string, string> = {
   'webhooks: every: gpuaas_worker': 'delivers the events of every tenant',
   'webhook_deliveries: every: gpuaas_worker': 'delivers the events of every tenant',
   'webhook_attempts: every: gpuaas_worker': 'delivers the events of every tenant',
+  'policy_values: every: gpuaas_operator': 'operators set policies for the platform and for single tenants',
+  'policy_values: every_read: gpuaas_worker': 'the policy client keeps every value in memory',
+  'policy_changes: every: gpuaas_operator': 'operators see how a value came to be, and add to it',
 };
 
 /** Tables that belong to tenants by their columns and still have no row-level security. */

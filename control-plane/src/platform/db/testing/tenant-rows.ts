@@ -69,6 +69,12 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
     values (${newId()}, ${user}, 'r', 'a', 't', 'i', 'succeeded', ${correlation}, ${organization})`.execute(
     db,
   );
+  await sql`insert into policy_values (key, organization_id, value)
+    values ('terminal.token_ttl_seconds', ${organization}, '60')`.execute(db);
+  await sql`insert into policy_changes (id, key, organization_id, after, actor_id, actor_role, correlation_id)
+    values (${newId()}, 'terminal.token_ttl_seconds', ${organization}, '60', ${user}, 'r', ${correlation})`.execute(
+    db,
+  );
   await sql`select emit_event(${newId()}, 'allocation.active', ${correlation}, ${organization}, ${allocation}, '{}')`.execute(
     db,
   );
