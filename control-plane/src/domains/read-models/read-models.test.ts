@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, type Database } from '../../platform/db/database.ts';
 import { createTestDatabase } from '../../platform/db/testing.ts';
@@ -9,10 +12,11 @@ import { rebuildReadModels } from './rebuild.ts';
 
 let database: Database;
 let drop: () => Promise<void>;
+let url: string;
 beforeAll(async () => {
   const created = await createTestDatabase();
-  drop = created.drop;
-  database = openDatabase(created.url);
+  ({ drop, url } = created);
+  database = openDatabase(url);
 });
 afterAll(async () => {
   await database?.close();
@@ -51,6 +55,24 @@ async function overviews() {
     .execute();
 }
 
+async function insertOverview(allocationId: string, position: bigint): Promise<void> {
+  await database.db
+    .insertInto('allocation_overviews')
+    .values({
+      allocation_id: allocationId,
+      organization_id: organizationId,
+      project_id: projectId,
+      state: 'released',
+      stage: 'released',
+      status: 'done',
+      message: 'long ago',
+      percent: 100,
+      event_position: position,
+      projected_at: new Date(),
+    })
+    .execute();
+}
+
 describe('read models', () => {
   it('shows the latest event of each allocation, whatever the order or number of deliveries', async () => {
     const [first, second] = [newId(), newId()];
@@ -74,5 +96,37 @@ describe('read models', () => {
     await database.db.updateTable('allocation_overviews').set({ message: 'damaged' }).execute();
     await rebuildReadModels(database.db);
     expect(await overviews()).toEqual(before);
+  });
+
+  it('keeps what the log no longer tells and removes what it never told', async () => {
+    const before = await overviews();
+    const [old, invented] = [newId(), newId()];
+    const { db } = database;
+    const { first } = await db
+      .selectFrom('outbox_events')
+      .select((eb) => eb.fn.min('position').as('first'))
+      .executeTakeFirstOrThrow();
+    // The position of a month that retention has dropped, and one that is no event's.
+    await insertOverview(old, BigInt(first) - 1n);
+    await insertOverview(invented, BigInt(first) + 1_000_000n);
+    expect(await rebuildReadModels(db)).toEqual({ events: 4, kept: 1, removed: 1 });
+    expect(await overviews()).toEqual(
+      [...before, { allocation_id: old, state: 'released', stage: 'released', message: 'long ago' }].toSorted(
+        (a, b) => a.allocation_id.localeCompare(b.allocation_id),
+      ),
+    );
+  });
+
+  it('is rebuilt by the command', async () => {
+    const before = await overviews();
+    await database.db.updateTable('allocation_overviews').set({ message: 'damaged' }).execute();
+    const script = fileURLToPath(new URL('../../../scripts/rebuild-read-models.ts', import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, [script], {
+      env: { ...process.env, DATABASE_URL: url },
+    });
+    expect(stdout).toBe('4 events replayed, 1 older rows kept, 0 rows removed that no event tells of\n');
+    const [kept] = before.filter(({ message }) => message === 'long ago');
+    const expected = before.map((row) => (row === kept ? { ...row, message: 'damaged' } : row));
+    expect(await overviews()).toEqual(expected);
   });
 });
