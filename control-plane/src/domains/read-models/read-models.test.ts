@@ -107,8 +107,8 @@ describe('read models', () => {
       .select((eb) => eb.fn.min('position').as('first'))
       .executeTakeFirstOrThrow();
     // The position of a month that retention has dropped, and one that is no event's.
-    await insertOverview(old, BigInt(first) - 1n);
-    await insertOverview(invented, BigInt(first) + 1_000_000n);
+    await insertOverview(old, first - 1n);
+    await insertOverview(invented, first + 1_000_000n);
     expect(await rebuildReadModels(db)).toEqual({ events: 4, kept: 1, removed: 1 });
     expect(await overviews()).toEqual(
       [...before, { allocation_id: old, state: 'released', stage: 'released', message: 'long ago' }].toSorted(
