@@ -271,7 +271,8 @@ create table allocations (
   released_at timestamp with time zone,
   failure jsonb,
   connection jsonb,
-  state_changed_at timestamp with time zone default now() not null
+  state_changed_at timestamp with time zone default now() not null,
+  owner_user_id uuid
 );
 create table api_keys (
   id uuid not null,
@@ -281,7 +282,10 @@ create table api_keys (
   secret_hash bytea not null,
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone,
-  revoked_at timestamp with time zone
+  revoked_at timestamp with time zone,
+  organization_id uuid,
+  scopes text[],
+  last_used_at timestamp with time zone
 );
 create table audit_logs (
   id uuid not null,
@@ -437,6 +441,14 @@ create table nodes (
   last_heartbeat_at timestamp with time zone,
   observed jsonb default '{}'::jsonb not null
 );
+create table organization_members (
+  id uuid not null,
+  organization_id uuid not null,
+  user_id uuid not null,
+  state text default 'active'::text not null,
+  created_at timestamp with time zone default now() not null,
+  disabled_at timestamp with time zone
+);
 create table organizations (
   id uuid not null,
   name text not null,
@@ -463,11 +475,22 @@ create table pending_logins (
 );
 create table permission_bindings (
   id uuid not null,
-  user_id uuid not null,
-  permission_group text not null,
+  user_id uuid,
+  permission_group text,
   scope text not null,
   organization_id uuid,
   project_id uuid,
+  created_at timestamp with time zone default now() not null,
+  permission_group_id uuid,
+  team_id uuid,
+  service_account_id uuid
+);
+create table permission_groups (
+  id uuid not null,
+  organization_id uuid not null,
+  name text not null,
+  description text default ''::text not null,
+  permissions text[] not null,
   created_at timestamp with time zone default now() not null
 );
 create table platform_keys (
@@ -512,6 +535,28 @@ create table schema_migrations (
   checksum text not null,
   applied_at timestamp with time zone default now() not null
 );
+create table service_account_tokens (
+  id uuid not null,
+  organization_id uuid not null,
+  service_account_id uuid not null,
+  prefix text not null,
+  secret_hash bytea not null,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone not null,
+  revoked_at timestamp with time zone,
+  last_used_at timestamp with time zone
+);
+create table service_accounts (
+  id uuid not null,
+  organization_id uuid not null,
+  project_id uuid not null,
+  name text not null,
+  description text default ''::text not null,
+  owner_user_id uuid,
+  state text default 'active'::text not null,
+  created_by uuid not null,
+  created_at timestamp with time zone default now() not null
+);
 create table sessions (
   id_hash bytea not null,
   user_id uuid not null,
@@ -537,6 +582,19 @@ create table sku_prices (
   currency text not null,
   per_gpu_hour_micros bigint not null,
   effective_from timestamp with time zone not null
+);
+create table team_members (
+  team_id uuid not null,
+  user_id uuid not null,
+  organization_id uuid not null,
+  created_at timestamp with time zone default now() not null
+);
+create table teams (
+  id uuid not null,
+  organization_id uuid not null,
+  name text not null,
+  description text default ''::text not null,
+  created_at timestamp with time zone default now() not null
 );
 create table terminal_tokens (
   token_hash bytea not null,
@@ -601,7 +659,8 @@ create table webhooks (
   previous_secret_expires_at timestamp with time zone,
   failing_since timestamp with time zone,
   created_by uuid not null,
-  created_at timestamp with time zone default now() not null
+  created_at timestamp with time zone default now() not null,
+  owner_user_id uuid
 );
 create table wipe_certificates (
   id uuid not null,
@@ -659,18 +718,24 @@ alter table node_enrolments add constraint node_enrolments_pkey PRIMARY KEY (id)
 alter table node_resource_slots add constraint node_resource_slots_pkey PRIMARY KEY (id);
 alter table node_tasks add constraint node_tasks_pkey PRIMARY KEY (id);
 alter table nodes add constraint nodes_pkey PRIMARY KEY (id);
+alter table organization_members add constraint organization_members_pkey PRIMARY KEY (id);
 alter table organizations add constraint organizations_pkey PRIMARY KEY (id);
 alter table outbox_events add constraint outbox_events_pkey PRIMARY KEY ("position", occurred_at);
 alter table pending_logins add constraint pending_logins_pkey PRIMARY KEY (state_hash);
 alter table permission_bindings add constraint permission_bindings_pkey PRIMARY KEY (id);
+alter table permission_groups add constraint permission_groups_pkey PRIMARY KEY (id);
 alter table platform_keys add constraint platform_keys_pkey PRIMARY KEY (name);
 alter table policy_changes add constraint policy_changes_pkey PRIMARY KEY (id);
 alter table projects add constraint projects_pkey PRIMARY KEY (id);
 alter table regions add constraint regions_pkey PRIMARY KEY (region);
 alter table schema_migrations add constraint schema_migrations_pkey PRIMARY KEY (version);
+alter table service_account_tokens add constraint service_account_tokens_pkey PRIMARY KEY (id);
+alter table service_accounts add constraint service_accounts_pkey PRIMARY KEY (id);
 alter table sessions add constraint sessions_pkey PRIMARY KEY (id_hash);
 alter table sku_catalog add constraint sku_catalog_pkey PRIMARY KEY (sku);
 alter table sku_prices add constraint sku_prices_pkey PRIMARY KEY (id);
+alter table team_members add constraint team_members_pkey PRIMARY KEY (team_id, user_id);
+alter table teams add constraint teams_pkey PRIMARY KEY (id);
 alter table terminal_tokens add constraint terminal_tokens_pkey PRIMARY KEY (token_hash);
 alter table tick_runs add constraint tick_runs_pkey PRIMARY KEY (tick, period_start);
 alter table users add constraint users_pkey PRIMARY KEY (id);
@@ -691,12 +756,20 @@ alter table node_resource_slots add constraint node_resource_slots_node_id_priva
 alter table node_resource_slots add constraint node_resource_slots_node_id_slot_index_key UNIQUE (node_id, slot_index);
 alter table node_tasks add constraint node_tasks_dedupe_key_key UNIQUE (dedupe_key);
 alter table nodes add constraint nodes_hostname_key UNIQUE (hostname);
+alter table organization_members add constraint organization_members_organization_id_user_id_key UNIQUE (organization_id, user_id);
 alter table outbox_events add constraint outbox_events_event_id_occurred_at_key UNIQUE (event_id, occurred_at);
-alter table permission_bindings add constraint permission_bindings_user_id_permission_group_scope_organiza_key UNIQUE NULLS NOT DISTINCT (user_id, permission_group, scope, organization_id, project_id);
+alter table permission_bindings add constraint permission_bindings_user_id_team_id_service_account_id_perm_key UNIQUE NULLS NOT DISTINCT (user_id, team_id, service_account_id, permission_group, permission_group_id, organization_id, project_id);
+alter table permission_groups add constraint permission_groups_organization_id_id_key UNIQUE (organization_id, id);
+alter table permission_groups add constraint permission_groups_organization_id_name_key UNIQUE (organization_id, name);
 alter table policy_values add constraint policy_values_key_organization_id_project_id_key UNIQUE NULLS NOT DISTINCT (key, organization_id, project_id);
 alter table projects add constraint projects_organization_id_id_key UNIQUE (organization_id, id);
 alter table projects add constraint projects_organization_id_name_key UNIQUE (organization_id, name);
+alter table service_account_tokens add constraint service_account_tokens_secret_hash_key UNIQUE (secret_hash);
+alter table service_accounts add constraint service_accounts_project_id_id_key UNIQUE (project_id, id);
+alter table service_accounts add constraint service_accounts_project_id_name_key UNIQUE (project_id, name);
 alter table sku_prices add constraint sku_prices_sku_region_currency_effective_from_key UNIQUE (sku, region, currency, effective_from);
+alter table teams add constraint teams_organization_id_id_key UNIQUE (organization_id, id);
+alter table teams add constraint teams_organization_id_name_key UNIQUE (organization_id, name);
 alter table users add constraint users_issuer_subject_key UNIQUE (issuer, subject);
 alter table wipe_certificates add constraint wipe_certificates_node_task_id_slot_id_key UNIQUE (node_task_id, slot_id);
 alter table allocation_resource_claims add constraint allocation_resource_claims_check CHECK (((claim_kind = 'slot'::text) = (slot_id IS NOT NULL)));
@@ -723,15 +796,26 @@ alter table node_resource_slots add constraint sellable_slot_is_complete CHECK (
 alter table node_tasks add constraint node_tasks_percent_check CHECK (((percent >= 0) AND (percent <= 100)));
 alter table node_tasks add constraint node_tasks_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'claimed'::text, 'succeeded'::text, 'failed'::text, 'expired'::text])));
 alter table nodes add constraint nodes_mode_check CHECK ((mode = ANY (ARRAY['slice'::text, 'baremetal'::text])));
+alter table organization_members add constraint organization_members_check CHECK (((state = 'disabled'::text) = (disabled_at IS NOT NULL)));
+alter table organization_members add constraint organization_members_state_check CHECK ((state = ANY (ARRAY['active'::text, 'disabled'::text])));
 alter table organizations add constraint organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
 alter table permission_bindings add constraint permission_bindings_check CHECK (((scope = 'platform'::text) = (organization_id IS NULL)));
 alter table permission_bindings add constraint permission_bindings_check1 CHECK (((scope = 'project'::text) = (project_id IS NOT NULL)));
+alter table permission_bindings add constraint permission_bindings_check2 CHECK ((num_nonnulls(permission_group, permission_group_id) = 1));
+alter table permission_bindings add constraint permission_bindings_check3 CHECK ((num_nonnulls(user_id, team_id, service_account_id) = 1));
+alter table permission_bindings add constraint permission_bindings_check4 CHECK (((scope <> 'platform'::text) OR ((user_id IS NOT NULL) AND (permission_group IS NOT NULL))));
+alter table permission_bindings add constraint permission_bindings_check5 CHECK (((service_account_id IS NULL) OR (scope = 'project'::text)));
 alter table permission_bindings add constraint permission_bindings_scope_check CHECK ((scope = ANY (ARRAY['platform'::text, 'tenant'::text, 'project'::text])));
+alter table permission_groups add constraint permission_groups_description_check CHECK ((length(description) <= 500));
+alter table permission_groups add constraint permission_groups_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
 alter table policy_changes add constraint policy_changes_reason_check CHECK ((length(reason) <= 500));
 alter table policy_values add constraint policy_values_check CHECK (((project_id IS NULL) OR (organization_id IS NOT NULL)));
 alter table policy_values add constraint policy_values_key_check CHECK (((length(key) >= 1) AND (length(key) <= 100)));
 alter table projects add constraint projects_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
 alter table regions add constraint regions_status_check CHECK ((status = ANY (ARRAY['enabled'::text, 'coming'::text])));
+alter table service_accounts add constraint service_accounts_description_check CHECK ((length(description) <= 500));
+alter table service_accounts add constraint service_accounts_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
+alter table service_accounts add constraint service_accounts_state_check CHECK ((state = ANY (ARRAY['active'::text, 'disabled'::text])));
 alter table sku_catalog add constraint sku_catalog_allowed_gpu_counts_check CHECK ((cardinality(allowed_gpu_counts) > 0));
 alter table sku_catalog add constraint sku_catalog_capacity_shape_check CHECK ((capacity_shape = ANY (ARRAY['baremetal'::text, 'gpu_slice'::text])));
 alter table sku_catalog add constraint sku_catalog_gpus_total_check CHECK (((gpus_total >= 1) AND (gpus_total <= 16)));
@@ -739,6 +823,8 @@ alter table sku_catalog add constraint sku_catalog_memory_gib_per_gpu_check CHEC
 alter table sku_catalog add constraint sku_catalog_vcpu_per_gpu_check CHECK ((vcpu_per_gpu > 0));
 alter table sku_prices add constraint sku_prices_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
 alter table sku_prices add constraint sku_prices_per_gpu_hour_micros_check CHECK ((per_gpu_hour_micros >= 0));
+alter table teams add constraint teams_description_check CHECK ((length(description) <= 500));
+alter table teams add constraint teams_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
 alter table tick_runs add constraint tick_runs_check CHECK ((period_end > period_start));
 alter table webhook_deliveries add constraint webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])));
 alter table webhooks add constraint webhooks_check CHECK (((sealed_previous_secret IS NULL) = (previous_secret_expires_at IS NULL)));
@@ -752,14 +838,15 @@ alter table allocation_access_keys add constraint allocation_access_keys_allocat
 alter table allocation_resource_claims add constraint allocation_resource_claims_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table allocation_resource_claims add constraint allocation_resource_claims_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table allocation_resource_claims add constraint allocation_resource_claims_slot_id_fkey FOREIGN KEY (slot_id) REFERENCES node_resource_slots(id);
-alter table allocations add constraint allocations_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table allocations add constraint allocations_image_fkey FOREIGN KEY (image) REFERENCES images(image);
 alter table allocations add constraint allocations_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table allocations add constraint allocations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table allocations add constraint allocations_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
+alter table allocations add constraint allocations_owner_user_id_fkey FOREIGN KEY (owner_user_id) REFERENCES users(id);
 alter table allocations add constraint allocations_price_id_fkey FOREIGN KEY (price_id) REFERENCES sku_prices(id);
 alter table allocations add constraint allocations_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
 alter table allocations add constraint allocations_sku_fkey FOREIGN KEY (sku) REFERENCES sku_catalog(sku);
+alter table api_keys add constraint api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table claim_cells add constraint claim_cells_claim_id_fkey FOREIGN KEY (claim_id) REFERENCES allocation_resource_claims(id);
 alter table claim_cells add constraint claim_cells_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
@@ -773,23 +860,37 @@ alter table node_resource_slots add constraint node_resource_slots_node_id_fkey 
 alter table node_resource_slots add constraint node_resource_slots_parent_slot_id_fkey FOREIGN KEY (parent_slot_id) REFERENCES node_resource_slots(id);
 alter table node_tasks add constraint node_tasks_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table nodes add constraint nodes_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
+alter table organization_members add constraint organization_members_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table organization_members add constraint organization_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table permission_bindings add constraint permission_bindings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table permission_bindings add constraint permission_bindings_organization_id_permission_group_id_fkey FOREIGN KEY (organization_id, permission_group_id) REFERENCES permission_groups(organization_id, id);
 alter table permission_bindings add constraint permission_bindings_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
+alter table permission_bindings add constraint permission_bindings_organization_id_team_id_fkey FOREIGN KEY (organization_id, team_id) REFERENCES teams(organization_id, id) ON DELETE CASCADE;
+alter table permission_bindings add constraint permission_bindings_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_members(organization_id, user_id) ON DELETE CASCADE;
+alter table permission_bindings add constraint permission_bindings_project_id_service_account_id_fkey FOREIGN KEY (project_id, service_account_id) REFERENCES service_accounts(project_id, id) ON DELETE CASCADE;
 alter table permission_bindings add constraint permission_bindings_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table permission_groups add constraint permission_groups_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table policy_values add constraint policy_values_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 alter table policy_values add constraint policy_values_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id) ON DELETE CASCADE;
 alter table projects add constraint projects_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table service_account_tokens add constraint service_account_tokens_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table service_account_tokens add constraint service_account_tokens_service_account_id_fkey FOREIGN KEY (service_account_id) REFERENCES service_accounts(id) ON DELETE CASCADE;
+alter table service_accounts add constraint service_accounts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table service_accounts add constraint service_accounts_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
+alter table service_accounts add constraint service_accounts_owner_user_id_fkey FOREIGN KEY (owner_user_id) REFERENCES users(id);
 alter table sessions add constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table sku_prices add constraint sku_prices_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
 alter table sku_prices add constraint sku_prices_sku_fkey FOREIGN KEY (sku) REFERENCES sku_catalog(sku);
+alter table team_members add constraint team_members_organization_id_team_id_fkey FOREIGN KEY (organization_id, team_id) REFERENCES teams(organization_id, id) ON DELETE CASCADE;
+alter table team_members add constraint team_members_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_members(organization_id, user_id) ON DELETE CASCADE;
+alter table teams add constraint teams_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table terminal_tokens add constraint terminal_tokens_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
-alter table terminal_tokens add constraint terminal_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table webhook_attempts add constraint webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON DELETE CASCADE;
 alter table webhook_deliveries add constraint webhook_deliveries_replay_of_fkey FOREIGN KEY (replay_of) REFERENCES webhook_deliveries(id) ON DELETE CASCADE;
 alter table webhook_deliveries add constraint webhook_deliveries_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE;
-alter table webhooks add constraint webhooks_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table webhooks add constraint webhooks_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table webhooks add constraint webhooks_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
+alter table webhooks add constraint webhooks_owner_user_id_fkey FOREIGN KEY (owner_user_id) REFERENCES users(id);
 alter table wipe_certificates add constraint wipe_certificates_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table wipe_certificates add constraint wipe_certificates_node_task_id_fkey FOREIGN KEY (node_task_id) REFERENCES node_tasks(id);
 alter table wipe_certificates add constraint wipe_certificates_slot_id_fkey FOREIGN KEY (slot_id) REFERENCES node_resource_slots(id);
@@ -799,7 +900,10 @@ alter table wipe_certificates add constraint wipe_certificates_slot_id_fkey FORE
 CREATE INDEX allocation_overviews_project ON public.allocation_overviews USING btree (project_id);
 CREATE INDEX allocation_resource_claims_allocation ON public.allocation_resource_claims USING btree (allocation_id);
 CREATE INDEX allocation_resource_claims_slot ON public.allocation_resource_claims USING btree (slot_id, created_at DESC);
+CREATE INDEX allocations_owner ON public.allocations USING btree (owner_user_id) WHERE (owner_user_id IS NOT NULL);
 CREATE INDEX allocations_project ON public.allocations USING btree (project_id, id DESC);
+CREATE INDEX api_keys_organization ON public.api_keys USING btree (organization_id, id DESC);
+CREATE INDEX api_keys_user ON public.api_keys USING btree (user_id, id DESC);
 CREATE INDEX audit_logs_target ON ONLY public.audit_logs USING btree (target_type, target_id, occurred_at);
 CREATE INDEX claim_cells_claim ON public.claim_cells USING btree (claim_id);
 CREATE INDEX handled_events_age ON public.handled_events USING btree (handled_at);
@@ -809,15 +913,23 @@ CREATE UNIQUE INDEX incidents_one_open ON public.incidents USING btree (dedupe_k
 CREATE INDEX node_resource_slots_available ON public.node_resource_slots USING btree (node_id) WHERE (state = 'available'::text);
 CREATE INDEX node_tasks_open ON public.node_tasks USING btree (node_id, created_at) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text]));
 CREATE INDEX node_tasks_recent ON public.node_tasks USING btree (created_at DESC, id DESC);
+CREATE INDEX organization_members_user ON public.organization_members USING btree (user_id);
 CREATE INDEX outbox_events_cursor ON ONLY public.outbox_events USING btree (xid, "position");
 CREATE INDEX outbox_events_subject ON ONLY public.outbox_events USING btree (subject_id, xid);
+CREATE INDEX permission_bindings_organization ON public.permission_bindings USING btree (organization_id, id);
+CREATE INDEX permission_bindings_service_account ON public.permission_bindings USING btree (service_account_id);
+CREATE INDEX permission_bindings_team ON public.permission_bindings USING btree (team_id);
 CREATE INDEX policy_changes_key ON public.policy_changes USING btree (key, id);
 CREATE INDEX policy_values_tenant ON public.policy_values USING btree (organization_id, project_id);
+CREATE INDEX service_account_tokens_account ON public.service_account_tokens USING btree (service_account_id);
+CREATE INDEX service_accounts_owner ON public.service_accounts USING btree (owner_user_id);
+CREATE INDEX team_members_user ON public.team_members USING btree (user_id);
 CREATE INDEX webhook_deliveries_age ON public.webhook_deliveries USING btree (created_at);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook_id, next_attempt_at) WHERE (state = 'pending'::text);
 CREATE INDEX webhook_deliveries_leased ON public.webhook_deliveries USING btree (webhook_id, leased_until) WHERE ((state = 'pending'::text) AND (leased_until > '-infinity'::timestamp with time zone));
 CREATE INDEX webhook_deliveries_log ON public.webhook_deliveries USING btree (webhook_id, id DESC);
 CREATE UNIQUE INDEX webhook_deliveries_once ON public.webhook_deliveries USING btree (webhook_id, event_id) WHERE (replay_of IS NULL);
+CREATE INDEX webhooks_owner ON public.webhooks USING btree (owner_user_id) WHERE (owner_user_id IS NOT NULL);
 CREATE INDEX webhooks_project ON public.webhooks USING btree (project_id, id DESC);
 CREATE INDEX wipe_certificates_allocation ON public.wipe_certificates USING btree (allocation_id);
 CREATE INDEX workflow_starts_order ON public.workflow_starts USING btree ("position");
@@ -840,19 +952,27 @@ alter table allocation_access_keys enable row level security;
 alter table allocation_overviews enable row level security;
 alter table allocation_resource_claims enable row level security;
 alter table allocations enable row level security;
+alter table api_keys enable row level security;
 alter table audit_logs enable row level security;
 alter table claim_cells enable row level security;
 alter table idempotency_keys enable row level security;
 alter table node_tasks enable row level security;
+alter table organization_members enable row level security;
 alter table organizations enable row level security;
 alter table outbox_events enable row level security;
 alter table pending_logins enable row level security;
 alter table permission_bindings enable row level security;
+alter table permission_groups enable row level security;
 alter table policy_changes enable row level security;
 alter table policy_values enable row level security;
 alter table projects enable row level security;
+alter table service_account_tokens enable row level security;
+alter table service_accounts enable row level security;
 alter table sessions enable row level security;
+alter table team_members enable row level security;
+alter table teams enable row level security;
 alter table terminal_tokens enable row level security;
+alter table users enable row level security;
 alter table webhook_attempts enable row level security;
 alter table webhook_deliveries enable row level security;
 alter table webhooks enable row level security;
@@ -861,17 +981,24 @@ create policy every on allocation_access_keys as permissive for all to gpuaas_ga
 create policy every on allocation_overviews as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on allocation_resource_claims as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on allocations as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
+create policy every on api_keys as permissive for all to gpuaas_auth using (true);
 create policy every on audit_logs as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
 create policy every on node_tasks as permissive for all to gpuaas_operator, gpuaas_worker using (true);
+create policy every on organization_members as permissive for all to gpuaas_auth using (true);
 create policy every on organizations as permissive for select to gpuaas_operator using (true);
 create policy every on outbox_events as permissive for select to gpuaas_node, gpuaas_operator, gpuaas_placement, gpuaas_relay, gpuaas_worker using (true);
 create policy every on pending_logins as permissive for all to gpuaas_auth using (true);
 create policy every on permission_bindings as permissive for all to gpuaas_auth using (true);
+create policy every on permission_groups as permissive for select to gpuaas_auth using (true);
 create policy every on policy_changes as permissive for all to gpuaas_operator using (true);
 create policy every on policy_values as permissive for all to gpuaas_operator using (true);
 create policy every on projects as permissive for select to gpuaas_operator using (true);
+create policy every on service_account_tokens as permissive for all to gpuaas_auth using (true);
+create policy every on service_accounts as permissive for select to gpuaas_auth using (true);
 create policy every on sessions as permissive for all to gpuaas_auth using (true);
+create policy every on team_members as permissive for select to gpuaas_auth using (true);
 create policy every on terminal_tokens as permissive for all to gpuaas_gateway using (true);
+create policy every on users as permissive for all to gpuaas_auth using (true);
 create policy every on webhook_attempts as permissive for all to gpuaas_worker using (true);
 create policy every on webhook_deliveries as permissive for all to gpuaas_worker using (true);
 create policy every on webhooks as permissive for all to gpuaas_worker using (true);
@@ -887,6 +1014,9 @@ create policy observed_on_it on allocations as permissive for update to gpuaas_n
 create policy of_its_machines on outbox_events as permissive for insert to gpuaas_node with check (((organization_id IS NULL) OR (EXISTS ( SELECT
    FROM allocations a
   WHERE ((a.id = outbox_events.subject_id) AND (a.organization_id = outbox_events.organization_id))))));
+create policy of_own_tenants on users as permissive for select to gpuaas_tenant using (((id = ( SELECT scope_caller() AS scope_caller)) OR (EXISTS ( SELECT
+   FROM organization_members m
+  WHERE (m.user_id = users.id)))));
 create policy old on idempotency_keys as permissive for all to gpuaas_worker using ((created_at < (now() - '24:00:00'::interval)));
 create policy on_it on allocations as permissive for select to gpuaas_node using ((node_id = ( SELECT scope_node() AS scope_node)));
 create policy own on allocation_overviews as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
@@ -894,14 +1024,22 @@ create policy own on allocation_resource_claims as permissive for insert to gpua
    FROM allocations a
   WHERE (a.id = allocation_resource_claims.allocation_id))));
 create policy own on allocations as permissive for all to gpuaas_placement, gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on api_keys as permissive for all to gpuaas_tenant using (((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])) OR ((organization_id IS NULL) AND (user_id = ( SELECT scope_caller() AS scope_caller)))));
 create policy own on audit_logs as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on idempotency_keys as permissive for all to gpuaas_operator, gpuaas_tenant using ((caller_id = ( SELECT scope_caller() AS scope_caller)));
 create policy own on node_tasks as permissive for all to gpuaas_node using ((node_id = ( SELECT scope_node() AS scope_node)));
+create policy own on organization_members as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on organizations as permissive for all to gpuaas_tenant using ((id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on outbox_events as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on permission_bindings as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on permission_groups as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on policy_changes as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on policy_values as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on projects as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on service_account_tokens as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on service_accounts as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on team_members as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on teams as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on terminal_tokens as permissive for all to gpuaas_tenant using ((EXISTS ( SELECT
    FROM allocations a
   WHERE (a.id = terminal_tokens.allocation_id))));
@@ -936,10 +1074,16 @@ grant delete on terminal_tokens to gpuaas_worker;
 grant delete, insert on allocation_access_keys to gpuaas_worker;
 grant delete, insert on terminal_tokens to gpuaas_tenant;
 grant delete, insert, select on handled_events to gpuaas_worker;
+grant delete, insert, select on organization_members to gpuaas_tenant;
 grant delete, insert, select on pending_logins to gpuaas_auth;
+grant delete, insert, select on permission_bindings to gpuaas_tenant;
+grant delete, insert, select on permission_groups to gpuaas_tenant;
 grant delete, insert, select on policy_values to gpuaas_operator;
 grant delete, insert, select on policy_values to gpuaas_tenant;
+grant delete, insert, select on service_accounts to gpuaas_tenant;
 grant delete, insert, select on sessions to gpuaas_auth;
+grant delete, insert, select on team_members to gpuaas_tenant;
+grant delete, insert, select on teams to gpuaas_tenant;
 grant delete, insert, select, update on allocation_overviews to gpuaas_worker;
 grant delete, insert, select, update on event_consumers to gpuaas_relay;
 grant delete, insert, select, update on tick_runs to gpuaas_worker;
@@ -955,6 +1099,7 @@ grant execute on function drop_month_partitions(text,timestamp with time zone) t
 grant execute on function signal_workflow(text,text,json) to gpuaas_node;
 grant execute on function signal_workflow(text,text,json) to gpuaas_worker;
 grant insert on allocation_resource_claims to gpuaas_placement;
+grant insert on api_keys to gpuaas_tenant;
 grant insert on audit_logs to gpuaas_gateway;
 grant insert on audit_logs to gpuaas_node;
 grant insert on audit_logs to gpuaas_worker;
@@ -962,6 +1107,7 @@ grant insert on organizations to gpuaas_auth;
 grant insert on outbox_events to gpuaas_node;
 grant insert on outbox_events to gpuaas_placement;
 grant insert on projects to gpuaas_auth;
+grant insert on service_account_tokens to gpuaas_tenant;
 grant insert on workflow_starts to gpuaas_tenant;
 grant insert, select on allocations to gpuaas_tenant;
 grant insert, select on audit_logs to gpuaas_operator;
@@ -973,6 +1119,7 @@ grant insert, select on node_enrolments to gpuaas_operator;
 grant insert, select on node_resource_slots to gpuaas_operator;
 grant insert, select on node_tasks to gpuaas_operator;
 grant insert, select on nodes to gpuaas_node;
+grant insert, select on organization_members to gpuaas_auth;
 grant insert, select on outbox_events to gpuaas_operator;
 grant insert, select on outbox_events to gpuaas_tenant;
 grant insert, select on outbox_events to gpuaas_worker;
@@ -991,9 +1138,12 @@ grant select (created_at) on idempotency_keys to gpuaas_worker;
 grant select (expires_at) on pending_logins to gpuaas_worker;
 grant select (expires_at) on sessions to gpuaas_worker;
 grant select (expires_at) on terminal_tokens to gpuaas_worker;
+grant select (id, email, name) on users to gpuaas_tenant;
 grant select (id, organization_id) on allocations to gpuaas_placement;
 grant select (id, organization_id, project_id, state, observed_state, node_id, active_at) on allocations to gpuaas_node;
+grant select (id, organization_id, service_account_id, prefix, created_at, expires_at, revoked_at, last_used_at) on service_account_tokens to gpuaas_tenant;
 grant select (id, organization_id, state, desired_state, node_id, connection) on allocations to gpuaas_gateway;
+grant select (id, user_id, name, prefix, created_at, expires_at, revoked_at, organization_id, scopes, last_used_at) on api_keys to gpuaas_tenant;
 grant select (workflow_id) on workflow_starts to gpuaas_tenant;
 grant select (xid, subject_id) on outbox_events to gpuaas_node;
 grant select (xid, subject_id) on outbox_events to gpuaas_placement;
@@ -1020,18 +1170,22 @@ grant select on nodes to gpuaas_worker;
 grant select on organizations to gpuaas_operator;
 grant select on organizations to gpuaas_tenant;
 grant select on outbox_events to gpuaas_relay;
+grant select on permission_groups to gpuaas_auth;
 grant select on policy_values to gpuaas_worker;
 grant select on projects to gpuaas_operator;
 grant select on projects to gpuaas_tenant;
 grant select on regions to gpuaas_operator;
 grant select on regions to gpuaas_tenant;
 grant select on regions to gpuaas_worker;
+grant select on service_account_tokens to gpuaas_auth;
+grant select on service_accounts to gpuaas_auth;
 grant select on sku_catalog to gpuaas_operator;
 grant select on sku_catalog to gpuaas_tenant;
 grant select on sku_catalog to gpuaas_worker;
 grant select on sku_prices to gpuaas_operator;
 grant select on sku_prices to gpuaas_tenant;
 grant select on sku_prices to gpuaas_worker;
+grant select on team_members to gpuaas_auth;
 grant select on webhook_attempts to gpuaas_tenant;
 grant select on wipe_certificates to gpuaas_operator;
 grant select on wipe_certificates to gpuaas_tenant;
@@ -1040,17 +1194,25 @@ grant select, update on node_tasks to gpuaas_node;
 grant select, update on webhooks to gpuaas_worker;
 grant update (acknowledged_at, acknowledged_by, resolved_at, resolved_by, resolution) on incidents to gpuaas_operator;
 grant update (agent_version, boot_id, last_heartbeat_at, observed) on nodes to gpuaas_node;
-grant update (desired_state, release_requested_at, release_attempts) on allocations to gpuaas_tenant;
+grant update (desired_state, release_requested_at, release_attempts, owner_user_id) on allocations to gpuaas_tenant;
 grant update (email, name) on users to gpuaas_auth;
 grant update (enabled) on sku_catalog to gpuaas_operator;
+grant update (expires_at, revoked_at) on service_account_tokens to gpuaas_tenant;
+grant update (last_used_at) on api_keys to gpuaas_auth;
+grant update (last_used_at) on service_account_tokens to gpuaas_auth;
 grant update (mode, draining) on nodes to gpuaas_operator;
 grant update (name) on projects to gpuaas_tenant;
+grant update (name, description) on teams to gpuaas_tenant;
+grant update (name, description, owner_user_id, state) on service_accounts to gpuaas_tenant;
+grant update (name, description, permissions) on permission_groups to gpuaas_tenant;
 grant update (observed_state) on allocations to gpuaas_node;
 grant update (released_at) on allocation_resource_claims to gpuaas_worker;
 grant update (response_status, response_body, response_location) on idempotency_keys to gpuaas_operator;
 grant update (response_status, response_body, response_location) on idempotency_keys to gpuaas_tenant;
+grant update (revoked_at) on api_keys to gpuaas_tenant;
 grant update (revoked_at) on node_certificates to gpuaas_operator;
 grant update (state) on node_resource_slots to gpuaas_placement;
+grant update (state, disabled_at) on organization_members to gpuaas_tenant;
 grant update (state, health_state, health_detail) on node_resource_slots to gpuaas_operator;
 grant update (state, health_state, health_detail, last_wipe_id) on node_resource_slots to gpuaas_worker;
 grant update (used_at) on node_enrolments to gpuaas_node;

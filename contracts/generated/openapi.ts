@@ -783,12 +783,18 @@ export interface components {
         };
         Permissions: string[];
         Me: {
+            /** @description Null when a service account asks. */
             user: {
                 /** Format: uuid */
                 id: string;
                 email: string;
                 name: string;
-            };
+            } | null;
+            service_account: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+            } | null;
             /** @description Send as `X-CSRF-Token` with mutations of a browser session; null for API keys. */
             csrf_token: string | null;
             platform_permissions: components["schemas"]["Permissions"];
@@ -796,6 +802,7 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 name: string;
+                resource_name: string;
                 permissions: components["schemas"]["Permissions"];
                 projects: {
                     /** Format: uuid */

@@ -34,7 +34,13 @@ files.set('problems.ts', constant('problems.yaml', 'problems', 'ProblemCode'));
 files.set('events.ts', await eventTypes(join(root, 'asyncapi.yaml'), header));
 files.set('incidents.ts', constant('incidents.yaml', 'incidentTypes', 'IncidentType'));
 files.set('permissions.ts', permissions());
-files.set('policies.ts', policyTypes(join(root, 'policies.yaml'), header, permissionData().permissions));
+files.set(
+  'policies.ts',
+  policyTypes(join(root, 'policies.yaml'), header, {
+    ...permissionData().tenant,
+    ...permissionData().platform,
+  }),
+);
 
 const check = process.argv.includes('--check');
 let drift = 0;
@@ -61,9 +67,16 @@ function constant(file: string, name: string, type: string): string {
   return `${header}export const ${name} = ${JSON.stringify(data, null, 2)} as const;\n\nexport type ${type} = keyof typeof ${name};\n`;
 }
 
+interface PermissionGroupSource {
+  display_name: string;
+  scope: 'tenant' | 'project' | 'platform';
+  permissions: string[] | 'all';
+}
+
 interface PermissionData {
-  permissions: Record<string, string>;
-  groups: Record<string, { permissions: string[] }>;
+  tenant: Record<string, string>;
+  platform: Record<string, string>;
+  groups: Record<string, PermissionGroupSource>;
 }
 
 function permissionData(): PermissionData {
@@ -71,16 +84,26 @@ function permissionData(): PermissionData {
 }
 
 function permissions(): string {
-  const data = permissionData();
-  for (const [group, { permissions: granted }] of Object.entries(data.groups)) {
-    const unknown = granted.filter((p) => !(p in data.permissions));
-    if (unknown.length > 0) throw new Error(`permission group ${group} grants unknown ${unknown.join(', ')}`);
-  }
+  const { tenant, platform, groups } = permissionData();
+  const both = Object.keys(tenant).filter((name) => name in platform);
+  if (both.length > 0) throw new Error(`on both sides: ${both.join(', ')}`);
+  const resolved = Object.entries(groups).map(([name, group]) => {
+    const side = Object.keys(group.scope === 'platform' ? platform : tenant);
+    const granted = group.permissions === 'all' ? side : group.permissions;
+    const unknown = granted.filter((permission) => !side.includes(permission));
+    if (unknown.length > 0) throw new Error(`permission group ${name} cannot grant ${unknown.join(', ')}`);
+    return [name, { ...group, permissions: granted }];
+  });
+  const json = (value: unknown): string => JSON.stringify(value, null, 2);
   return [
     header,
-    `export const permissions = ${JSON.stringify(data.permissions, null, 2)} as const;\n\n`,
-    `export type Permission = keyof typeof permissions;\n\n`,
-    `export const permissionGroups = ${JSON.stringify(data.groups, null, 2)} as const;\n\n`,
+    `export const tenantPermissions = ${json(tenant)} as const;\n\n`,
+    `export const platformPermissions = ${json(platform)} as const;\n\n`,
+    `export const permissions = { ...tenantPermissions, ...platformPermissions } as const;\n\n`,
+    `export type TenantPermission = keyof typeof tenantPermissions;\n`,
+    `export type PlatformPermission = keyof typeof platformPermissions;\n`,
+    `export type Permission = TenantPermission | PlatformPermission;\n\n`,
+    `export const permissionGroups = ${json(Object.fromEntries(resolved))} as const;\n\n`,
     `export type PermissionGroup = keyof typeof permissionGroups;\n`,
   ].join('');
 }

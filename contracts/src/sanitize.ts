@@ -36,7 +36,7 @@ export function isSecretName(name: string): boolean {
 }
 
 const SECRET_VALUES = [
-  /gpk_[A-Za-z0-9_-]{16,}/g,
+  /gp[kis]_[A-Za-z0-9_-]{16,}/g,
   /gpe_[A-Za-z0-9_.-]{16,}/g,
   /whsec_[A-Za-z0-9+/=]{16,}/g,
   /eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { sql } from 'kysely';
 import { createSession } from '@gpuaas/control-plane/platform/auth/sessions';
-import { newApiKey } from '@gpuaas/control-plane/platform/auth/secrets';
+import { newSecret } from '@gpuaas/control-plane/platform/auth/secrets';
 import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
 import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
 import type { FastifyInstance, InjectOptions } from 'fastify';
@@ -59,7 +59,7 @@ describe('secrets', () => {
     const operator = { authorization: `Bearer ${api.people['operator']!.apiKey}` };
     expect((await send(api.server, { url: '/api/v1/me', headers: operator })).status).toBe(200);
 
-    const unknownKey = plant('unknown api key', newApiKey());
+    const unknownKey = plant('unknown api key', newSecret('gpk'));
     const malformedKey = plant('malformed api key', 'gpk_canarycanarycanarycanary');
     const basic = plant('basic password', Buffer.from('someone:basic-canary-51ab').toString('base64'));
     for (const authorization of [

@@ -53,7 +53,7 @@ const reviewed: readonly { file: string; way: string; why: string }[] = [
     why: 'loads the platform’s keys before anything is served; every role binds the handle before it works with it',
   },
   {
-    file: 'platform/auth/authenticate.ts',
+    file: 'platform/auth/credentials.ts',
     way: 'the pool',
     why: 'the pool of identities, whose connections act as gpuaas_auth',
   },

@@ -12,7 +12,10 @@ export function addMe(program: Command): void {
       const me = await unwrap(client.GET('/api/v1/me'));
       print(json, me, () => {
         const projects = me.organizations.flatMap((o) => o.projects.map((p) => [p.id, p.name, o.name]));
-        return `${me.user.name} <${me.user.email}>\n${table([['PROJECT', 'NAME', 'ORGANIZATION'], ...projects])}`;
+        const who = me.user
+          ? `${me.user.name} <${me.user.email}>`
+          : `service account ${me.service_account?.name}`;
+        return `${who}\n${table([['PROJECT', 'NAME', 'ORGANIZATION'], ...projects])}`;
       });
     });
 }

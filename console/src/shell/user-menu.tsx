@@ -6,6 +6,7 @@ import type { Me } from '../api/types.ts';
 import { MENU_ITEM_CLASS, MENU_POPUP_CLASS } from '../ui/menu-class.ts';
 
 export function UserMenu({ me }: { me: Me }) {
+  const { name, email } = me.user ?? { name: '', email: '' };
   const leave = useMutation({ mutationFn: signOut });
   return (
     <Menu.Root modal={false}>
@@ -14,12 +15,12 @@ export function UserMenu({ me }: { me: Me }) {
           aria-hidden
           className="flex size-7 shrink-0 items-center justify-center rounded-full bg-accent-wash text-xs font-semibold text-accent-text"
         >
-          {initials(me.user.name)}
+          {initials(name)}
         </span>
         <span className="sr-only">Account menu of</span>
         <span className="flex min-w-0 flex-1 flex-col">
-          <span className="truncate text-sm font-medium">{me.user.name}</span>
-          <span className="truncate text-xs text-ink-faint">{me.user.email}</span>
+          <span className="truncate text-sm font-medium">{name}</span>
+          <span className="truncate text-xs text-ink-faint">{email}</span>
         </span>
         <ChevronsUpDown aria-hidden className="size-3.5 shrink-0 text-ink-faint" />
       </Menu.Trigger>

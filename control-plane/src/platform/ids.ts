@@ -32,3 +32,18 @@ export function resourceName(parts: ResourceNameParts): string {
     parts.resourceId,
   ].join(':');
 }
+
+/** The name of something a project owns that is in no region. */
+export function projectResourceName(
+  organizationId: string,
+  projectId: string,
+  resourceType: string,
+  resourceId: string,
+): string {
+  return resourceName({ region: 'global', organizationId, projectId, resourceType, resourceId });
+}
+
+/** The name of something a whole tenant owns: it stands in no project. */
+export function tenantResourceName(organizationId: string, resourceType: string, resourceId: string): string {
+  return projectResourceName(organizationId, '-', resourceType, resourceId);
+}

@@ -53,7 +53,8 @@ export async function createAllocation(
       currency: offer.perGpuHour.currency,
       per_gpu_hour_micros: offer.perGpuHour.micros,
       price_id: offer.priceId,
-      created_by: caller.userId,
+      created_by: caller.id,
+      owner_user_id: caller.userId,
       correlation_id: correlationId,
     })
     .returningAll()

@@ -17,7 +17,7 @@ export function enrollingNode(): NodeCaller {
   return {
     id: NOBODY,
     nodeId: NOBODY,
-    userId: null,
+    actorId: null,
     role: 'enrolling_node',
     authorised: true,
     scope: { role: 'gpuaas_node' },
@@ -45,7 +45,7 @@ export async function nodeOfConnection(db: Db, request: IncomingMessage): Promis
 }
 
 export function enrolledNode(nodeId: string): NodeCaller {
-  return { id: nodeId, nodeId, userId: null, role: 'node', authorised: true, scope: nodeScope(nodeId) };
+  return { id: nodeId, nodeId, actorId: null, role: 'node', authorised: true, scope: nodeScope(nodeId) };
 }
 
 export function nodeScope(nodeId: string): Scope {

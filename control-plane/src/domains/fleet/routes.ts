@@ -79,7 +79,7 @@ export function fleetRoutes(services: Services): Handlers<FleetOperations, Calle
           pool: body.pool ?? 'default',
           rack: body.rack ?? 'unassigned',
           nodeFamily: body.node_family ?? 'hgx-h200',
-          createdBy: caller.userId,
+          createdBy: caller.id,
         });
         const answer = { id, token, expires_at: expiresAt.toISOString() };
         return {

@@ -26,7 +26,7 @@ export function incidentRoutes({ clock }: Services): Handlers<IncidentOperations
       audit({ targetType: 'incident', targetId: params.incident_id });
       return mutate(async (tx) => {
         authorize(caller, 'incident.manage', platform);
-        const body = await acknowledgeIncident(tx, clock.now(), params.incident_id, caller.userId);
+        const body = await acknowledgeIncident(tx, clock.now(), params.incident_id, caller.id);
         return { status: 200, body };
       });
     },
@@ -35,7 +35,7 @@ export function incidentRoutes({ clock }: Services): Handlers<IncidentOperations
       audit({ targetType: 'incident', targetId: params.incident_id, detail: { resolution } });
       return mutate(async (tx) => {
         authorize(caller, 'incident.manage', platform);
-        const closed = await closeIncident(tx, clock.now(), params.incident_id, caller.userId, resolution);
+        const closed = await closeIncident(tx, clock.now(), params.incident_id, caller.id, resolution);
         return { status: 200, body: closed };
       });
     },

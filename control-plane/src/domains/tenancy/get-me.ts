@@ -1,44 +1,35 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { permissionsAt, type Caller } from '../../platform/auth/caller.ts';
 import type { Db } from '../../platform/db/database.ts';
-import { resourceName } from '../../platform/ids.ts';
+import { projectResourceName, tenantResourceName } from '../../platform/ids.ts';
 
 type Me = components['schemas']['Me'];
 
 /** The caller with every organization and project they may see, and their rights in each. */
 export async function getMe(db: Db, caller: Caller): Promise<Me> {
-  const organizationIds = [...new Set(caller.bindings.flatMap((b) => b.organizationId ?? []))];
-  const organizations =
-    organizationIds.length === 0
-      ? []
-      : await db
-          .selectFrom('organizations')
-          .selectAll()
-          .where('id', 'in', organizationIds)
-          .orderBy('id')
-          .execute();
-  const projects =
-    organizationIds.length === 0
-      ? []
-      : await db
-          .selectFrom('projects')
-          .selectAll()
-          .where('organization_id', 'in', organizationIds)
-          .orderBy('id')
-          .execute();
+  const organizations = await db
+    .selectFrom('organizations')
+    .selectAll()
+    .where('id', 'in', [...caller.organizationIds, NOWHERE])
+    .orderBy('id')
+    .execute();
+  const projects = await db
+    .selectFrom('projects')
+    .selectAll()
+    .where('organization_id', 'in', [...caller.organizationIds, NOWHERE])
+    .orderBy('id')
+    .execute();
+  const { credential, userId, email, name } = caller;
   return {
-    user: { id: caller.userId, email: caller.email, name: caller.name },
-    csrf_token: caller.credential.kind === 'session' ? caller.credential.csrfToken : null,
+    user: userId === null ? null : { id: userId, email, name },
+    service_account: userId === null ? { id: caller.id, name } : null,
+    csrf_token: credential.kind === 'session' ? credential.csrfToken : null,
     platform_permissions: [...permissionsAt(caller.bindings, { kind: 'platform' })],
     organizations: organizations.map((organization) => ({
       id: organization.id,
       name: organization.name,
-      permissions: [
-        ...permissionsAt(
-          caller.bindings.filter((b) => b.scope === 'tenant'),
-          { kind: 'project', organizationId: organization.id, projectId: '' },
-        ),
-      ],
+      resource_name: tenantResourceName(organization.id, 'organization', organization.id),
+      permissions: [...permissionsAt(caller.bindings, { kind: 'tenant', organizationId: organization.id })],
       projects: projects
         .filter((project) => project.organization_id === organization.id)
         .map((project) => ({
@@ -49,18 +40,15 @@ export async function getMe(db: Db, caller: Caller): Promise<Me> {
         .map(({ project, permissions }) => ({
           id: project.id,
           name: project.name,
-          resource_name: resourceName({
-            region: 'global',
-            organizationId: project.organization_id,
-            projectId: project.id,
-            resourceType: 'project',
-            resourceId: project.id,
-          }),
+          resource_name: projectResourceName(project.organization_id, project.id, 'project', project.id),
           permissions,
         })),
     })),
   };
 }
+
+/** `in ()` is no SQL. */
+const NOWHERE = '00000000-0000-0000-0000-000000000000';
 
 function projectPermissions(caller: Caller, organizationId: string, projectId: string): string[] {
   return [...permissionsAt(caller.bindings, { kind: 'project', organizationId, projectId })];

@@ -46,7 +46,7 @@ export function tenancyRoutes(
       return { status: 302, body: undefined, location: returnTo };
     },
     logout({ caller, reply, audit, mutate }) {
-      audit({ targetType: 'user', targetId: caller.userId });
+      audit({ targetType: 'user', targetId: caller.id });
       return mutate(async (tx) => {
         const { credential } = caller;
         if (credential.kind === 'session') {

@@ -1,7 +1,8 @@
-import type { PermissionGroup } from '@gpuaas/contracts/generated/permissions.ts';
-import { hashSecret, newApiKey } from '../../platform/auth/secrets.ts';
+import { permissionGroups, type PermissionGroup } from '@gpuaas/contracts/generated/permissions.ts';
+import { hashSecret, newSecret, secretPrefix } from '../../platform/auth/secrets.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { newId } from '../../platform/ids.ts';
+import { addMember, DEFAULT_PROJECT } from './create-organization.ts';
 
 export interface DemoPerson {
   key: string;
@@ -9,7 +10,7 @@ export interface DemoPerson {
   email: string;
   name: string;
   password: string;
-  group: PermissionGroup;
+  groups: readonly PermissionGroup[];
   organization: string | null;
 }
 
@@ -21,7 +22,7 @@ export const demoPeople: readonly DemoPerson[] = [
     email: 'operator@gpuaas.test',
     name: 'Platform Operator',
     password: 'operator-demo',
-    group: 'fleet_operator',
+    groups: ['fleet_operator', 'platform_admin'],
     organization: null,
   },
   {
@@ -30,7 +31,7 @@ export const demoPeople: readonly DemoPerson[] = [
     email: 'admin@acme.test',
     name: 'Tenant Admin',
     password: 'admin-demo',
-    group: 'tenant_admin',
+    groups: ['tenant_admin'],
     organization: 'Acme Research',
   },
   {
@@ -39,7 +40,7 @@ export const demoPeople: readonly DemoPerson[] = [
     email: 'member@acme.test',
     name: 'Tenant Member',
     password: 'member-demo',
-    group: 'regular_user',
+    groups: ['regular_user'],
     organization: 'Acme Research',
   },
   {
@@ -48,7 +49,7 @@ export const demoPeople: readonly DemoPerson[] = [
     email: 'member@globex.test',
     name: 'Second Tenant Member',
     password: 'globex-demo',
-    group: 'tenant_admin',
+    groups: ['tenant_admin'],
     organization: 'Globex Labs',
   },
 ];
@@ -69,8 +70,9 @@ export async function seedDemoPeople(
   for (const person of demoPeople) {
     const userId = await findOrCreateUser(tx, issuer, person);
     const tenant = person.organization ? await findOrCreateTenant(tx, person.organization) : null;
-    await bind(tx, userId, person, tenant);
-    const apiKey = await keepOrCreateKey(tx, userId, knownKeys.get(person.email));
+    if (tenant) await addMember(tx, tenant.organizationId, userId);
+    for (const group of person.groups) await bind(tx, userId, group, tenant);
+    const apiKey = await keepOrCreateKey(tx, userId, tenant, knownKeys.get(person.email));
     seeded.push({
       ...person,
       apiKey,
@@ -104,37 +106,40 @@ async function findOrCreateTenant(tx: Tx, name: string): Promise<Tenant> {
     .innerJoin('projects as p', 'p.organization_id', 'o.id')
     .select(['o.id as organizationId', 'p.id as projectId'])
     .where('o.name', '=', name)
-    .where('p.name', '=', 'default')
+    .where('p.name', '=', DEFAULT_PROJECT)
     .executeTakeFirst();
   if (existing) return existing;
   const tenant = { organizationId: newId(), projectId: newId() };
   await tx.insertInto('organizations').values({ id: tenant.organizationId, name }).execute();
   await tx
     .insertInto('projects')
-    .values({ id: tenant.projectId, organization_id: tenant.organizationId, name: 'default' })
+    .values({ id: tenant.projectId, organization_id: tenant.organizationId, name: DEFAULT_PROJECT })
     .execute();
   return tenant;
 }
 
-async function bind(tx: Tx, userId: string, person: DemoPerson, tenant: Tenant | null): Promise<void> {
-  const scope = !tenant ? 'platform' : person.group === 'tenant_admin' ? 'tenant' : 'project';
+async function bind(tx: Tx, userId: string, group: PermissionGroup, tenant: Tenant | null): Promise<void> {
+  const { scope } = permissionGroups[group];
   await tx
     .insertInto('permission_bindings')
     .values({
       id: newId(),
       user_id: userId,
-      permission_group: person.group,
+      permission_group: group,
       scope,
       organization_id: tenant?.organizationId ?? null,
       project_id: scope === 'project' ? tenant!.projectId : null,
     })
-    .onConflict((c) =>
-      c.columns(['user_id', 'permission_group', 'scope', 'organization_id', 'project_id']).doNothing(),
-    )
+    .onConflict((c) => c.doNothing())
     .execute();
 }
 
-async function keepOrCreateKey(tx: Tx, userId: string, known: string | undefined): Promise<string> {
+async function keepOrCreateKey(
+  tx: Tx,
+  userId: string,
+  tenant: Tenant | null,
+  known: string | undefined,
+): Promise<string> {
   if (known) {
     const row = await tx
       .selectFrom('api_keys')
@@ -145,14 +150,15 @@ async function keepOrCreateKey(tx: Tx, userId: string, known: string | undefined
       .executeTakeFirst();
     if (row) return known;
   }
-  const key = newApiKey();
+  const key = newSecret('gpk');
   await tx
     .insertInto('api_keys')
     .values({
       id: newId(),
       user_id: userId,
+      organization_id: tenant?.organizationId ?? null,
       name: 'demo',
-      prefix: key.slice(0, 12),
+      prefix: secretPrefix(key),
       secret_hash: hashSecret(key),
     })
     .execute();

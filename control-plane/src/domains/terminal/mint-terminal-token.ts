@@ -37,7 +37,7 @@ export async function mintTerminalToken(
     .values({
       token_hash: hashSecret(token),
       allocation_id: allocationId,
-      user_id: caller.userId,
+      user_id: caller.id,
       correlation_id: correlationId,
       expires_at: expiresAt,
     })

@@ -41,7 +41,8 @@ export async function createWebhook(
       description: body.description ?? '',
       event_types: body.event_types ?? [],
       sealed_secret: services.sealer.seal(secret, secretContext(id)),
-      created_by: caller.userId,
+      created_by: caller.id,
+      owner_user_id: caller.userId,
     })
     .returningAll()
     .executeTakeFirstOrThrow();

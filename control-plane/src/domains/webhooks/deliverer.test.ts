@@ -53,9 +53,18 @@ async function create(key: string, eventTypes: string[] = []): Promise<{ row: We
     .where('email', '=', person(key).email)
     .executeTakeFirstOrThrow();
   const caller = {
+    id: user.id,
     userId: user.id,
     authorised: false,
-    bindings: [{ group: 'tenant_admin', scope: 'tenant', organizationId, projectId: null }],
+    bindings: [
+      {
+        group: 'tenant_admin',
+        permissions: ['webhook.manage'],
+        scope: 'tenant',
+        organizationId,
+        projectId: null,
+      },
+    ],
   } as unknown as Caller;
   const body = { project_id: projectId!, url: receiver.url, event_types: eventTypes };
   return await transact((tx) => createWebhook(services, tx, caller, body, rules));

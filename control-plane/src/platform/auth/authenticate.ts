@@ -1,51 +1,23 @@
 import { timingSafeEqual } from 'node:crypto';
 import '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
-import { permissionGroups } from '@gpuaas/contracts/generated/permissions.ts';
-import type pg from 'pg';
-import type { Database, Db } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
 import type { OperationObject } from '../http/operation.ts';
 import { Problem } from '../http/problem.ts';
-import { scopeOf, type Binding, type Caller } from './caller.ts';
-import { hashSecret, isWellFormedApiKey } from './secrets.ts';
+import { scopeOf, type Binding, type Caller, type Credential } from './caller.ts';
+import {
+  API_KEY,
+  bindingsOfKey,
+  findCredential,
+  noteUse,
+  SERVICE_ACCOUNT_TOKEN,
+  SESSION,
+} from './credentials.ts';
+import { grantedBindings, type PrincipalRow } from './rights.ts';
+import { hashSecret, kindOfSecret } from './secrets.ts';
 import { SESSION_COOKIE } from './sessions.ts';
-import { systemClock } from '../clock.ts';
 
 const ANONYMOUS = '00000000-0000-0000-0000-000000000000';
-
-interface CredentialRow {
-  user_id: string;
-  email: string;
-  name: string;
-  bindings: Binding[];
-}
-
-const USER_WITH_BINDINGS = `u.id as user_id, u.email, u.name, coalesce((
-    select json_agg(json_build_object('group', b.permission_group, 'scope', b.scope,
-      'organizationId', b.organization_id, 'projectId', b.project_id))
-    from permission_bindings b where b.user_id = u.id), '[]') as bindings`;
-
-/** Credential, user and rights in one round trip, read anew for each request: a revocation holds at the next one. */
-const API_KEY = {
-  name: 'authenticate-api-key',
-  text: `select k.id as key_id, ${USER_WITH_BINDINGS} from api_keys k join users u on u.id = k.user_id
-    where k.secret_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`,
-};
-const SESSION = {
-  name: 'authenticate-session',
-  text: `select s.csrf_token, ${USER_WITH_BINDINGS} from sessions s join users u on u.id = s.user_id
-    where s.id_hash = $1 and s.expires_at > now()`,
-};
-
-async function findCredential<T>(
-  pool: pg.Pool,
-  statement: { name: string; text: string },
-  hash: Buffer,
-): Promise<CredentialRow & T> {
-  const { rows } = await pool.query<CredentialRow & T>({ ...statement, values: [hash] });
-  if (!rows[0]) throw unauthenticated();
-  return rows[0];
-}
 
 /** The caller behind a request of the public API; runs before validation. */
 export async function authenticate(
@@ -55,43 +27,55 @@ export async function authenticate(
 ): Promise<Caller> {
   if (operation.security?.length === 0) return anonymous();
   const { authorization } = request.headers;
-  if (authorization !== undefined) return await byApiKey(database, authorization, operation);
+  if (authorization !== undefined) return await byBearer(database, authorization, request, operation);
   const session = request.cookies[SESSION_COOKIE];
   if (session) return await bySession(database, session, request, operation);
   throw unauthenticated();
 }
 
-/** Checks a session or key again for long-lived streams. */
-export async function stillAuthenticated(db: Db, caller: Caller): Promise<boolean> {
-  const now = systemClock.now();
-  if (caller.credential.kind === 'session') {
-    const row = await db
-      .selectFrom('sessions')
-      .select('user_id')
-      .where('id_hash', '=', caller.credential.idHash)
-      .where('expires_at', '>', now)
-      .executeTakeFirst();
-    return row !== undefined;
+async function byBearer(
+  database: Database,
+  authorization: string,
+  request: FastifyRequest,
+  operation: OperationObject,
+): Promise<Caller> {
+  const bearer = /^Bearer (\S+)$/i.exec(authorization)?.[1] ?? '';
+  switch (kindOfSecret(bearer)) {
+    case 'api_key':
+      return await byApiKey(database, bearer, request, operation);
+    case 'service_account_token':
+      return await byServiceAccountToken(database, bearer, request, operation);
+    default:
+      throw unauthenticated();
   }
-  const row = await db
-    .selectFrom('api_keys')
-    .select('id')
-    .where('id', '=', caller.credential.id)
-    .where('revoked_at', 'is', null)
-    .where((e) => e.or([e('expires_at', 'is', null), e('expires_at', '>', now)]))
-    .executeTakeFirst();
-  return row !== undefined;
 }
 
 async function byApiKey(
   { identities }: Database,
-  authorization: string,
+  key: string,
+  request: FastifyRequest,
   operation: OperationObject,
 ): Promise<Caller> {
-  const key = /^Bearer (\S+)$/i.exec(authorization)?.[1];
-  if (!key || !isWellFormedApiKey(key)) throw unauthenticated();
-  const row = await findCredential<{ key_id: string }>(identities, API_KEY, hashSecret(key));
-  return callerOf(row, { kind: 'api_key', id: row.key_id }, operation);
+  const row = await findCredential(identities, API_KEY, hashSecret(key));
+  if (!row) throw unauthenticated();
+  if (!row.used_lately) note(noteUse(identities, 'api_keys', row.credential_id), request);
+  if (row.scopes !== null) refuseOwnAffairs(request, operation);
+  const organizations = row.organizations.filter((id) => id === row.organization_id);
+  const credential = { kind: 'api_key', id: row.credential_id, scopes: row.scopes } as const;
+  return callerOf({ ...row, organizations }, bindingsOfKey(row), credential, operation);
+}
+
+async function byServiceAccountToken(
+  { identities }: Database,
+  token: string,
+  request: FastifyRequest,
+  operation: OperationObject,
+): Promise<Caller> {
+  const row = await findCredential(identities, SERVICE_ACCOUNT_TOKEN, hashSecret(token));
+  if (!row) throw unauthenticated();
+  if (!row.used_lately) note(noteUse(identities, 'service_account_tokens', row.credential_id), request);
+  const credential = { kind: 'service_account_token', id: row.credential_id } as const;
+  return callerOf(row, grantedBindings(row.bindings, null), credential, operation);
 }
 
 async function bySession(
@@ -101,9 +85,26 @@ async function bySession(
   operation: OperationObject,
 ): Promise<Caller> {
   const idHash = hashSecret(session);
-  const row = await findCredential<{ csrf_token: string }>(identities, SESSION, idHash);
-  if (request.method !== 'GET' && request.method !== 'HEAD') requireCsrfToken(request, row.csrf_token);
-  return callerOf(row, { kind: 'session', csrfToken: row.csrf_token, idHash }, operation);
+  const row = await findCredential(identities, SESSION, idHash);
+  if (!row) throw unauthenticated();
+  if (!isRead(request)) requireCsrfToken(request, row.csrf_token);
+  const credential = { kind: 'session', csrfToken: row.csrf_token, idHash } as const;
+  return callerOf(row, grantedBindings(row.bindings, null), credential, operation);
+}
+
+function isRead({ method }: FastifyRequest): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+/** A key that is limited to some permissions does nothing that needs none, such as making another key. */
+function refuseOwnAffairs(request: FastifyRequest, operation: OperationObject): void {
+  if (isRead(request) || operation['x-permission'] !== 'self') return;
+  throw new Problem('forbidden', 'An API key with scopes may not change what belongs to its owner.');
+}
+
+/** The answer does not wait for it, and does not fail with it. */
+function note(noted: Promise<void>, { log }: FastifyRequest): void {
+  noted.catch((error: unknown) => log.warn({ err: error }, 'the use of a credential could not be noted'));
 }
 
 function requireCsrfToken(request: FastifyRequest, expected: string): void {
@@ -118,35 +119,43 @@ function requireCsrfToken(request: FastifyRequest, expected: string): void {
   }
 }
 
-function callerOf(row: CredentialRow, credential: Caller['credential'], operation: OperationObject): Caller {
-  const bindings = row.bindings.filter(({ group }) => group in permissionGroups);
+function callerOf(
+  { id, user_id, email, name, organizations }: PrincipalRow,
+  bindings: Binding[],
+  credential: Credential,
+  operation: OperationObject,
+): Caller {
+  const groups = [...new Set(bindings.map((binding) => binding.group))].join(',') || 'none';
+  const principal = { id, bindings, organizationIds: organizations };
   return {
-    id: row.user_id,
-    userId: row.user_id,
-    role: bindings.map((binding) => binding.group).join(',') || 'none',
-    email: row.email,
-    name: row.name,
-    bindings,
+    ...principal,
+    actorId: id,
+    userId: user_id,
+    role: user_id === null ? `service_account:${groups}` : groups,
+    email,
+    name,
     credential,
     authorised: false,
-    scope: scopeOf(row.user_id, bindings, operation['x-permission']),
+    scope: scopeOf(principal, operation['x-permission']),
   };
 }
 
 function anonymous(): Caller {
   return {
     id: ANONYMOUS,
-    userId: ANONYMOUS,
+    actorId: null,
+    userId: null,
     role: 'anonymous',
     email: '',
     name: '',
+    organizationIds: [],
     bindings: [],
-    credential: { kind: 'api_key', id: ANONYMOUS },
+    credential: { kind: 'api_key', id: ANONYMOUS, scopes: [] },
     authorised: false,
     scope: { role: 'gpuaas_tenant' },
   };
 }
 
 function unauthenticated(): Problem {
-  return new Problem('unauthenticated', 'Send a valid API key as a bearer token, or sign in.');
+  return new Problem('unauthenticated', 'Send a valid API key or token as a bearer token, or sign in.');
 }

@@ -1,48 +1,49 @@
-import type { Permission, PermissionGroup } from '@gpuaas/contracts/generated/permissions.ts';
-import { permissionGroups } from '@gpuaas/contracts/generated/permissions.ts';
-import type { Db } from '../db/database.ts';
+import type { Permission } from '@gpuaas/contracts/generated/permissions.ts';
+import { platformPermissions } from '@gpuaas/contracts/generated/permissions.ts';
 import type { Scope as DatabaseScope } from '../db/scope.ts';
 import type { CallerIdentity } from '../http/caller-identity.ts';
 import { notFound, Problem } from '../http/problem.ts';
 
+/** Rights at a scope, as far as the credential of the request carries them. */
 export interface Binding {
-  group: PermissionGroup;
+  /** A built-in group's key, or the name of one the tenant made. */
+  group: string;
+  permissions: readonly Permission[];
   scope: 'platform' | 'tenant' | 'project';
   organizationId: string | null;
   projectId: string | null;
 }
 
+export type Credential =
+  | { kind: 'api_key'; id: string; scopes: readonly string[] | null }
+  | { kind: 'session'; csrfToken: string; idHash: Buffer }
+  | { kind: 'service_account_token'; id: string };
+
 /** A person or program that proved who it is, with the rights it holds at this request. */
 export interface Caller extends CallerIdentity {
-  userId: string;
+  /** Null for a service account; `id` names either. */
+  userId: string | null;
   email: string;
   name: string;
+  /** Where it is an active member, whatever it may do there. */
+  organizationIds: readonly string[];
   bindings: Binding[];
-  credential: { kind: 'api_key'; id: string } | { kind: 'session'; csrfToken: string; idHash: Buffer };
+  credential: Credential;
 }
 
-export type Scope = { kind: 'platform' } | { kind: 'project'; organizationId: string; projectId: string };
-
-export async function loadBindings(db: Db, userId: string): Promise<Binding[]> {
-  const rows = await db
-    .selectFrom('permission_bindings')
-    .select(['permission_group', 'scope', 'organization_id', 'project_id'])
-    .where('user_id', '=', userId)
-    .execute();
-  return rows
-    .filter((row) => row.permission_group in permissionGroups)
-    .map((row) => ({
-      group: row.permission_group as PermissionGroup,
-      scope: row.scope as Binding['scope'],
-      organizationId: row.organization_id,
-      projectId: row.project_id,
-    }));
-}
+export type Scope =
+  | { kind: 'platform' }
+  | { kind: 'tenant'; organizationId: string }
+  | { kind: 'project'; organizationId: string; projectId: string };
 
 /** Permissions that hold at a scope: those bound there and above it. */
-export function permissionsAt(bindings: Binding[], scope: Scope): Set<Permission> {
-  const granted = bindings.filter((binding) => covers(binding, scope));
-  return new Set(granted.flatMap((binding) => [...permissionGroups[binding.group].permissions]));
+export function permissionsAt(bindings: readonly Binding[], scope: Scope): Set<Permission> {
+  return new Set(bindings.filter((binding) => covers(binding, scope)).flatMap((b) => b.permissions));
+}
+
+/** Permissions held somewhere in the tenant: at it, or at any of its projects. */
+export function permissionsAnywhere(bindings: readonly Binding[], organizationId: string): Set<Permission> {
+  return new Set(bindings.filter((b) => b.organizationId === organizationId).flatMap((b) => b.permissions));
 }
 
 /**
@@ -50,42 +51,50 @@ export function permissionsAt(bindings: Binding[], scope: Scope): Set<Permission
  * answer of a missing resource, so that nothing can be probed.
  */
 export function authorize(caller: Caller, permission: Permission, scope: Scope): void {
-  if (permissionsAt(caller.bindings, scope).has(permission)) {
+  decide(
+    caller,
+    permission,
+    permissionsAt(caller.bindings, scope),
+    scope.kind === 'platform' ? null : scope.organizationId,
+  );
+}
+
+/** The same for what a whole tenant shares, such as the list of its members; a right in one project is enough. */
+export function authorizeAnywhere(caller: Caller, permission: Permission, organizationId: string): void {
+  decide(caller, permission, permissionsAnywhere(caller.bindings, organizationId), organizationId);
+}
+
+function decide(
+  caller: Caller,
+  permission: Permission,
+  held: ReadonlySet<Permission>,
+  organizationId: string | null,
+): void {
+  if (held.has(permission)) {
     caller.authorised = true;
     return;
   }
-  const knowsTenant =
-    scope.kind === 'platform' ||
-    caller.bindings.some((binding) => binding.organizationId === scope.organizationId);
-  if (!knowsTenant) throw notFound();
+  if (organizationId !== null && !caller.organizationIds.includes(organizationId)) throw notFound();
   throw new Problem('forbidden', `This needs the permission ${permission}.`, { extensions: { permission } });
 }
-
-const platformPermissions: ReadonlySet<string> = new Set(
-  Object.values(permissionGroups)
-    .filter((group) => group.scope === 'platform')
-    .flatMap((group) => [...group.permissions]),
-);
 
 /**
  * An operator's rights count where the operation asks for one; everything else is done as a tenant, even by
  * somebody who is both.
  */
 export function scopeOf(
-  callerId: string,
-  bindings: Binding[],
+  caller: Pick<Caller, 'id' | 'bindings' | 'organizationIds'>,
   permission: string | undefined,
 ): DatabaseScope {
-  const isOperator = bindings.some((binding) => binding.scope === 'platform');
-  if (isOperator && permission !== undefined && platformPermissions.has(permission)) {
-    return { role: 'gpuaas_operator', callerId };
+  const isOperator = caller.bindings.some((binding) => binding.scope === 'platform');
+  if (isOperator && permission !== undefined && Object.hasOwn(platformPermissions, permission)) {
+    return { role: 'gpuaas_operator', callerId: caller.id };
   }
-  const organizationIds = [...new Set(bindings.flatMap((binding) => binding.organizationId ?? []))];
-  return { role: 'gpuaas_tenant', organizationIds, callerId };
+  return { role: 'gpuaas_tenant', organizationIds: caller.organizationIds, callerId: caller.id };
 }
 
 function covers(binding: Binding, scope: Scope): boolean {
   if (scope.kind === 'platform') return binding.scope === 'platform';
   if (binding.scope === 'tenant') return binding.organizationId === scope.organizationId;
-  return binding.scope === 'project' && binding.projectId === scope.projectId;
+  return scope.kind === 'project' && binding.scope === 'project' && binding.projectId === scope.projectId;
 }

@@ -11,15 +11,28 @@ export function hashSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 
+/** Secrets that people and programs keep, by the letters they begin with. */
+const KINDS = { gpk: 'api_key', gps: 'service_account_token', gpi: 'invitation' } as const;
+
+type Prefix = keyof typeof KINDS;
+export type SecretKind = (typeof KINDS)[Prefix];
+
 /** `gpk_<secret>_<checksum>`: the checksum lets scanners and us refuse typing errors without a look-up. */
-export function newApiKey(): string {
+export function newSecret(prefix: Prefix): string {
   const secret = randomSecret();
-  return `gpk_${secret}_${checksum(secret)}`;
+  return `${prefix}_${secret}_${checksum(secret)}`;
 }
 
-export function isWellFormedApiKey(key: string): boolean {
-  const match = /^gpk_([A-Za-z0-9_-]{43})_([0-9a-f]{8})$/.exec(key);
-  return match !== null && checksum(match[1]!) === match[2];
+/** The part of a secret that may be shown again, to tell one from another. */
+export function secretPrefix(secret: string): string {
+  return secret.slice(0, 12);
+}
+
+/** What a well-formed secret is for; null for anything else. */
+export function kindOfSecret(text: string): SecretKind | null {
+  const match = /^(gp[kis])_([A-Za-z0-9_-]{43})_([0-9a-f]{8})$/.exec(text);
+  if (!match || checksum(match[2]!) !== match[3]) return null;
+  return KINDS[match[1] as Prefix];
 }
 
 function checksum(secret: string): string {

@@ -1,5 +1,5 @@
-import { stillAuthenticated } from '../auth/authenticate.ts';
-import { loadBindings, type Binding, type Caller } from '../auth/caller.ts';
+import type { Binding, Caller } from '../auth/caller.ts';
+import { refreshBindings } from '../auth/credentials.ts';
 import type { Db } from '../db/database.ts';
 import { inScope } from '../db/scope.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -74,7 +74,5 @@ export function followRights(
 }
 
 async function currentBindings(db: Db, caller: Caller): Promise<Binding[] | null> {
-  return await inScope(db, { role: 'gpuaas_auth' }, async (tx) =>
-    (await stillAuthenticated(tx, caller)) ? await loadBindings(tx, caller.userId) : null,
-  );
+  return await inScope(db, { role: 'gpuaas_auth' }, (tx) => refreshBindings(tx, caller));
 }

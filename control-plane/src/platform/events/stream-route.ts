@@ -91,15 +91,15 @@ export function streamEvents(
 
 async function replay(
   { db }: Services,
-  { id, bindings }: Caller,
+  caller: Caller,
   raw: ServerResponse,
   range: { after: Cursor; until: Cursor },
   rights: StreamRights,
   send: Send,
 ): Promise<void> {
   let cursor = range.after;
-  const mayReadFleet = permissionsAt(bindings, { kind: 'platform' }).has('fleet.read');
-  const scope = scopeOf(id, bindings, mayReadFleet ? 'fleet.read' : undefined);
+  const mayReadFleet = permissionsAt(caller.bindings, { kind: 'platform' }).has('fleet.read');
+  const scope = scopeOf(caller, mayReadFleet ? 'fleet.read' : undefined);
   while (!raw.destroyed) {
     const events = await inScope(db, scope, (tx) => readEvents(tx, cursor, REPLAY_PAGE));
     const current = await rights.fresh();

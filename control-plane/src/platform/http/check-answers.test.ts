@@ -79,7 +79,7 @@ beforeAll(async () => {
     handlers: { getWord: handler, getMoved: handler, getStream: handler },
     authenticate: async () => ({
       id: 'nobody',
-      userId: null,
+      actorId: null,
       role: 'none',
       authorised: false,
       scope: { role: 'gpuaas_tenant' },

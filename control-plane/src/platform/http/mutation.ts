@@ -81,7 +81,7 @@ function auditEntry(mutation: Mutation, result: AuditEntry['result']): AuditEntr
     throw new Error(`operation ${mutation.operation.operationId} named no audit target`);
   }
   return {
-    actorUserId: mutation.caller.userId,
+    actorUserId: mutation.caller.actorId,
     actorRole: mutation.caller.role,
     action: mutation.operation['x-audit']!,
     targetType: target?.targetType ?? 'unknown',

@@ -73,6 +73,7 @@ export interface Allocations {
   node_id: string | null;
   observed_state: Generated<string>;
   organization_id: string;
+  owner_user_id: string | null;
   per_gpu_hour_micros: bigint;
   price_id: string;
   project_id: string;
@@ -89,9 +90,12 @@ export interface ApiKeys {
   created_at: Generated<Timestamp>;
   expires_at: Timestamp | null;
   id: string;
+  last_used_at: Timestamp | null;
   name: string;
+  organization_id: string | null;
   prefix: string;
   revoked_at: Timestamp | null;
+  scopes: string[] | null;
   secret_hash: Buffer;
   user_id: string;
 }
@@ -262,6 +266,15 @@ export interface NodeTasks {
   workflow_id: string | null;
 }
 
+export interface OrganizationMembers {
+  created_at: Generated<Timestamp>;
+  disabled_at: Timestamp | null;
+  id: string;
+  organization_id: string;
+  state: Generated<string>;
+  user_id: string;
+}
+
 export interface Organizations {
   created_at: Generated<Timestamp>;
   id: string;
@@ -293,10 +306,22 @@ export interface PermissionBindings {
   created_at: Generated<Timestamp>;
   id: string;
   organization_id: string | null;
-  permission_group: string;
+  permission_group: string | null;
+  permission_group_id: string | null;
   project_id: string | null;
   scope: string;
-  user_id: string;
+  service_account_id: string | null;
+  team_id: string | null;
+  user_id: string | null;
+}
+
+export interface PermissionGroups {
+  created_at: Generated<Timestamp>;
+  description: Generated<string>;
+  id: string;
+  name: string;
+  organization_id: string;
+  permissions: string[];
 }
 
 export interface PlatformKeys {
@@ -341,6 +366,30 @@ export interface Regions {
   status: string;
 }
 
+export interface ServiceAccounts {
+  created_at: Generated<Timestamp>;
+  created_by: string;
+  description: Generated<string>;
+  id: string;
+  name: string;
+  organization_id: string;
+  owner_user_id: string | null;
+  project_id: string;
+  state: Generated<string>;
+}
+
+export interface ServiceAccountTokens {
+  created_at: Generated<Timestamp>;
+  expires_at: Timestamp;
+  id: string;
+  last_used_at: Timestamp | null;
+  organization_id: string;
+  prefix: string;
+  revoked_at: Timestamp | null;
+  secret_hash: Buffer;
+  service_account_id: string;
+}
+
 export interface Sessions {
   created_at: Generated<Timestamp>;
   csrf_token: string;
@@ -368,6 +417,21 @@ export interface SkuPrices {
   per_gpu_hour_micros: bigint;
   region: string;
   sku: string;
+}
+
+export interface TeamMembers {
+  created_at: Generated<Timestamp>;
+  organization_id: string;
+  team_id: string;
+  user_id: string;
+}
+
+export interface Teams {
+  created_at: Generated<Timestamp>;
+  description: Generated<string>;
+  id: string;
+  name: string;
+  organization_id: string;
 }
 
 export interface TerminalTokens {
@@ -433,6 +497,7 @@ export interface Webhooks {
   failing_since: Timestamp | null;
   id: string;
   organization_id: string;
+  owner_user_id: string | null;
   previous_secret_expires_at: Timestamp | null;
   project_id: string;
   sealed_previous_secret: Buffer | null;
@@ -499,18 +564,24 @@ export interface DB {
   node_resource_slots: NodeResourceSlots;
   node_tasks: NodeTasks;
   nodes: Nodes;
+  organization_members: OrganizationMembers;
   organizations: Organizations;
   outbox_events: OutboxEvents;
   pending_logins: PendingLogins;
   permission_bindings: PermissionBindings;
+  permission_groups: PermissionGroups;
   platform_keys: PlatformKeys;
   policy_changes: PolicyChanges;
   policy_values: PolicyValues;
   projects: Projects;
   regions: Regions;
+  service_account_tokens: ServiceAccountTokens;
+  service_accounts: ServiceAccounts;
   sessions: Sessions;
   sku_catalog: SkuCatalog;
   sku_prices: SkuPrices;
+  team_members: TeamMembers;
+  teams: Teams;
   terminal_tokens: TerminalTokens;
   tick_runs: TickRuns;
   users: Users;

@@ -16,6 +16,7 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
     { length: 10 },
     newId,
   ) as [string, string, string, string, string, string, string, string, string, string];
+  const [team, serviceAccount] = [newId(), newId()];
   const correlation = newId();
   const secret = Buffer.from(newId());
   await sql`
@@ -28,6 +29,21 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
   );
   await sql`insert into users (id, issuer, subject, email, name)
     values (${user}, 'test', ${name}, ${`${name}@example.test`}, ${name})`.execute(db);
+  await sql`insert into organization_members (id, organization_id, user_id)
+    values (${newId()}, ${organization}, ${user})`.execute(db);
+  await sql`insert into teams (id, organization_id, name) values (${team}, ${organization}, 't')`.execute(db);
+  await sql`insert into team_members (team_id, user_id, organization_id)
+    values (${team}, ${user}, ${organization})`.execute(db);
+  await sql`insert into permission_groups (id, organization_id, name, permissions)
+    values (${newId()}, ${organization}, 'g', '{allocation.read}')`.execute(db);
+  await sql`insert into service_accounts (id, organization_id, project_id, name, created_by)
+    values (${serviceAccount}, ${organization}, ${project}, 's', ${user})`.execute(db);
+  await sql`insert into service_account_tokens (id, organization_id, service_account_id, prefix, secret_hash, expires_at)
+    values (${newId()}, ${organization}, ${serviceAccount}, 'p', ${secret}, now() + interval '1 hour')`.execute(
+    db,
+  );
+  await sql`insert into api_keys (id, user_id, organization_id, name, prefix, secret_hash)
+    values (${newId()}, ${user}, ${organization}, 'k', 'p', ${secret})`.execute(db);
   await sql`insert into permission_bindings (id, user_id, permission_group, scope, organization_id)
     values (${newId()}, ${user}, 'tenant_admin', 'tenant', ${organization})`.execute(db);
   await sql`insert into node_resource_slots (id, node_id, slot_index, state, gpu_model, gpu_pci_address,

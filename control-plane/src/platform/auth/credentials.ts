@@ -1,0 +1,112 @@
+import { CompiledQuery } from 'kysely';
+import type pg from 'pg';
+import type { Tx } from '../db/database.ts';
+import type { Binding, Caller } from './caller.ts';
+import {
+  grantedBindings,
+  SERVICE_ACCOUNT_WITH_RIGHTS,
+  USER_WITH_RIGHTS,
+  type PrincipalRow,
+} from './rights.ts';
+
+interface Statement<Row> {
+  name: string;
+  text: string;
+  /** Never set; carries the type of the rows. */
+  row?: Row;
+}
+
+interface ApiKeyRow extends PrincipalRow {
+  credential_id: string;
+  scopes: string[] | null;
+  organization_id: string | null;
+  used_lately: boolean;
+}
+interface TokenRow extends PrincipalRow {
+  credential_id: string;
+  used_lately: boolean;
+}
+interface SessionRow extends PrincipalRow {
+  csrf_token: string;
+}
+
+const apiKeyBy = (column: 'secret_hash' | 'id'): Statement<ApiKeyRow> => ({
+  name: `api-key-by-${column}`,
+  text: `select k.id as credential_id, k.scopes, k.organization_id, ${usedLately('k')}, ${USER_WITH_RIGHTS}
+    from api_keys k join users u on u.id = k.user_id
+    where k.${column} = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`,
+});
+const tokenBy = (column: 'secret_hash' | 'id'): Statement<TokenRow> => ({
+  name: `service-account-token-by-${column}`,
+  text: `select t.id as credential_id, ${usedLately('t')}, ${SERVICE_ACCOUNT_WITH_RIGHTS}
+    from service_account_tokens t join service_accounts s on s.id = t.service_account_id
+    where t.${column} = $1 and t.revoked_at is null and t.expires_at > now() and s.state = 'active'`,
+});
+
+/**
+ * Credential, principal and rights in one round trip, read anew for each request: a revocation holds at the next one.
+ */
+export const API_KEY = apiKeyBy('secret_hash');
+export const SERVICE_ACCOUNT_TOKEN = tokenBy('secret_hash');
+export const SESSION: Statement<SessionRow> = {
+  name: 'session',
+  text: `select s.csrf_token, ${USER_WITH_RIGHTS} from sessions s join users u on u.id = s.user_id
+    where s.id_hash = $1 and s.expires_at > now()`,
+};
+
+export async function findCredential<Row extends object>(
+  pool: pg.Pool,
+  { name, text }: Statement<Row>,
+  hash: Buffer,
+): Promise<Row | null> {
+  const { rows } = await pool.query<Row>({ name, text, values: [hash] });
+  return rows[0] ?? null;
+}
+
+/** The rights a key carries: those in its tenant, or those on the platform, within its scopes. */
+export function bindingsOfKey(row: ApiKeyRow): Binding[] {
+  const own = row.bindings.filter((binding) => binding.organizationId === row.organization_id);
+  return grantedBindings(own, row.scopes);
+}
+
+/** Looks a caller's credential and rights up again, for what outlives a request; null when the credential is gone. */
+export async function refreshBindings(tx: Tx, { credential }: Caller): Promise<Binding[] | null> {
+  switch (credential.kind) {
+    case 'session': {
+      const row = await findAgain(tx, SESSION, credential.idHash);
+      return row && grantedBindings(row.bindings, null);
+    }
+    case 'api_key': {
+      const row = await findAgain(tx, apiKeyBy('id'), credential.id);
+      return row && bindingsOfKey(row);
+    }
+    case 'service_account_token': {
+      const row = await findAgain(tx, tokenBy('id'), credential.id);
+      return row && grantedBindings(row.bindings, null);
+    }
+  }
+}
+
+async function findAgain<Row>(tx: Tx, { text }: Statement<Row>, value: unknown): Promise<Row | null> {
+  const { rows } = await tx.executeQuery<Row>(CompiledQuery.raw(text, [value]));
+  return rows[0] ?? null;
+}
+
+/** Last use is told to the minute, so that a busy key is not written at each request. */
+function usedLately(table: 'k' | 't'): string {
+  return `coalesce(${table}.last_used_at > now() - interval '1 minute', false) as used_lately`;
+}
+
+/** Notes the use of a credential; two requests at once write once. */
+export async function noteUse(
+  pool: pg.Pool,
+  table: 'api_keys' | 'service_account_tokens',
+  id: string,
+): Promise<void> {
+  await pool.query({
+    name: `note-use-of-${table}`,
+    text: `update ${table} set last_used_at = now()
+      where id = $1 and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+    values: [id],
+  });
+}
