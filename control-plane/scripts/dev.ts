@@ -30,7 +30,7 @@ const CONTROL_PLANE_SOURCES = [
 ];
 const READY_DEADLINE_MS = 60_000;
 
-await runRole(async (onStop) => {
+await runRole(async (onStop, stopping) => {
   const config = readConfig();
   const log = createLogger('dev');
   const apiUrl = `http://${config.host}:${config.port}`;
@@ -38,8 +38,8 @@ await runRole(async (onStop) => {
   const databaseUrl = config.databaseUrl ?? (await embeddedDatabase());
 
   async function embeddedDatabase(): Promise<string> {
-    const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir });
-    onStop(() => postgres.stop());
+    const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, signal: stopping });
+    onStop(() => postgres.stop(), { atOnce: () => postgres.stopAtOnce() });
     return postgres.url;
   }
 

@@ -1,5 +1,6 @@
 import { hostname as osHostname } from 'node:os';
 import { resolve } from 'node:path';
+import { listFaults } from '@gpuaas/contracts/simulated-faults';
 
 export interface AgentConfig {
   server: URL;
@@ -37,10 +38,7 @@ export function readConfig(env: Environment): AgentConfig {
     token: env['GPUAAS_AGENT_TOKEN'] || null,
     simulation: {
       speed: speed(env['GPUAAS_SIM_SPEED'] ?? '1'),
-      faults: (env['GPUAAS_SIM_FAULTS'] ?? '')
-        .split(',')
-        .map((name) => name.trim())
-        .filter((name) => name !== ''),
+      faults: listFaults(env['GPUAAS_SIM_FAULTS'] ?? ''),
       powerFd: powerFd(env['GPUAAS_SIM_POWER_FD']),
       bootId: env['GPUAAS_SIM_BOOT_ID'] || null,
     },

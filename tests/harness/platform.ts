@@ -40,6 +40,8 @@ export interface TestPlatformOptions {
   speed?: number;
   consoleDir?: string | null;
   agentEnv?: Record<string, string>;
+  /** A server of the test's own; otherwise a clone of the template. */
+  databaseUrl?: string;
 }
 
 const WORKER = fileURLToPath(new URL('../../control-plane/src/roles/worker.ts', import.meta.url));
@@ -58,6 +60,12 @@ export async function startTestPlatform(options: TestPlatformOptions = {}): Prom
   }
 }
 
+async function cloneOfTemplate(onStop: (undo: () => Promise<void>) => void): Promise<string> {
+  const database = await createTestDatabase();
+  onStop(() => database.drop());
+  return database.url;
+}
+
 async function start(
   options: TestPlatformOptions,
   onStop: (undo: () => Promise<void> | void) => void,
@@ -67,8 +75,7 @@ async function start(
   onStop(() => mismatches.assertNone());
   const dataDir = await mkdtemp(join(tmpdir(), 'gpuaas-test-platform-'));
   onStop(() => rm(dataDir, { recursive: true, force: true }));
-  const database = await createTestDatabase();
-  onStop(() => database.drop());
+  const databaseUrl = options.databaseUrl ?? (await cloneOfTemplate(onStop));
   const [port, nodePort] = [await freePort(), await freePort()];
   const config = readConfig([], {
     GPUAAS_PORT: String(port),
@@ -80,7 +87,7 @@ async function start(
   const platform = await startPlatform(
     {
       ...config,
-      databaseUrl: database.url,
+      databaseUrl,
       consoleDir: options.consoleDir ?? null,
       runWorker: options.runWorker ?? true,
       onMismatch: mismatches.onMismatch,
@@ -126,7 +133,7 @@ async function start(
       const child = spawn(process.execPath, [WORKER], {
         env: {
           ...process.env,
-          DATABASE_URL: database.url,
+          DATABASE_URL: databaseUrl,
           GPUAAS_DATA_DIR: dataDir,
           GPUAAS_LOG_LEVEL: 'error',
           NODE_OPTIONS: '--disable-warning=DeprecationWarning',

@@ -1,11 +1,12 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../harness/eventually.ts';
 import { freePort } from '../harness/free-port.ts';
+import { processesIn } from '../harness/processes.ts';
 import { ROOT } from './source-files.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -99,15 +100,6 @@ function bareEnvironment(home: string): Record<string, string> {
 async function clusterElsewhere(home: string): Promise<string[]> {
   const noted = await readFile(join(home, 'state/gpuaas/postgres.location'), 'utf8').catch(() => '');
   return noted === '' ? [] : [noted.trim()];
-}
-
-async function processesIn(places: string[]): Promise<string[]> {
-  const found: string[] = [];
-  for (const pid of await readdir('/proc')) {
-    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    if (places.some((place) => command.includes(place))) found.push(`${pid} ${command}`);
-  }
-  return found;
 }
 
 async function accountOf(name: string): Promise<{ uid: number; gid: number } | null> {

@@ -1,6 +1,6 @@
 /** Makes the machine ready for `npm test`: as root on Debian it installs what is missing, else it says what will not run. */
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, globSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 interface Need {
@@ -14,6 +14,11 @@ const needs: readonly Need[] = [
   { debianPackage: 'chromium', command: 'chromium', usedFor: 'the console in a browser' },
   { debianPackage: 'bubblewrap', command: 'bwrap', usedFor: 'shells in simulated machines' },
   { debianPackage: 'nats-server', command: 'nats-server', usedFor: 'events through NATS JetStream' },
+  {
+    debianPackage: 'postgresql',
+    command: 'postgres',
+    usedFor: 'a PostgreSQL that is not the embedded one',
+  },
   { debianPackage: 'openssh-client', command: 'ssh', usedFor: 'OpenSSH into simulated machines' },
 ];
 
@@ -55,9 +60,14 @@ function report(absent: readonly Need[], reason: string): void {
   }
 }
 
-/** Server packages put their program into sbin, which a plain user's PATH may lack. */
+/** Server packages put their program into sbin, which a plain user's PATH may lack, or a folder per version. */
 function isInstalled(command: string): boolean {
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/sbin'];
+  const folders = [
+    ...(process.env['PATH'] ?? '').split(delimiter),
+    '/usr/bin',
+    '/usr/sbin',
+    ...globSync('/usr/lib/postgresql/*/bin'),
+  ];
   return folders.some((folder) => isExecutable(join(folder, command)));
 }
 

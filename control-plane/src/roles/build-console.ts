@@ -16,7 +16,7 @@ const SOURCES = [
 ];
 
 /** Builds the console when its sources are newer than the build; returns the folder to serve. */
-export async function buildConsole(log: (line: string) => void): Promise<string> {
+export async function buildConsole(log: (line: string) => void, signal?: AbortSignal): Promise<string> {
   const dist = join(CONSOLE, 'dist');
   const built = await modifiedAt(join(dist, 'index.html'));
   const changed = Math.max(...(await Promise.all(SOURCES.map(newestIn))));
@@ -28,6 +28,7 @@ export async function buildConsole(log: (line: string) => void): Promise<string>
     {
       cwd: CONSOLE,
       timeout: 120_000,
+      ...(signal ? { signal } : {}),
     },
   );
   return dist;

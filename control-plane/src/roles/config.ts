@@ -1,6 +1,8 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { unknownFaults, SIMULATED_FAULTS } from '@gpuaas/contracts/simulated-faults';
+import { SETTINGS, type Setting } from './settings.ts';
 
 /** Settings come from the environment; a flag of the same name wins (`--port` for `GPUAAS_PORT`). */
 export interface Config {
@@ -13,6 +15,8 @@ export interface Config {
   /** JetStream carries events when set; the log in Postgres does otherwise. */
   natsUrl: string | null;
   allowPrivateWebhooks: boolean;
+  /** Where a role without a public port answers `/healthz`, `/readyz` and `/metrics`. */
+  probePort: number | null;
   oidc: { issuer: string; clientId: string; clientSecret: string } | null;
   simNodes: number;
   simSpeed: number;
@@ -20,37 +24,20 @@ export interface Config {
   retention: { eventDays: number; auditDays: number | null };
 }
 
+/** A setting that cannot be used as it is; the process ends with exit code 2. */
 export class ConfigError extends Error {}
 
-const FLAGS = {
-  port: 'GPUAAS_PORT',
-  'node-port': 'GPUAAS_NODE_PORT',
-  host: 'GPUAAS_HOST',
-  'public-url': 'GPUAAS_PUBLIC_URL',
-  'data-dir': 'GPUAAS_DATA_DIR',
-  'database-url': 'DATABASE_URL',
-  'nats-url': 'NATS_URL',
-  'webhooks-allow-private': 'GPUAAS_WEBHOOKS_ALLOW_PRIVATE',
-  'oidc-issuer': 'GPUAAS_OIDC_ISSUER',
-  'oidc-client-id': 'GPUAAS_OIDC_CLIENT_ID',
-  'oidc-client-secret': 'GPUAAS_OIDC_CLIENT_SECRET',
-  'sim-nodes': 'GPUAAS_SIM_NODES',
-  'sim-speed': 'GPUAAS_SIM_SPEED',
-  'sim-faults': 'GPUAAS_SIM_FAULTS',
-  'event-retention-days': 'GPUAAS_EVENT_RETENTION_DAYS',
-  'audit-retention-days': 'GPUAAS_AUDIT_RETENTION_DAYS',
-} as const;
-
-type Flag = keyof typeof FLAGS;
+const SEE_HELP = '--help lists what there is.';
 
 export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv = process.env): Config {
   const flags = readFlags(argv);
-  const setting = (name: Flag): string | undefined => flags[name] ?? (env[FLAGS[name]] || undefined);
-  const number = (name: Flag, fallback: number, min: number, max: number): number => {
+  const setting = (name: Setting): string | undefined =>
+    flags[name] ?? (env[SETTINGS[name].env] || undefined);
+  const number = (name: Setting, fallback: number, min: number, max: number): number => {
     const text = setting(name);
     const value = text === undefined ? fallback : Number(text);
     if (Number.isFinite(value) && value >= min && value <= max) return value;
-    throw new ConfigError(`${FLAGS[name]} must be a number from ${min} to ${max}, not "${text}"`);
+    throw new ConfigError(`${SETTINGS[name].env} must be a number from ${min} to ${max}, not "${text}"`);
   };
   const port = number('port', 8080, 0, 65_535);
   const host = setting('host') ?? '127.0.0.1';
@@ -64,16 +51,17 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
     databaseUrl: setting('database-url') ?? null,
     natsUrl: setting('nats-url') ?? null,
     allowPrivateWebhooks: setting('webhooks-allow-private') === '1',
+    probePort: setting('probe-port') === undefined ? null : number('probe-port', 0, 1, 65_535),
     oidc: issuer
       ? {
           issuer,
-          clientId: required(setting('oidc-client-id'), FLAGS['oidc-client-id']),
-          clientSecret: required(setting('oidc-client-secret'), FLAGS['oidc-client-secret']),
+          clientId: required(setting('oidc-client-id'), SETTINGS['oidc-client-id'].env),
+          clientSecret: required(setting('oidc-client-secret'), SETTINGS['oidc-client-secret'].env),
         }
       : null,
     simNodes: number('sim-nodes', 2, 0, 64),
     simSpeed: number('sim-speed', 1, 0, 10),
-    simFaults: setting('sim-faults') ?? '',
+    simFaults: knownFaults(setting('sim-faults') ?? ''),
     retention: {
       eventDays: number('event-retention-days', 90, 7, 36_500),
       // Kept for ever unless said otherwise.
@@ -83,13 +71,33 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
   };
 }
 
-function readFlags(argv: string[]): Partial<Record<Flag, string>> {
-  const options = Object.fromEntries(Object.keys(FLAGS).map((name) => [name, { type: 'string' as const }]));
-  try {
-    return parseArgs({ args: argv, options }).values;
-  } catch (error) {
-    throw new ConfigError(error instanceof Error ? error.message : String(error));
+function readFlags(argv: string[]): Partial<Record<Setting, string>> {
+  const options = Object.fromEntries(
+    Object.keys(SETTINGS).map((name) => [name, { type: 'string' as const }]),
+  );
+  const { tokens } = parseArgs({ args: argv, options, strict: false, allowPositionals: true, tokens: true });
+  const flags: Partial<Record<Setting, string>> = {};
+  for (const token of tokens) {
+    if (token.kind === 'positional')
+      throw new ConfigError(`Unexpected argument "${token.value}". ${SEE_HELP}`);
+    if (token.kind !== 'option') continue;
+    if (!isSetting(token.name)) throw new ConfigError(`Unknown option ${token.rawName}. ${SEE_HELP}`);
+    if (!token.value) throw new ConfigError(`${token.rawName} needs a value. ${SEE_HELP}`);
+    flags[token.name] = token.value;
   }
+  return flags;
+}
+
+function isSetting(name: string): name is Setting {
+  return Object.hasOwn(SETTINGS, name);
+}
+
+function knownFaults(text: string): string {
+  const [unknown] = unknownFaults(text);
+  if (unknown === undefined) return text;
+  throw new ConfigError(
+    `GPUAAS_SIM_FAULTS: "${unknown}" is not known; known are ${SIMULATED_FAULTS.join(', ')}, each also as name@host`,
+  );
 }
 
 function required(value: string | undefined, name: string): string {

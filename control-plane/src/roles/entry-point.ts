@@ -1,5 +1,8 @@
 import { realpathSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { sanitize, sanitizeText } from '@gpuaas/contracts/sanitize';
+import { ConfigError } from './config.ts';
+import { helpText, wantsHelp } from './settings.ts';
 
 /** True when the module is what `node` was started with. */
 export function isEntryPoint(filename: string): boolean {
@@ -7,43 +10,102 @@ export function isEntryPoint(filename: string): boolean {
   return started !== undefined && realpathSync(started) === realpathSync(filename);
 }
 
-type Stop = () => Promise<void> | void;
-
-const STOP_DEADLINE_MS = 25_000;
+type Undo = () => Promise<void> | void;
 
 /**
- * Runs a role until SIGINT, SIGTERM or SIGHUP, then undoes what was started in reverse order. A signal during the
- * start undoes what stands by then.
+ * Says how to undo what was just started. `atOnce` is for whoever will not wait; it may run while `undo` does.
+ * Throws when the process is already stopping, so that a start goes no further.
  */
-export async function runRole(start: (onStop: (stop: Stop) => void) => Promise<void>): Promise<void> {
-  const stops: Stop[] = [];
-  let stopping = false;
+export type OnStop = (undo: Undo, options?: { atOnce?: Undo }) => void;
+
+interface Started {
+  undo: Undo;
+  atOnce?: Undo;
+}
+
+export interface RoleTimings {
+  /** How long a stop waits for a start that is still under way. */
+  startSettlesMs: number;
+  /** How long everything may take to stop in good order. */
+  stopMs: number;
+  /** How long it may take after that, or after a second signal. */
+  atOnceMs: number;
+}
+
+const TIMINGS: RoleTimings = { startSettlesMs: 10_000, stopMs: 25_000, atOnceMs: 5_000 };
+
+/** As shells count: 128 and the number of SIGINT. */
+const INTERRUPTED_TWICE = 130;
+const WRONG_SETTINGS = 2;
+
+class StoppedWhileStarting extends Error {}
+
+/**
+ * Runs a role until SIGINT, SIGTERM or SIGHUP, then undoes what was started, each once and in reverse order. A signal
+ * during the start aborts `stopping` and waits for the start to settle. A second signal ends everything at once.
+ */
+export async function runRole(
+  start: (onStop: OnStop, stopping: AbortSignal) => Promise<void>,
+  timings: RoleTimings = TIMINGS,
+): Promise<void> {
+  if (wantsHelp()) return console.log(helpText());
+  const standing: Started[] = [];
+  let leaving: Started | undefined;
+  const stopping = new AbortController();
+  let hurried = false;
+
   const stop = async (exitCode: number): Promise<void> => {
-    if (stopping) return;
-    stopping = true;
-    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
-    let undo = stops.pop();
-    while (undo) {
-      try {
-        await undo();
-      } catch (error) {
-        complain(error);
-      }
-      undo = stops.pop();
-    }
+    stopping.abort();
+    setTimeout(() => void stopAtOnce(1), timings.stopMs).unref();
+    await Promise.race([settled, pause(timings.startSettlesMs)]);
+    for (leaving = standing.pop(); leaving; leaving = standing.pop()) await tryTo(leaving.undo);
+    if (!hurried) process.exit(exitCode);
+  };
+  const stopAtOnce = async (exitCode: number): Promise<void> => {
+    if (hurried) return;
+    hurried = true;
+    if (leaving) standing.push(leaving);
+    const endStanding = async (): Promise<void> => {
+      await Promise.all(standing.splice(0).map(({ atOnce }) => (atOnce ? tryTo(atOnce) : null)));
+    };
+    const ended = Promise.all([endStanding(), settled.then(endStanding)]);
+    await Promise.race([ended, pause(timings.atOnceMs)]);
     process.exit(exitCode);
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(0));
-  try {
-    await start((undo) => {
-      stops.push(undo);
-      // Arrived after the signal: the loop above may already be past it.
-      if (stopping) void undo();
+  const endWith = (exitCode: number, onceMore: number): void =>
+    void (stopping.signal.aborted ? stopAtOnce(onceMore) : stop(exitCode));
+
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => endWith(0, INTERRUPTED_TWICE));
+  // The default would leave the database and its children behind.
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const)
+    process.on(event, (error) => {
+      complain(error);
+      endWith(1, 1);
     });
+
+  const started = start((undo, options = {}) => {
+    standing.push({ undo, ...options });
+    if (stopping.signal.aborted) throw new StoppedWhileStarting('the process is stopping');
+  }, stopping.signal);
+  const settled = started.then(
+    () => undefined,
+    () => undefined,
+  );
+  try {
+    await started;
   } catch (error) {
-    if (stopping) return;
+    if (stopping.signal.aborted) return;
     complain(error);
-    await stop(1);
+    await stop(error instanceof ConfigError ? WRONG_SETTINGS : 1);
+  }
+}
+
+async function tryTo(undo: Undo): Promise<void> {
+  try {
+    await undo();
+  } catch (error) {
+    complain(error);
   }
 }
 

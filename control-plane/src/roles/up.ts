@@ -8,14 +8,14 @@ import { Readiness } from '../platform/http/readiness.ts';
 import { createLogger } from '../platform/telemetry/logger.ts';
 import { buildConsole } from './build-console.ts';
 import { readConfig, type Config } from './config.ts';
-import { runRole } from './entry-point.ts';
+import { runRole, type OnStop } from './entry-point.ts';
 import { requireFreePort } from './free-port.ts';
 import { startPlatform } from './platform.ts';
 
 const DEMO_REGION = 'uae-north-1';
 
 /** Everything on one machine: database, control plane, console, and a simulated fleet of real agents. */
-await runRole(async (onStop) => {
+await runRole(async (onStop, stopping) => {
   const config = readConfig();
   const log = createLogger('up');
   // A newcomer's terminal shows the address and the people, not every request.
@@ -24,10 +24,10 @@ await runRole(async (onStop) => {
   await requireFreePort(config.host, config.nodePort, 'GPUAAS_NODE_PORT');
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   say('GPUaaS is starting …');
-  const consoleBuilt = buildConsole((line) => say(`  ${line}`));
+  const consoleBuilt = buildConsole((line) => say(`  ${line}`), stopping);
   consoleBuilt.catch(() => undefined);
   const databaseUrl =
-    config.databaseUrl ?? (await embeddedDatabase(config, onStop, (line) => log.debug(line)));
+    config.databaseUrl ?? (await embeddedDatabase(config, onStop, stopping, (line) => log.debug(line)));
   const readiness = new Readiness();
   const fleetReady = readiness.addMilestone('simulated fleet', 'hosts are being enrolled and approved');
   const platform = await startPlatform(
@@ -78,10 +78,11 @@ await runRole(async (onStop) => {
 
 async function embeddedDatabase(
   config: Config,
-  onStop: (stop: () => Promise<void>) => void,
+  onStop: OnStop,
+  stopping: AbortSignal,
   log: (line: string) => void,
 ): Promise<string> {
-  const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, log });
-  onStop(() => postgres.stop());
+  const postgres = await startEmbeddedPostgres({ dataDir: config.dataDir, log, signal: stopping });
+  onStop(() => postgres.stop(), { atOnce: () => postgres.stopAtOnce() });
   return postgres.url;
 }

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmod,
@@ -16,6 +16,7 @@ import {
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createLibraryLinks } from './embedded/binaries.ts';
@@ -177,6 +178,80 @@ test('a lost password file is reported, not replaced', async () => {
   await (await start()).stop();
   await unlink(join(dataDir, 'postgres.password'));
   await expect(start()).rejects.toMatchObject({ code: 'password_missing' });
+});
+
+test('a start that is called off leaves no server, and the next one works', async () => {
+  await (await start()).stop();
+  const calledOff = new AbortController();
+  const starting = startEmbeddedPostgres({ dataDir, settings, signal: calledOff.signal });
+  const refused = expect(starting).rejects.toMatchObject({ code: 'cancelled' });
+  const lock = join(dataDir, 'postgres', 'postmaster.pid');
+  while (!(await stat(lock).catch(() => null))) await pause(2);
+  calledOff.abort();
+  await refused;
+  expect(await findPostmaster(join(dataDir, 'postgres'))).toBeUndefined();
+  await start();
+});
+
+test('a first start that is called off leaves no half-made database', async () => {
+  const calledOff = new AbortController();
+  const starting = startEmbeddedPostgres({ dataDir, settings, signal: calledOff.signal });
+  const refused = expect(starting).rejects.toMatchObject({ code: 'cancelled' });
+  while (!(await readdir(dataDir).catch(() => [])).some((name) => name.includes('.init-'))) await pause(2);
+  calledOff.abort();
+  await refused;
+  expect(await readdir(dataDir)).toEqual(['postgres.password']);
+});
+
+test('a stop that takes too long can be cut short, and what was committed is there again', async () => {
+  const first = await start();
+  await ask(first.url, 'create database committed');
+  const found = await findPostmaster(join(dataDir, 'postgres'));
+  await Promise.all([first.stop(), first.stopAtOnce()]);
+  expect(await isRunning(found?.pid ?? 0)).toBe(false);
+  expect(await readdir(dataDir)).not.toContain('postgres.supervisor');
+  expect(await ask((await start()).urlFor('committed'), 'select 1')).toBe(1);
+});
+
+/** A disk of its own for the data folder. */
+async function smallDisk(size: string): Promise<{ remove(): void }> {
+  await mkdir(dataDir);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=0711`, 'gpuaas-test', dataDir]);
+  return { remove: () => execFileSync('umount', ['--lazy', dataDir]) };
+}
+
+const mayMount = runsAsRoot && process.platform === 'linux';
+
+test('a disk too small for a database is named, and nothing half-made stays on it', async (ctx) => {
+  if (!mayMount) return ctx.skip('needs root to mount a small disk');
+  const disk = await smallDisk('20m');
+  try {
+    await expect(start()).rejects.toMatchObject({
+      code: 'disk_full',
+      message: expect.stringContaining(`no space left for the database on the disk of ${dataDir}`) as string,
+    });
+    expect((await readdir(dataDir)).filter((name) => name.startsWith('postgres.init'))).toEqual([]);
+  } finally {
+    disk.remove();
+  }
+});
+
+test('a disk that has filled up is named, and with space again nothing is lost', async (ctx) => {
+  if (!mayMount) return ctx.skip('needs root to mount a small disk');
+  const disk = await smallDisk('160m');
+  try {
+    const first = await start();
+    await ask(first.url, 'create database kept');
+    await first.stop();
+    const filler = join(dataDir, 'filler');
+    await writeFile(filler, Buffer.alloc(200 * 1024 * 1024)).catch(() => undefined);
+    await expect(start()).rejects.toMatchObject({ code: 'disk_full' });
+    await unlink(filler);
+    expect(await ask((await start()).urlFor('kept'), 'select 1')).toBe(1);
+    await server?.stop();
+  } finally {
+    disk.remove();
+  }
 });
 
 test('missing library links are created, existing ones left alone', async () => {

@@ -1,19 +1,25 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { findBinaries } from './embedded/binaries.ts';
 import { locateCluster, openDataDir } from './embedded/cluster-location.ts';
 import { connectionUrl } from './embedded/connection.ts';
 import { checkCluster, createCluster } from './embedded/create-cluster.ts';
-import { EmbeddedPostgresError } from './embedded/errors.ts';
+import { nameDiskFull } from './embedded/disk-space.ts';
+import { cancelled, EmbeddedPostgresError, type EmbeddedPostgresErrorCode } from './embedded/errors.ts';
 import { readOrCreatePassword } from './embedded/password.ts';
 import { findPostmaster } from './embedded/postmaster-file.ts';
 import type { Postmaster } from './embedded/postmaster-file.ts';
 import { isPostmasterOf } from './embedded/processes.ts';
 import { startServer } from './embedded/start-server.ts';
-import { stopServer } from './embedded/stop-server.ts';
+import { stopServer, stopServerAtOnce } from './embedded/stop-server.ts';
 import { takeSupervisorLock } from './embedded/supervisor-lock.ts';
 import { waitUntilReady } from './embedded/wait-until-ready.ts';
 
 export { EmbeddedPostgresError } from './embedded/errors.ts';
 export type { EmbeddedPostgresErrorCode } from './embedded/errors.ts';
+
+/** Failures whose reason may be a full disk. */
+const MAY_BE_DISK = new Set<EmbeddedPostgresErrorCode>(['initdb_failed', 'start_failed', 'not_accessible']);
 
 export type EmbeddedPostgresOptions = {
   /** The platform's data folder; made when missing. */
@@ -21,6 +27,8 @@ export type EmbeddedPostgresOptions = {
   log?: (line: string) => void;
   /** Server settings beyond our defaults, such as `fsync: 'off'` in tests. */
   settings?: Record<string, string>;
+  /** Calls the start off; it then rejects with `cancelled` and leaves nothing running. */
+  signal?: AbortSignal;
 };
 
 export type EmbeddedPostgres = {
@@ -31,25 +39,36 @@ export type EmbeddedPostgres = {
   adopted: boolean;
   /** Ends the server and waits until it is gone. Safe to call more than once. */
   stop(): Promise<void>;
+  /** The same for whoever will not wait; it may follow a `stop` that takes too long. */
+  stopAtOnce(): Promise<void>;
 };
 
 /** Starts, or takes over, the Postgres that lives in the platform's data folder. */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const dataDir = await openDataDir(options.dataDir);
-  const release = await takeSupervisorLock(dataDir);
+  const release = await takeSupervisorLock(dataDir).catch(async (error: unknown) => {
+    throw await startError(error, dataDir);
+  });
   try {
     return await start(dataDir, options, release);
   } catch (error) {
     await release();
-    if (error instanceof EmbeddedPostgresError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new EmbeddedPostgresError('start_failed', `Postgres did not start: ${reason}`, { cause: error });
+    throw await startError(error, dataDir);
   }
+}
+
+async function startError(error: unknown, dataDir: string): Promise<EmbeddedPostgresError> {
+  if (error instanceof EmbeddedPostgresError && !MAY_BE_DISK.has(error.code)) return error;
+  const noted = (await readFile(join(dataDir, 'postgres.location'), 'utf8').catch(() => '')).trim();
+  const named = await nameDiskFull(error, noted ? [dirname(noted), dataDir] : [dataDir]);
+  if (named instanceof EmbeddedPostgresError) return named;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new EmbeddedPostgresError('start_failed', `Postgres did not start: ${reason}`, { cause: error });
 }
 
 async function start(
   dataDir: string,
-  { log = () => undefined, settings = {} }: EmbeddedPostgresOptions,
+  { log = () => undefined, settings = {}, signal }: EmbeddedPostgresOptions,
   release: () => Promise<void>,
 ): Promise<EmbeddedPostgres> {
   const cluster = await locateCluster(dataDir);
@@ -58,11 +77,13 @@ async function start(
   const password = await readOrCreatePassword(dataDir, exists);
   if (!exists) {
     log(`creating a Postgres ${binaries.major} database in ${cluster.folder}`);
-    await createCluster(cluster, binaries, password, { sync: settings['fsync'] !== 'off' });
+    await createCluster(cluster, binaries, password, { sync: settings['fsync'] !== 'off', signal });
   }
 
-  const orphan = await adopt(cluster.folder, password);
-  const postmaster = orphan ?? (await startServer({ dataDir, cluster, binaries, password, settings, log }));
+  const orphan = await adopt(cluster.folder, password, signal);
+  if (signal?.aborted && !orphan) throw cancelled();
+  const postmaster =
+    orphan ?? (await startServer({ dataDir, cluster, binaries, password, settings, log, signal }));
   log(`${orphan ? 'took over' : 'started'} Postgres on 127.0.0.1:${postmaster.port} (pid ${postmaster.pid})`);
 
   let stopped: Promise<void> | undefined;
@@ -71,16 +92,30 @@ async function start(
     urlFor: (database) => connectionUrl(postmaster.port, password, database),
     adopted: orphan !== undefined,
     stop: () => (stopped ??= stopServer(postmaster.pid, cluster.folder).then(release)),
+    async stopAtOnce() {
+      await stopServerAtOnce(postmaster.pid, cluster.folder);
+      await release();
+    },
   };
 }
 
 /** A server that was already shutting down ends while we wait; then there is nothing to adopt. */
-async function adopt(folder: string, password: string): Promise<Postmaster | undefined> {
+async function adopt(
+  folder: string,
+  password: string,
+  signal: AbortSignal | undefined,
+): Promise<Postmaster | undefined> {
   const found = await findPostmaster(folder);
   if (!found) return undefined;
-  const outcome = await waitUntilReady(connectionUrl(found.port, password, 'postgres'), () =>
-    isPostmasterOf(found.pid, folder),
+  const outcome = await waitUntilReady(
+    connectionUrl(found.port, password, 'postgres'),
+    () => isPostmasterOf(found.pid, folder),
+    signal,
   );
+  if (outcome === 'cancelled') {
+    await stopServerAtOnce(found.pid, folder);
+    throw cancelled();
+  }
   if (outcome === 'ready') return found;
   if (outcome === 'exited') return undefined;
   throw new EmbeddedPostgresError(

@@ -1,5 +1,6 @@
 import { Client, DatabaseError } from 'pg';
 import { MIGRATIONS_FOLDER, MigrationError, pendingMigrations, readMigrations } from './migrations.ts';
+import { requireSupportedServer } from './server-version.ts';
 import type { AppliedMigration, Migration } from './migrations.ts';
 
 export { MigrationError } from './migrations.ts';
@@ -19,6 +20,8 @@ export async function migrate(
   client.on('error', () => undefined);
   await client.connect();
   try {
+    const { rows: versions } = await client.query<{ server_version_num: string }>('show server_version_num');
+    requireSupportedServer(Number(versions[0]?.server_version_num));
     // Ends with the session, so a killed start cannot leave it behind.
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await client.query(

@@ -1,19 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { SIMULATED_FAULTS, unknownFaults, type SimulatedFault } from '@gpuaas/contracts/simulated-faults';
 
-/** What the lab can break, and what it looks like from outside. */
-export const FAULTS = [
-  'wipe_fails',
-  'vm_never_boots',
-  'slow_clone',
-  'disk_mounted',
-  'iommu_off',
-  'sriov_off',
-  'reboot_required',
-] as const;
-export type Fault = (typeof FAULTS)[number];
-
-export type HasFault = (fault: Fault) => boolean;
+export type HasFault = (fault: SimulatedFault) => boolean;
 
 /** A fault is named `wipe_fails`, or `wipe_fails@sim-h200-02` for one host. The file `faults` overrides at run time. */
 export function createFaults(dir: string, hostname: string, configured: readonly string[]): HasFault {
@@ -35,8 +24,7 @@ function readOverride(file: string): string[] | null {
 }
 
 function checkName(name: string): void {
-  const [fault] = name.split('@');
-  if (!FAULTS.some((known) => known === fault)) {
-    throw new Error(`GPUAAS_SIM_FAULTS: ${name} is not known (known: ${FAULTS.join(', ')})`);
+  if (unknownFaults(name).length > 0) {
+    throw new Error(`GPUAAS_SIM_FAULTS: ${name} is not known (known: ${SIMULATED_FAULTS.join(', ')})`);
   }
 }

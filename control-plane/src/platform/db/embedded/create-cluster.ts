@@ -2,7 +2,7 @@ import { chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/
 import { basename, dirname, join } from 'node:path';
 import type { Binaries } from './binaries.ts';
 import type { ClusterLocation } from './cluster-location.ts';
-import { EmbeddedPostgresError, errorCode } from './errors.ts';
+import { cancelled, EmbeddedPostgresError, errorCode } from './errors.ts';
 import { runCommand } from './run-command.ts';
 
 /** Retries, because the initdb of a killed start may still be writing there. */
@@ -39,7 +39,7 @@ export async function createCluster(
   { folder, user }: ClusterLocation,
   binaries: Binaries,
   password: string,
-  options: { sync: boolean },
+  options: { sync: boolean; signal?: AbortSignal | undefined },
 ): Promise<void> {
   await removeUnfinished(folder);
   const workshop = `${folder}.init-${process.pid}`;
@@ -62,9 +62,12 @@ export async function createCluster(
       '--auth=scram-sha-256',
       ...(options.sync ? [] : ['--no-sync']),
     ];
-    const { exitCode, output } = await runCommand(binaries.initdb, args, user).catch((cause: unknown) => {
-      throw new EmbeddedPostgresError(...spawnFailure(binaries.initdb, cause));
-    });
+    const { exitCode, output } = await runCommand(binaries.initdb, args, user, options.signal).catch(
+      (cause: unknown) => {
+        throw new EmbeddedPostgresError(...spawnFailure(binaries.initdb, cause));
+      },
+    );
+    if (options.signal?.aborted) throw cancelled();
     if (exitCode !== 0) {
       const lastLines = output.trimEnd().split('\n').slice(-12).join('\n');
       throw new EmbeddedPostgresError('initdb_failed', `Could not create the database:\n${lastLines}`);

@@ -3,6 +3,8 @@ export type EmbeddedPostgresErrorCode =
   | 'unsupported_platform'
   | 'no_service_user'
   | 'in_use'
+  | 'cancelled'
+  | 'disk_full'
   | 'not_accessible'
   | 'not_a_cluster'
   | 'password_missing'
@@ -26,4 +28,9 @@ export class EmbeddedPostgresError extends Error {
 export function errorCode(error: unknown): string | undefined {
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
   return undefined;
+}
+
+/** The start was called off before the server was ready. */
+export function cancelled(): EmbeddedPostgresError {
+  return new EmbeddedPostgresError('cancelled', 'The start of Postgres was called off.');
 }

@@ -52,6 +52,12 @@ export async function isPostmasterOf(pid: number, folder: string): Promise<boole
   return stdout.includes('postgres -D ') && stdout.includes(folder);
 }
 
+/** Whether a process has begun to exit: its memory, and the command line with it, goes before the process does. */
+export async function isLeaving(pid: number): Promise<boolean> {
+  if (!onLinux || !(await isRunning(pid))) return false;
+  return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => 'gone')) === '';
+}
+
 /** Whether any process works inside the folder; Postgres backends outlive a killed postmaster a while. */
 export async function hasProcessesIn(folder: string): Promise<boolean> {
   if (!onLinux) return false;

@@ -8,11 +8,12 @@ export const COMMAND_ENVIRONMENT: Record<string, string> = {
   TZ: 'UTC',
 };
 
-/** Runs a program to its end as `user` and returns its exit code with everything it wrote. */
+/** Runs a program to its end as `user` and returns its exit code with everything it wrote; `signal` asks it to end. */
 export function runCommand(
   program: string,
   args: string[],
   user: ServiceUser | undefined,
+  signal?: AbortSignal,
 ): Promise<{ exitCode: number | null; output: string }> {
   return new Promise((resolve, reject) => {
     // cwd '/': the caller's folder may be closed to the service user.
@@ -28,7 +29,12 @@ export function runCommand(
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
+    const end = (): void => void child.kill('SIGTERM');
+    signal?.addEventListener('abort', end, { once: true });
     child.once('error', reject);
-    child.once('close', (exitCode) => resolve({ exitCode, output }));
+    child.once('close', (exitCode) => {
+      signal?.removeEventListener('abort', end);
+      resolve({ exitCode, output });
+    });
   });
 }

@@ -5,13 +5,13 @@ import type { Binaries } from './binaries.ts';
 import type { ClusterLocation } from './cluster-location.ts';
 import { connectionUrl, findFreePort } from './connection.ts';
 import { spawnFailure } from './create-cluster.ts';
-import { EmbeddedPostgresError } from './errors.ts';
+import { cancelled, EmbeddedPostgresError } from './errors.ts';
 import { removeStaleLock } from './postmaster-file.ts';
 import type { Postmaster } from './postmaster-file.ts';
 import { COMMAND_ENVIRONMENT } from './run-command.ts';
 import { lastLogLines, openServerLog } from './server-log.ts';
 import { serverArguments } from './settings.ts';
-import { stopServer } from './stop-server.ts';
+import { stopServer, stopServerAtOnce } from './stop-server.ts';
 import { waitUntilReady } from './wait-until-ready.ts';
 import { deadlineAfter } from '../../clock.ts';
 
@@ -22,6 +22,7 @@ export type StartServerOptions = {
   password: string;
   settings: Record<string, string>;
   log: (line: string) => void;
+  signal?: AbortSignal | undefined;
 };
 
 /** Backends of a killed postmaster need a moment to notice; until then a start is refused. */
@@ -65,8 +66,13 @@ async function startOnce(options: StartServerOptions): Promise<Attempt> {
     });
     const pid = await spawned(child, binaries.postgres);
     child.unref();
-    const outcome = await waitUntilReady(connectionUrl(port, password, 'postgres'), () => !hasExited(child));
+    const url = connectionUrl(port, password, 'postgres');
+    const outcome = await waitUntilReady(url, () => !hasExited(child), options.signal);
     if (outcome === 'ready') return { ok: true, postmaster: { pid, port } };
+    if (outcome === 'cancelled') {
+      await stopServerAtOnce(pid, cluster.folder);
+      throw cancelled();
+    }
     await stopServer(pid, cluster.folder);
     const said = await lastLogLines(serverLog);
     return { ok: false, said: outcome === 'timed_out' ? `${said}\n(gave up waiting for it)` : said };

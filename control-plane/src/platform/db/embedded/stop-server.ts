@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EmbeddedPostgresError, errorCode } from './errors.ts';
-import { isPostmasterOf } from './processes.ts';
+import { isLeaving, isPostmasterOf } from './processes.ts';
 import { deadlineAfter } from '../../clock.ts';
 
 const FAST_SHUTDOWN_MS = 10_000;
@@ -9,6 +9,11 @@ const IMMEDIATE_SHUTDOWN_MS = 15_000;
 /** Ends a postmaster and waits until it is gone; a no-op when it already is. */
 export async function stopServer(pid: number, folder: string): Promise<void> {
   if (await stopsAfter('SIGINT', pid, folder, FAST_SHUTDOWN_MS)) return;
+  await stopServerAtOnce(pid, folder);
+}
+
+/** Ends a postmaster without waiting for its sessions; what was committed is recovered at the next start. */
+export async function stopServerAtOnce(pid: number, folder: string): Promise<void> {
   if (await stopsAfter('SIGQUIT', pid, folder, IMMEDIATE_SHUTDOWN_MS)) return;
   throw new EmbeddedPostgresError('stop_failed', `Postgres (pid ${pid}) does not stop.`);
 }
@@ -30,7 +35,7 @@ async function stopsAfter(
     });
   }
   for (const deadline = deadlineAfter(within); !deadline.passed(); await sleep(25)) {
-    if (!(await isPostmasterOf(pid, folder))) return true;
+    if (!(await isPostmasterOf(pid, folder)) && !(await isLeaving(pid))) return true;
   }
   return false;
 }

@@ -8,16 +8,18 @@ const READY_WITHIN_MS = 30_000;
 const RECOVERED_WITHIN_MS = 10 * 60_000;
 const STARTING_UP = '57P03';
 
-export type Readiness = 'ready' | 'exited' | 'timed_out';
+export type Readiness = 'ready' | 'exited' | 'timed_out' | 'cancelled';
 
-/** Connects until the server takes sessions, has ended, or has used up its time. */
+/** Connects until the server takes sessions, has ended, has used up its time, or is no longer wanted. */
 export async function waitUntilReady(
   url: string,
   stillRuns: () => boolean | Promise<boolean>,
+  signal?: AbortSignal,
 ): Promise<Readiness> {
   const ready = deadlineAfter(READY_WITHIN_MS);
   const recovered = deadlineAfter(RECOVERED_WITHIN_MS);
   for (let recovering = false; ;) {
+    if (signal?.aborted) return 'cancelled';
     if (!(await stillRuns())) return 'exited';
     try {
       await probe(url);

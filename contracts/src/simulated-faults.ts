@@ -1,0 +1,26 @@
+/** What the lab can break on a simulated host, and what it looks like from outside. */
+export const SIMULATED_FAULTS = [
+  'wipe_fails',
+  'vm_never_boots',
+  'slow_clone',
+  'disk_mounted',
+  'iommu_off',
+  'sriov_off',
+  'reboot_required',
+] as const;
+export type SimulatedFault = (typeof SIMULATED_FAULTS)[number];
+
+/** The names in a list with commas; `name@hostname` means one host. */
+export function listFaults(text: string): string[] {
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+/** Those of the list that nobody would act on. */
+export function unknownFaults(text: string): string[] {
+  return listFaults(text).filter(
+    (name) => !SIMULATED_FAULTS.some((known) => name === known || name.startsWith(`${known}@`)),
+  );
+}

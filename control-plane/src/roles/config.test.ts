@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ConfigError, readConfig } from './config.ts';
+import { ENVIRONMENT_ONLY, helpText, SETTINGS } from './settings.ts';
+
+const README = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+
+describe('settings', () => {
+  it('come from the environment, and a flag wins', () => {
+    const env = { GPUAAS_PORT: '1111', GPUAAS_NODE_PORT: '2222' };
+    expect(readConfig(['--port', '3333'], env)).toMatchObject({ port: 3333, nodePort: 2222 });
+    expect(readConfig(['--port=3333'], env)).toMatchObject({ port: 3333 });
+  });
+
+  it.each([
+    [['--prot', '1'], /Unknown option --prot\b/],
+    [['--no-such=1'], /Unknown option --no-such\b/],
+    [['-x'], /Unknown option -x\b/],
+    [['serve'], /Unexpected argument "serve"/],
+    [['--port'], /--port needs a value/],
+    [['--port', 'many'], /GPUAAS_PORT must be a number from 0 to 65535, not "many"/],
+    [['--sim-faults', 'wipe_fails,gremlins'], /"gremlins" is not known; known are wipe_fails/],
+    [['--sim-faults', 'wipe_fails2'], /"wipe_fails2" is not known/],
+    [['--oidc-issuer', 'https://idp.example'], /GPUAAS_OIDC_CLIENT_ID must be set/],
+  ])('are refused when wrong: %j', (argv, message) => {
+    expect(() => readConfig(argv, {})).toThrow(ConfigError);
+    expect(() => readConfig(argv, {})).toThrow(message);
+  });
+
+  it('take known faults, also for one host', () => {
+    const text = 'wipe_fails@sim-h200-02, slow_clone';
+    expect(readConfig([], { GPUAAS_SIM_FAULTS: text }).simFaults).toBe(text);
+  });
+
+  it('are all in the help and in the README, which name no others', () => {
+    const names = [...Object.values(SETTINGS).map(({ env }) => env), ...Object.keys(ENVIRONMENT_ONLY)];
+    for (const name of names) {
+      expect(helpText()).toContain(name);
+      expect(README).toContain(`\`${name}\``);
+    }
+  });
+});

@@ -1,0 +1,112 @@
+interface SettingDescription {
+  env: string;
+  /** What holds when it is not set, in words. */
+  otherwise: string;
+  about: string;
+}
+
+/** Every setting: the flag is the key, the environment variable stands beside it. */
+export const SETTINGS = {
+  port: { env: 'GPUAAS_PORT', otherwise: '8080', about: 'console and API' },
+  'node-port': { env: 'GPUAAS_NODE_PORT', otherwise: '8443', about: 'node agents (mTLS)' },
+  'probe-port': {
+    env: 'GPUAAS_PROBE_PORT',
+    otherwise: 'none',
+    about: '/healthz, /readyz and /metrics of a worker, relay or node-api process',
+  },
+  host: { env: 'GPUAAS_HOST', otherwise: '127.0.0.1', about: 'address the ports listen on' },
+  'public-url': {
+    env: 'GPUAAS_PUBLIC_URL',
+    otherwise: 'http://<host>:<port>',
+    about: 'where browsers reach the console; sign-in comes back to it',
+  },
+  'data-dir': {
+    env: 'GPUAAS_DATA_DIR',
+    otherwise: '$XDG_STATE_HOME/gpuaas, else ~/.local/state/gpuaas',
+    about: 'database, keys, demo.json, state of the simulated hosts',
+  },
+  'database-url': {
+    env: 'DATABASE_URL',
+    otherwise: 'embedded',
+    about: 'PostgreSQL 15 or newer of your own, as the owner of its database',
+  },
+  'nats-url': { env: 'NATS_URL', otherwise: 'none', about: 'events go through NATS JetStream' },
+  'webhooks-allow-private': {
+    env: 'GPUAAS_WEBHOOKS_ALLOW_PRIVATE',
+    otherwise: 'off',
+    about: '1: webhooks may go to private, loopback and link-local addresses',
+  },
+  'oidc-issuer': {
+    env: 'GPUAAS_OIDC_ISSUER',
+    otherwise: 'embedded, with demo people',
+    about: 'an OpenID Connect provider of your own',
+  },
+  'oidc-client-id': { env: 'GPUAAS_OIDC_CLIENT_ID', otherwise: 'none', about: 'our name at that provider' },
+  'oidc-client-secret': {
+    env: 'GPUAAS_OIDC_CLIENT_SECRET',
+    otherwise: 'none',
+    about: 'our secret there; give it by environment, not as a flag',
+  },
+  'sim-nodes': { env: 'GPUAAS_SIM_NODES', otherwise: '2', about: 'simulated hosts, 0 to 64' },
+  'sim-speed': {
+    env: 'GPUAAS_SIM_SPEED',
+    otherwise: '1',
+    about: '1 = believable timings, 0 = no delays',
+  },
+  'sim-faults': {
+    env: 'GPUAAS_SIM_FAULTS',
+    otherwise: 'none',
+    about: 'what goes wrong on them, with commas; name@sim-h200-02 for one host',
+  },
+  'event-retention-days': {
+    env: 'GPUAAS_EVENT_RETENTION_DAYS',
+    otherwise: '90',
+    about: 'events go by whole months after this, once everybody has read them',
+  },
+  'audit-retention-days': {
+    env: 'GPUAAS_AUDIT_RETENTION_DAYS',
+    otherwise: 'for ever',
+    about: 'audit rows go by whole months after this; at least 365',
+  },
+} as const satisfies Record<string, SettingDescription>;
+
+export type Setting = keyof typeof SETTINGS;
+
+/** These have no flag. */
+export const ENVIRONMENT_ONLY = {
+  GPUAAS_LOG_LEVEL: 'debug, info, warn, error or silent',
+  GPUAAS_METRICS_TOKEN: 'bearer token for /metrics; without it only this machine is answered',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'where traces go; off when not set',
+  GPUAAS_RESOURCE_NAMESPACE: 'the leading words of resource names',
+} as const;
+
+export function wantsHelp(argv: readonly string[] = process.argv.slice(2)): boolean {
+  return argv.includes('--help') || argv.includes('-h');
+}
+
+export function helpText(): string {
+  const flags = Object.entries(SETTINGS).flatMap(([flag, { env, otherwise, about }]) => [
+    `  --${flag.padEnd(24)} ${env}`,
+    `      ${about} (${otherwise})`,
+  ]);
+  const environment = Object.entries(ENVIRONMENT_ONLY).flatMap(([env, about]) => [
+    `  ${env}`,
+    `      ${about}`,
+  ]);
+  return [
+    'GPUaaS: turns racks of GPU servers into a cloud.',
+    '',
+    'Usage: npm start -- [--option value] ...',
+    '       node control-plane/src/roles/<api|node-api|worker|relay|migrate>.ts [--option value] ...',
+    '',
+    'Every option is also an environment variable; the option wins. In brackets: what holds otherwise.',
+    '',
+    ...flags,
+    '',
+    'By environment only:',
+    '',
+    ...environment,
+    '',
+    'Exit codes: 0 stopped as asked, 1 failed, 2 wrong option or setting, 130 stopped at once by a second signal.',
+  ].join('\n');
+}
