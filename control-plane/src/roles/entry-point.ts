@@ -66,7 +66,7 @@ export async function runRole(
     hurried = true;
     if (leaving) standing.push(leaving);
     const endStanding = async (): Promise<void> => {
-      await Promise.all(standing.splice(0).map(({ atOnce }) => (atOnce ? tryTo(atOnce) : null)));
+      await Promise.all(standing.splice(0).map(({ atOnce = () => undefined }) => tryTo(atOnce)));
     };
     const ended = Promise.all([endStanding(), settled.then(endStanding)]);
     await Promise.race([ended, pause(timings.atOnceMs)]);

@@ -47,23 +47,23 @@ export type EmbeddedPostgres = {
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const dataDir = await openDataDir(options.dataDir);
   const release = await takeSupervisorLock(dataDir).catch(async (error: unknown) => {
-    throw await startError(error, dataDir);
+    throw await startFailure(error, dataDir);
   });
   try {
     return await start(dataDir, options, release);
   } catch (error) {
     await release();
-    throw await startError(error, dataDir);
+    throw await startFailure(error, dataDir);
   }
 }
 
-async function startError(error: unknown, dataDir: string): Promise<EmbeddedPostgresError> {
-  if (error instanceof EmbeddedPostgresError && !MAY_BE_DISK.has(error.code)) return error;
+async function startFailure(failure: unknown, dataDir: string): Promise<EmbeddedPostgresError> {
+  if (failure instanceof EmbeddedPostgresError && !MAY_BE_DISK.has(failure.code)) return failure;
   const noted = (await readFile(join(dataDir, 'postgres.location'), 'utf8').catch(() => '')).trim();
-  const named = await nameDiskFull(error, noted ? [dirname(noted), dataDir] : [dataDir]);
+  const named = await nameDiskFull(failure, noted ? [dirname(noted), dataDir] : [dataDir]);
   if (named instanceof EmbeddedPostgresError) return named;
-  const reason = error instanceof Error ? error.message : String(error);
-  return new EmbeddedPostgresError('start_failed', `Postgres did not start: ${reason}`, { cause: error });
+  const reason = failure instanceof Error ? failure.message : String(failure);
+  return new EmbeddedPostgresError('start_failed', `Postgres did not start: ${reason}`, { cause: failure });
 }
 
 async function start(
