@@ -48,6 +48,10 @@ export const problems = {
     "status": 409,
     "title": "An equal request is still running"
   },
+  "identity_provider_unavailable": {
+    "status": 503,
+    "title": "The identity provider cannot be reached"
+  },
   "login_failed": {
     "status": 400,
     "title": "Sign-in could not be completed"

@@ -7,6 +7,7 @@ import { catalogRoutes } from '../domains/catalog/routes.ts';
 import { fleetRoutes } from '../domains/fleet/routes.ts';
 import { incidentRoutes } from '../domains/incidents/routes.ts';
 import { tenancyRoutes } from '../domains/tenancy/routes.ts';
+import { signIn } from '../domains/tenancy/sign-in.ts';
 import { terminalRoutes } from '../domains/terminal/routes.ts';
 import { TerminalGateway } from '../domains/terminal/terminal-gateway.ts';
 import { TunnelHub } from '../domains/terminal/tunnel-hub.ts';
@@ -14,8 +15,10 @@ import { webhookRoutes } from '../domains/webhooks/routes.ts';
 import { authenticate } from '../platform/auth/authenticate.ts';
 import type { Caller } from '../platform/auth/caller.ts';
 import type { DevIdp } from '../platform/auth/dev-idp/dev-idp.ts';
-import { OidcLogin, type OidcSettings } from '../platform/auth/oidc-login.ts';
-import { actingAs } from '../platform/db/scope.ts';
+import { BearerTokens } from '../platform/auth/bearer-tokens.ts';
+import { OidcLogin } from '../platform/auth/oidc-login.ts';
+import { TrustedProviders, type OidcSettings } from '../platform/auth/trusted-providers.ts';
+import { actingAs, inScope } from '../platform/db/scope.ts';
 import { EventTail } from '../platform/events/tail.ts';
 import { eventTailReadiness } from '../platform/http/event-tail-readiness.ts';
 import { streamEvents } from '../platform/events/stream-route.ts';
@@ -79,7 +82,22 @@ export async function createApi(
   options.readiness.add(eventTailReadiness(readsLog, tail));
   const hub = new TunnelHub(log);
   const gateway = new TerminalGateway(actingAs(base, 'gpuaas_gateway'), hub, tail, options.publicUrl);
-  const login = new OidcLogin(actingAs(base, 'gpuaas_auth').db, options.oidc);
+  const providers = new TrustedProviders(options.oidc);
+  const login = new OidcLogin(
+    actingAs(base, 'gpuaas_auth').db,
+    options.oidc,
+    providers.platform,
+    services.policies,
+  );
+  const tokens = new BearerTokens({
+    findProvider: providers.byIssuer,
+    audience: options.oidc.audience,
+    signUp: async (identity) => {
+      await inScope(services.db, { role: 'gpuaas_auth' }, (tx) => signIn(tx, identity));
+    },
+    clock: services.clock,
+    policies: services.policies,
+  });
   const metrics = createMetrics(services.database, log);
   const handlers = {
     ...systemRoutes({ readiness: options.readiness, document, metrics }),
@@ -96,7 +114,7 @@ export async function createApi(
     name: 'public',
     document: document as unknown as ContractDocument,
     handlers,
-    authenticate: (request, operation) => authenticate(services.database, request, operation),
+    authenticate: (request, operation) => authenticate(services.database, request, operation, tokens),
     db: services.db,
     log,
     metrics: metrics.http,

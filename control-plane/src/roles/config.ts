@@ -2,6 +2,8 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { unknownFaults, SIMULATED_FAULTS } from '@gpuaas/contracts/simulated-faults';
+import { isLoopbackHttp } from '../platform/auth/provider.ts';
+import { API_AUDIENCE, type OidcSettings } from '../platform/auth/trusted-providers.ts';
 import { SETTINGS, type Setting } from './settings.ts';
 
 /** Settings come from the environment; a flag of the same name wins (`--port` for `GPUAAS_PORT`). */
@@ -17,7 +19,7 @@ export interface Config {
   allowPrivateWebhooks: boolean;
   /** Where a role without a public port answers `/healthz`, `/readyz` and `/metrics`. */
   probePort: number | null;
-  oidc: { issuer: string; clientId: string; clientSecret: string } | null;
+  oidc: Omit<OidcSettings, 'redirectUri'> | null;
   simNodes: number;
   simSpeed: number;
   simFaults: string;
@@ -52,13 +54,7 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
     natsUrl: setting('nats-url') ?? null,
     allowPrivateWebhooks: setting('webhooks-allow-private') === '1',
     probePort: setting('probe-port') === undefined ? null : number('probe-port', 0, 1, 65_535),
-    oidc: issuer
-      ? {
-          issuer,
-          clientId: required(setting('oidc-client-id'), SETTINGS['oidc-client-id'].env),
-          clientSecret: required(setting('oidc-client-secret'), SETTINGS['oidc-client-secret'].env),
-        }
-      : null,
+    oidc: issuer === undefined ? null : readOidc(issuer, setting),
     simNodes: number('sim-nodes', 2, 0, 64),
     simSpeed: number('sim-speed', 1, 0, 10),
     simFaults: knownFaults(setting('sim-faults') ?? ''),
@@ -68,6 +64,25 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
       auditDays:
         setting('audit-retention-days') === undefined ? null : number('audit-retention-days', 0, 365, 36_500),
     },
+  };
+}
+
+function readOidc(issuer: string, setting: (name: Setting) => string | undefined): Config['oidc'] {
+  if (!URL.canParse(issuer) || !(issuer.startsWith('https://') || isLoopbackHttp(issuer))) {
+    throw new ConfigError('GPUAAS_OIDC_ISSUER must be an https URL; plain http only on this machine');
+  }
+  const clientId = required(setting('oidc-client-id'), SETTINGS['oidc-client-id'].env);
+  const audience = setting('oidc-audience') ?? API_AUDIENCE;
+  // An ID token is meant for the client: it would pass for an access token.
+  if (audience === clientId)
+    throw new ConfigError('GPUAAS_OIDC_AUDIENCE must differ from GPUAAS_OIDC_CLIENT_ID');
+  return {
+    issuer,
+    clientId,
+    clientSecret: required(setting('oidc-client-secret'), SETTINGS['oidc-client-secret'].env),
+    audience,
+    scopes: setting('oidc-scopes') ?? 'openid email profile',
+    cliClientId: setting('oidc-cli-client-id') ?? null,
   };
 }
 

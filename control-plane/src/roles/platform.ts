@@ -2,8 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { seedDemoPeople, demoPeople, type SeededPerson } from '../domains/tenancy/seed-demo-people.ts';
-import { CONSOLE_CLIENT_ID, createDevIdp, type DevIdp } from '../platform/auth/dev-idp/dev-idp.ts';
-import type { OidcSettings } from '../platform/auth/oidc-login.ts';
+import {
+  API_AUDIENCE,
+  CLI_CLIENT_ID,
+  CONSOLE_CLIENT_ID,
+  createDevIdp,
+  type DevIdp,
+} from '../platform/auth/dev-idp/dev-idp.ts';
+import type { OidcSettings } from '../platform/auth/trusted-providers.ts';
 import { createMonths } from '../platform/db/keep-months.ts';
 import { migrate } from '../platform/db/migrate.ts';
 import { actingAs } from '../platform/db/scope.ts';
@@ -100,7 +106,16 @@ async function identityProvider(
     keyFile: join(options.dataDir, 'dev-idp-keys.json'),
     clients: { consoleRedirectUri: redirectUri, consoleClientSecret: clientSecret },
   });
-  return { oidc: { issuer: devIdp.issuer, clientId: CONSOLE_CLIENT_ID, clientSecret, redirectUri }, devIdp };
+  const oidc = {
+    issuer: devIdp.issuer,
+    clientId: CONSOLE_CLIENT_ID,
+    clientSecret,
+    redirectUri,
+    audience: API_AUDIENCE,
+    scopes: 'openid email profile',
+    cliClientId: CLI_CLIENT_ID,
+  };
+  return { oidc, devIdp };
 }
 
 async function seedPeople(services: Services, dataDir: string, issuer: string): Promise<SeededPerson[]> {

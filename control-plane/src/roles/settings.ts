@@ -47,6 +47,21 @@ export const SETTINGS = {
     otherwise: 'none',
     about: 'our secret there; give it by environment, not as a flag',
   },
+  'oidc-audience': {
+    env: 'GPUAAS_OIDC_AUDIENCE',
+    otherwise: 'urn:gpuaas:api',
+    about: 'what access tokens of that provider must be meant for',
+  },
+  'oidc-scopes': {
+    env: 'GPUAAS_OIDC_SCOPES',
+    otherwise: 'openid email profile',
+    about: 'what we ask that provider for',
+  },
+  'oidc-cli-client-id': {
+    env: 'GPUAAS_OIDC_CLI_CLIENT_ID',
+    otherwise: 'none: the command line takes API keys only',
+    about: 'the public client there that `gpuaas login` uses',
+  },
   'sim-nodes': { env: 'GPUAAS_SIM_NODES', otherwise: '2', about: 'simulated hosts, 0 to 64' },
   'sim-speed': {
     env: 'GPUAAS_SIM_SPEED',

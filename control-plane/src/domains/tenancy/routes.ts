@@ -36,8 +36,7 @@ export function tenancyRoutes(
     },
     async finishLogin({ request, reply }) {
       const callbackUrl = new URL(request.url, options.publicUrl);
-      const person = await options.login.finish(callbackUrl, request.cookies[LOGIN_COOKIE]);
-      const { returnTo, ...identity } = person;
+      const { identity, returnTo } = await options.login.finish(callbackUrl, request.cookies[LOGIN_COOKIE]);
       const session = await inScope(db, { role: 'gpuaas_auth' }, async (tx) =>
         createSession(tx, await signIn(tx, identity)),
       );

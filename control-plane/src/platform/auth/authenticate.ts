@@ -4,11 +4,14 @@ import type { FastifyRequest } from 'fastify';
 import type { Database } from '../db/database.ts';
 import type { OperationObject } from '../http/operation.ts';
 import { Problem } from '../http/problem.ts';
+import { TokenRefused } from './access-token.ts';
+import type { BearerTokens } from './bearer-tokens.ts';
 import { scopeOf, type Binding, type Caller, type Credential } from './caller.ts';
 import {
   API_KEY,
   bindingsOfKey,
   findCredential,
+  IDENTITY,
   noteUse,
   SERVICE_ACCOUNT_TOKEN,
   SESSION,
@@ -24,10 +27,11 @@ export async function authenticate(
   database: Database,
   request: FastifyRequest,
   operation: OperationObject,
+  tokens: BearerTokens | null = null,
 ): Promise<Caller> {
   if (operation.security?.length === 0) return anonymous();
   const { authorization } = request.headers;
-  if (authorization !== undefined) return await byBearer(database, authorization, request, operation);
+  if (authorization !== undefined) return await byBearer(database, authorization, request, operation, tokens);
   const session = request.cookies[SESSION_COOKIE];
   if (session) return await bySession(database, session, request, operation);
   throw unauthenticated();
@@ -38,6 +42,7 @@ async function byBearer(
   authorization: string,
   request: FastifyRequest,
   operation: OperationObject,
+  tokens: BearerTokens | null,
 ): Promise<Caller> {
   const bearer = /^Bearer (\S+)$/i.exec(authorization)?.[1] ?? '';
   switch (kindOfSecret(bearer)) {
@@ -46,7 +51,35 @@ async function byBearer(
     case 'service_account_token':
       return await byServiceAccountToken(database, bearer, request, operation);
     default:
-      throw unauthenticated();
+      if (!tokens || !isJwt(bearer)) throw unauthenticated();
+      return await byAccessToken(database, tokens, bearer, operation);
+  }
+}
+
+function isJwt(bearer: string): boolean {
+  return /^[\w-]+\.[\w-]+\.[\w-]*$/.test(bearer);
+}
+
+async function byAccessToken(
+  { identities }: Database,
+  tokens: BearerTokens,
+  token: string,
+  operation: OperationObject,
+): Promise<Caller> {
+  try {
+    const { issuer, subject, expiresAt, signUp } = await tokens.holderOf(token);
+    const find = () => findCredential(identities, IDENTITY, issuer, subject);
+    const known = await find();
+    if (!known) await signUp();
+    const row = known ?? (await find());
+    if (!row) throw unauthenticated();
+    const credential = { kind: 'access_token', issuer, subject, expiresAt } as const;
+    return callerOf(row, grantedBindings(row.bindings, null), credential, operation);
+  } catch (error) {
+    if (!(error instanceof TokenRefused)) throw error;
+    throw new Problem('unauthenticated', `The access token is not accepted: ${error.message}.`, {
+      cause: error,
+    });
   }
 }
 

@@ -17,7 +17,8 @@ export interface Binding {
 export type Credential =
   | { kind: 'api_key'; id: string; scopes: readonly string[] | null }
   | { kind: 'session'; csrfToken: string; idHash: Buffer }
-  | { kind: 'service_account_token'; id: string };
+  | { kind: 'service_account_token'; id: string }
+  | { kind: 'access_token'; issuer: string; subject: string; expiresAt: Date };
 
 /** A person or program that proved who it is, with the rights it holds at this request. */
 export interface Caller extends CallerIdentity {

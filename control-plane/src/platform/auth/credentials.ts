@@ -1,5 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import type pg from 'pg';
+import { systemClock } from '../clock.ts';
 import type { Tx } from '../db/database.ts';
 import type { Binding, Caller } from './caller.ts';
 import {
@@ -54,12 +55,18 @@ export const SESSION: Statement<SessionRow> = {
     where s.id_hash = $1 and s.expires_at > now()`,
 };
 
+/** The user behind a verified access token. */
+export const IDENTITY: Statement<PrincipalRow> = {
+  name: 'identity',
+  text: `select ${USER_WITH_RIGHTS} from users u where u.issuer = $1 and u.subject = $2`,
+};
+
 export async function findCredential<Row extends object>(
   pool: pg.Pool,
   { name, text }: Statement<Row>,
-  hash: Buffer,
+  ...values: (Buffer | string)[]
 ): Promise<Row | null> {
-  const { rows } = await pool.query<Row>({ name, text, values: [hash] });
+  const { rows } = await pool.query<Row>({ name, text, values });
   return rows[0] ?? null;
 }
 
@@ -84,11 +91,16 @@ export async function refreshBindings(tx: Tx, { credential }: Caller): Promise<B
       const row = await findAgain(tx, tokenBy('id'), credential.id);
       return row && grantedBindings(row.bindings, null);
     }
+    case 'access_token': {
+      if (credential.expiresAt <= systemClock.now()) return null;
+      const row = await findAgain(tx, IDENTITY, credential.issuer, credential.subject);
+      return row && grantedBindings(row.bindings, null);
+    }
   }
 }
 
-async function findAgain<Row>(tx: Tx, { text }: Statement<Row>, value: unknown): Promise<Row | null> {
-  const { rows } = await tx.executeQuery<Row>(CompiledQuery.raw(text, [value]));
+async function findAgain<Row>(tx: Tx, { text }: Statement<Row>, ...values: unknown[]): Promise<Row | null> {
+  const { rows } = await tx.executeQuery<Row>(CompiledQuery.raw(text, values));
   return rows[0] ?? null;
 }
 

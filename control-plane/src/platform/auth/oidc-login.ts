@@ -1,22 +1,16 @@
-import { policy } from '../policy/policy.ts';
+import { jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
+import { systemClock } from '../clock.ts';
 import type { Db } from '../db/database.ts';
 import { Problem } from '../http/problem.ts';
+import type { Policies } from '../policy/policies.ts';
+import { SIGNATURE_ALGORITHMS } from './access-token.ts';
+import { identityFrom, type Identity } from './identity.ts';
 import { hashSecret } from './secrets.ts';
-import { systemClock } from '../clock.ts';
+import type { OidcSettings, TrustedProvider } from './trusted-providers.ts';
 
-export interface OidcSettings {
-  issuer: string;
-  clientId: string;
-  clientSecret: string;
-  redirectUri: string;
-}
-
-export interface SignedInPerson {
-  issuer: string;
-  subject: string;
-  email: string;
-  name: string;
+export interface FinishedLogin {
+  identity: Identity;
   returnTo: string;
 }
 
@@ -24,16 +18,19 @@ export interface SignedInPerson {
 export class OidcLogin {
   readonly #db: Db;
   readonly #settings: OidcSettings;
-  #configuration: Promise<oidc.Configuration> | undefined;
+  readonly #trusted: TrustedProvider;
+  readonly #policies: Policies;
 
-  constructor(db: Db, settings: OidcSettings) {
+  constructor(db: Db, settings: OidcSettings, trusted: TrustedProvider, policies: Policies) {
     this.#db = db;
     this.#settings = settings;
+    this.#trusted = trusted;
+    this.#policies = policies;
   }
 
   /** Where to send the browser, and the state that must come back with it. */
   async begin(returnTo: string): Promise<{ redirectTo: string; state: string }> {
-    const configuration = await this.#discover();
+    const configuration = await this.#trusted.provider.as(this.#trusted.client);
     const codeVerifier = oidc.randomPKCECodeVerifier();
     const state = oidc.randomState();
     const nonce = oidc.randomNonce();
@@ -46,12 +43,12 @@ export class OidcLogin {
         code_verifier: codeVerifier,
         nonce,
         return_to: returnTo,
-        expires_at: new Date(now + policy('auth.login_ttl_seconds') * 1000),
+        expires_at: new Date(now + this.#policies.get('auth.login_ttl_seconds') * 1000),
       })
       .execute();
     const url = oidc.buildAuthorizationUrl(configuration, {
       redirect_uri: this.#settings.redirectUri,
-      scope: 'openid email profile',
+      scope: this.#settings.scopes,
       code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
       code_challenge_method: 'S256',
       state,
@@ -61,7 +58,7 @@ export class OidcLogin {
   }
 
   /** The person behind the provider's answer. Each login can be finished once. */
-  async finish(callbackUrl: URL, expectedState: string | undefined): Promise<SignedInPerson> {
+  async finish(callbackUrl: URL, expectedState: string | undefined): Promise<FinishedLogin> {
     const state = callbackUrl.searchParams.get('state');
     if (!state || state !== expectedState)
       throw loginFailed('The sign-in was started in another browser or has expired.');
@@ -72,7 +69,7 @@ export class OidcLogin {
       .executeTakeFirst();
     if (!pending || pending.expires_at < systemClock.now())
       throw loginFailed('The sign-in has expired; start again.');
-    const configuration = await this.#discover();
+    const configuration = await this.#trusted.provider.as(this.#trusted.client);
     try {
       const tokens = await oidc.authorizationCodeGrant(configuration, callbackUrl, {
         pkceCodeVerifier: pending.code_verifier,
@@ -80,46 +77,33 @@ export class OidcLogin {
         expectedNonce: pending.nonce,
         idTokenExpected: true,
       });
-      const claims = tokens.claims()!;
+      const claims = await this.#verifyIdToken(tokens.id_token!);
       const profile = claims['email']
         ? claims
         : await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub);
-      const email = text(profile['email']) ?? '';
-      return {
-        issuer: claims.iss,
-        subject: claims.sub,
-        email,
-        name: text(profile['name']) ?? email,
-        returnTo: pending.return_to,
-      };
+      const identity = { issuer: claims.iss, subject: claims.sub, ...identityFrom(profile, null) };
+      return { identity, returnTo: pending.return_to };
     } catch (error) {
+      if (error instanceof Problem) throw error;
       throw loginFailed('The identity provider did not confirm the sign-in.', error);
     }
   }
 
-  #discover(): Promise<oidc.Configuration> {
-    const issuer = new URL(this.#settings.issuer);
-    const insecure =
-      issuer.protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(issuer.hostname);
-    this.#configuration ??= oidc
-      .discovery(issuer, this.#settings.clientId, this.#settings.clientSecret, undefined, {
-        timeout: 10,
-        ...(insecure ? { execute: [oidc.allowInsecureRequests] } : {}),
-      })
-      .catch((error: unknown) => {
-        // The provider may be back at the next try.
-        this.#configuration = undefined;
-        throw loginFailed('The identity provider cannot be reached.', error);
-      });
-    return this.#configuration;
+  /** openid-client trusts what comes over TLS; we hold ID tokens to the provider's keys as well. */
+  async #verifyIdToken(idToken: string): Promise<Record<string, unknown> & { iss: string; sub: string }> {
+    const { provider, client } = this.#trusted;
+    const { payload } = await jwtVerify<{ iss: string; sub: string }>(idToken, provider.findKey, {
+      issuer: (await provider.metadata()).issuer,
+      audience: client.clientId,
+      algorithms: SIGNATURE_ALGORITHMS,
+      clockTolerance: this.#policies.get('auth.clock_skew_seconds'),
+      requiredClaims: ['exp', 'sub', 'nonce'],
+      currentDate: systemClock.now(),
+    });
+    return payload;
   }
 }
 
 function loginFailed(detail: string, cause?: unknown): Problem {
   return new Problem('login_failed', detail, { cause });
-}
-
-/** Claims come from outside; what is no text is no name. */
-function text(claim: unknown): string | null {
-  return typeof claim === 'string' && claim !== '' ? claim : null;
 }

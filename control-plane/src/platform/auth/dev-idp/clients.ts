@@ -1,8 +1,9 @@
 import type { ClientMetadata } from 'oidc-provider';
 
+export { API_AUDIENCE } from '../trusted-providers.ts';
+
 export const CONSOLE_CLIENT_ID = 'gpuaas-console';
 export const CLI_CLIENT_ID = 'gpuaas-cli';
-export const API_AUDIENCE = 'urn:gpuaas:api';
 export const API_SCOPE = 'api';
 
 export type DevIdpClients = { consoleRedirectUri: string; consoleClientSecret: string };

@@ -1,0 +1,116 @@
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
+import * as oidc from 'openid-client';
+import { Problem } from '../http/problem.ts';
+import { KeptValue, ValueUnavailable, type KeepRules } from './kept-value.ts';
+
+const MINUTE = 60_000;
+const TIMEOUT_SECONDS = 5;
+const MAX_KEYS = 100;
+
+const METADATA: KeepRules = { maxAgeMs: 60 * MINUTE, staleMs: Infinity, pauseMs: MINUTE, retryMs: 5000 };
+/** Five minutes fresh; an outage of the provider locks nobody out for an hour. */
+const KEYS: KeepRules = { maxAgeMs: 5 * MINUTE, staleMs: 60 * MINUTE, pauseMs: MINUTE / 2, retryMs: 5000 };
+
+export interface ProviderOptions {
+  issuer: string;
+  /** How it is reached; a tenant's provider only through what checks the address first. */
+  fetch?: oidc.CustomFetch;
+  now?: () => number;
+}
+
+export interface ProviderClient {
+  clientId: string;
+  clientSecret: string;
+}
+
+/** An OpenID provider: what it says about itself and its signing keys, asked for rarely and kept. */
+export class Provider {
+  readonly #options: ProviderOptions;
+  readonly #metadata: KeptValue<oidc.ServerMetadata>;
+  readonly #keys: KeptValue<JWTVerifyGetKey>;
+
+  constructor(options: ProviderOptions) {
+    this.#options = options;
+    this.#metadata = new KeptValue(() => this.#discover(), METADATA, options.now);
+    this.#keys = new KeptValue(() => this.#fetchKeys(), KEYS, options.now);
+  }
+
+  async metadata(): Promise<oidc.ServerMetadata> {
+    return await available(this.#metadata.get());
+  }
+
+  /** The provider as one of our clients there sees it. */
+  async as({ clientId, clientSecret }: ProviderClient): Promise<oidc.Configuration> {
+    const configuration = new oidc.Configuration(await this.metadata(), clientId, clientSecret);
+    this.#prepare(configuration);
+    return configuration;
+  }
+
+  /** For `jose`: the key a token names. A key we do not know yet is looked for at the provider, at most now and then. */
+  readonly findKey: JWTVerifyGetKey = async (header, token) => {
+    try {
+      return await (
+        await available(this.#keys.get())
+      )(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey) || !(await available(this.#keys.refresh())))
+        throw error;
+      return await (
+        await available(this.#keys.get())
+      )(header, token);
+    }
+  };
+
+  async #discover(): Promise<oidc.ServerMetadata> {
+    const { issuer, fetch } = this.#options;
+    const configuration = await oidc.discovery(new URL(issuer), 'discovery', undefined, oidc.None(), {
+      timeout: TIMEOUT_SECONDS,
+      ...(fetch ? { [oidc.customFetch]: fetch } : {}),
+      ...(isLoopbackHttp(issuer) ? { execute: [oidc.allowInsecureRequests] } : {}),
+    });
+    return configuration.serverMetadata();
+  }
+
+  async #fetchKeys(): Promise<JWTVerifyGetKey> {
+    const { jwks_uri: uri } = await this.#metadata.get();
+    if (!uri) throw new Error('the provider publishes no keys');
+    const send = this.#options.fetch ?? (globalThis.fetch as oidc.CustomFetch);
+    const response = await send(uri, {
+      method: 'GET',
+      headers: { accept: 'application/json' },
+      redirect: 'manual',
+      body: null,
+      signal: AbortSignal.timeout(TIMEOUT_SECONDS * 1000),
+    });
+    if (response.status !== 200) throw new Error(`the provider's keys answered ${response.status}`);
+    const set = (await response.json()) as JSONWebKeySet;
+    if (!Array.isArray(set.keys) || set.keys.length > MAX_KEYS)
+      throw new Error('the provider has no key set');
+    // Without symmetric keys no token can be checked with something that everybody may read.
+    return createLocalJWKSet({ keys: set.keys.filter((key) => key.kty !== 'oct') });
+  }
+
+  #prepare(configuration: oidc.Configuration): void {
+    configuration.timeout = TIMEOUT_SECONDS;
+    if (this.#options.fetch) configuration[oidc.customFetch] = this.#options.fetch;
+    if (isLoopbackHttp(this.#options.issuer)) oidc.allowInsecureRequests(configuration);
+  }
+}
+
+/** Plain http is for a provider on this very machine. */
+export function isLoopbackHttp(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
+}
+
+async function available<T>(value: Promise<T>): Promise<T> {
+  try {
+    return await value;
+  } catch (error) {
+    if (!(error instanceof ValueUnavailable)) throw error;
+    throw new Problem('identity_provider_unavailable', 'The identity provider cannot be reached.', {
+      retryAfterSeconds: error.retryAfterSeconds,
+      cause: error,
+    });
+  }
+}
