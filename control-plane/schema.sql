@@ -357,12 +357,37 @@ create table incidents (
   resolved_by uuid,
   resolution text
 );
+create table maintenance_windows (
+  id uuid not null,
+  node_id uuid not null,
+  starts_at timestamp with time zone not null,
+  ends_at timestamp with time zone not null,
+  reason text not null,
+  notified_allocations integer not null,
+  created_by uuid not null,
+  created_at timestamp with time zone not null,
+  cancelled_at timestamp with time zone
+);
+create table node_burn_ins (
+  id uuid not null,
+  node_id uuid not null,
+  result text not null,
+  evidence text not null,
+  recorded_by uuid not null,
+  recorded_at timestamp with time zone not null
+);
 create table node_certificates (
   serial_number text not null,
   node_id uuid not null,
   issued_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone not null,
   revoked_at timestamp with time zone
+);
+create table node_cordons (
+  node_id uuid not null,
+  reason text not null,
+  detail text not null,
+  since timestamp with time zone default now() not null
 );
 create table node_enrolments (
   id uuid not null,
@@ -439,7 +464,9 @@ create table nodes (
   boot_id text,
   enrolled_at timestamp with time zone default now() not null,
   last_heartbeat_at timestamp with time zone,
-  observed jsonb default '{}'::jsonb not null
+  observed jsonb default '{}'::jsonb not null,
+  profile_tags text[] default '{}'::text[] not null,
+  drain_reason text
 );
 create table organization_members (
   id uuid not null,
@@ -713,7 +740,10 @@ alter table handled_events add constraint handled_events_pkey PRIMARY KEY (consu
 alter table idempotency_keys add constraint idempotency_keys_pkey PRIMARY KEY (caller_id, key);
 alter table images add constraint images_pkey PRIMARY KEY (image);
 alter table incidents add constraint incidents_pkey PRIMARY KEY (id);
+alter table maintenance_windows add constraint maintenance_windows_pkey PRIMARY KEY (id);
+alter table node_burn_ins add constraint node_burn_ins_pkey PRIMARY KEY (id);
 alter table node_certificates add constraint node_certificates_pkey PRIMARY KEY (serial_number);
+alter table node_cordons add constraint node_cordons_pkey PRIMARY KEY (node_id, reason);
 alter table node_enrolments add constraint node_enrolments_pkey PRIMARY KEY (id);
 alter table node_resource_slots add constraint node_resource_slots_pkey PRIMARY KEY (id);
 alter table node_tasks add constraint node_tasks_pkey PRIMARY KEY (id);
@@ -788,6 +818,10 @@ alter table images add constraint images_kind_check CHECK ((kind = ANY (ARRAY['b
 alter table incidents add constraint incidents_dedupe_key_check CHECK (((length(dedupe_key) >= 1) AND (length(dedupe_key) <= 300)));
 alter table incidents add constraint incidents_severity_check CHECK ((severity = ANY (ARRAY['critical'::text, 'major'::text, 'minor'::text])));
 alter table incidents add constraint incidents_summary_check CHECK (((length(summary) >= 1) AND (length(summary) <= 500)));
+alter table maintenance_windows add constraint maintenance_windows_check CHECK ((ends_at > starts_at));
+alter table node_burn_ins add constraint node_burn_ins_evidence_check CHECK ((evidence <> ''::text));
+alter table node_burn_ins add constraint node_burn_ins_result_check CHECK ((result = ANY (ARRAY['passed'::text, 'failed'::text])));
+alter table node_cordons add constraint node_cordons_reason_check CHECK ((reason = ANY (ARRAY['burn_in'::text, 'maintenance'::text, 'gpu_missing'::text, 'gpu_unhealthy'::text, 'agent_outdated'::text])));
 alter table node_resource_slots add constraint node_resource_slots_health_state_check CHECK ((health_state = ANY (ARRAY['unknown'::text, 'healthy'::text, 'unhealthy'::text])));
 alter table node_resource_slots add constraint node_resource_slots_sharing_mechanism_check CHECK ((sharing_mechanism = 'exclusive_device'::text));
 alter table node_resource_slots add constraint node_resource_slots_slot_index_check CHECK (((slot_index >= 0) AND (slot_index <= 15)));
@@ -796,6 +830,7 @@ alter table node_resource_slots add constraint sellable_slot_is_complete CHECK (
 alter table node_tasks add constraint node_tasks_percent_check CHECK (((percent >= 0) AND (percent <= 100)));
 alter table node_tasks add constraint node_tasks_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'claimed'::text, 'succeeded'::text, 'failed'::text, 'expired'::text])));
 alter table nodes add constraint nodes_mode_check CHECK ((mode = ANY (ARRAY['slice'::text, 'baremetal'::text])));
+alter table nodes add constraint nodes_profile_tags_check CHECK ((cardinality(profile_tags) <= 16));
 alter table organization_members add constraint organization_members_check CHECK (((state = 'disabled'::text) = (disabled_at IS NOT NULL)));
 alter table organization_members add constraint organization_members_state_check CHECK ((state = ANY (ARRAY['active'::text, 'disabled'::text])));
 alter table organizations add constraint organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
@@ -852,7 +887,12 @@ alter table claim_cells add constraint claim_cells_claim_id_fkey FOREIGN KEY (cl
 alter table claim_cells add constraint claim_cells_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table incidents add constraint incidents_acknowledged_by_fkey FOREIGN KEY (acknowledged_by) REFERENCES users(id);
 alter table incidents add constraint incidents_resolved_by_fkey FOREIGN KEY (resolved_by) REFERENCES users(id);
+alter table maintenance_windows add constraint maintenance_windows_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+alter table maintenance_windows add constraint maintenance_windows_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
+alter table node_burn_ins add constraint node_burn_ins_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
+alter table node_burn_ins add constraint node_burn_ins_recorded_by_fkey FOREIGN KEY (recorded_by) REFERENCES users(id);
 alter table node_certificates add constraint node_certificates_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
+alter table node_cordons add constraint node_cordons_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_enrolments add constraint node_enrolments_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table node_enrolments add constraint node_enrolments_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
 alter table node_resource_slots add constraint node_resource_slots_last_wipe_id_fkey FOREIGN KEY (last_wipe_id) REFERENCES wipe_certificates(id);
@@ -910,6 +950,9 @@ CREATE INDEX handled_events_age ON public.handled_events USING btree (handled_at
 CREATE INDEX idempotency_keys_created_at ON public.idempotency_keys USING btree (created_at);
 CREATE INDEX incidents_newest ON public.incidents USING btree (opened_at DESC, id DESC);
 CREATE UNIQUE INDEX incidents_one_open ON public.incidents USING btree (dedupe_key) WHERE (resolved_at IS NULL);
+CREATE INDEX maintenance_windows_node ON public.maintenance_windows USING btree (node_id, id DESC);
+CREATE INDEX maintenance_windows_open ON public.maintenance_windows USING btree (ends_at) WHERE (cancelled_at IS NULL);
+CREATE INDEX node_burn_ins_node ON public.node_burn_ins USING btree (node_id, id DESC);
 CREATE INDEX node_resource_slots_available ON public.node_resource_slots USING btree (node_id) WHERE (state = 'available'::text);
 CREATE INDEX node_tasks_open ON public.node_tasks USING btree (node_id, created_at) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text]));
 CREATE INDEX node_tasks_recent ON public.node_tasks USING btree (created_at DESC, id DESC);
@@ -940,6 +983,7 @@ CREATE TRIGGER claims_are_kept BEFORE DELETE OR TRUNCATE ON public.allocation_re
 CREATE TRIGGER claims_occupy_cells AFTER INSERT OR UPDATE ON public.allocation_resource_claims FOR EACH ROW EXECUTE FUNCTION occupy_claim_cells();
 CREATE TRIGGER allocations_stamp_state BEFORE UPDATE OF state ON public.allocations FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION stamp_state_change();
 CREATE TRIGGER audit_logs_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_logs FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER node_burn_ins_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.node_burn_ins FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER slots_need_wipe BEFORE INSERT OR UPDATE ON public.node_resource_slots FOR EACH ROW WHEN ((new.state = 'available'::text)) EXECUTE FUNCTION require_wipe_before_resale();
 CREATE TRIGGER outbox_events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.outbox_events FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER policy_changes_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.policy_changes FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
@@ -1074,6 +1118,8 @@ grant delete on terminal_tokens to gpuaas_worker;
 grant delete, insert on allocation_access_keys to gpuaas_worker;
 grant delete, insert on terminal_tokens to gpuaas_tenant;
 grant delete, insert, select on handled_events to gpuaas_worker;
+grant delete, insert, select on node_cordons to gpuaas_operator;
+grant delete, insert, select on node_cordons to gpuaas_worker;
 grant delete, insert, select on organization_members to gpuaas_tenant;
 grant delete, insert, select on pending_logins to gpuaas_auth;
 grant delete, insert, select on permission_bindings to gpuaas_tenant;
@@ -1103,6 +1149,7 @@ grant insert on api_keys to gpuaas_tenant;
 grant insert on audit_logs to gpuaas_gateway;
 grant insert on audit_logs to gpuaas_node;
 grant insert on audit_logs to gpuaas_worker;
+grant insert on node_cordons to gpuaas_node;
 grant insert on organizations to gpuaas_auth;
 grant insert on outbox_events to gpuaas_node;
 grant insert on outbox_events to gpuaas_placement;
@@ -1114,6 +1161,8 @@ grant insert, select on audit_logs to gpuaas_operator;
 grant insert, select on audit_logs to gpuaas_tenant;
 grant insert, select on idempotency_keys to gpuaas_operator;
 grant insert, select on idempotency_keys to gpuaas_tenant;
+grant insert, select on maintenance_windows to gpuaas_operator;
+grant insert, select on node_burn_ins to gpuaas_operator;
 grant insert, select on node_certificates to gpuaas_node;
 grant insert, select on node_enrolments to gpuaas_operator;
 grant insert, select on node_resource_slots to gpuaas_operator;
@@ -1160,7 +1209,9 @@ grant select on images to gpuaas_operator;
 grant select on images to gpuaas_tenant;
 grant select on images to gpuaas_worker;
 grant select on incidents to gpuaas_operator;
+grant select on maintenance_windows to gpuaas_worker;
 grant select on node_certificates to gpuaas_operator;
+grant select on node_cordons to gpuaas_placement;
 grant select on node_enrolments to gpuaas_node;
 grant select on node_resource_slots to gpuaas_placement;
 grant select on node_resource_slots to gpuaas_worker;
@@ -1194,18 +1245,20 @@ grant select, update on node_tasks to gpuaas_node;
 grant select, update on webhooks to gpuaas_worker;
 grant update (acknowledged_at, acknowledged_by, resolved_at, resolved_by, resolution) on incidents to gpuaas_operator;
 grant update (agent_version, boot_id, last_heartbeat_at, observed) on nodes to gpuaas_node;
+grant update (cancelled_at) on maintenance_windows to gpuaas_operator;
 grant update (desired_state, release_requested_at, release_attempts, owner_user_id) on allocations to gpuaas_tenant;
+grant update (detail) on node_cordons to gpuaas_worker;
 grant update (email, name) on users to gpuaas_auth;
 grant update (enabled) on sku_catalog to gpuaas_operator;
 grant update (expires_at, revoked_at) on service_account_tokens to gpuaas_tenant;
 grant update (last_used_at) on api_keys to gpuaas_auth;
 grant update (last_used_at) on service_account_tokens to gpuaas_auth;
-grant update (mode, draining) on nodes to gpuaas_operator;
 grant update (name) on projects to gpuaas_tenant;
 grant update (name, description) on teams to gpuaas_tenant;
 grant update (name, description, owner_user_id, state) on service_accounts to gpuaas_tenant;
 grant update (name, description, permissions) on permission_groups to gpuaas_tenant;
 grant update (observed_state) on allocations to gpuaas_node;
+grant update (region, pool, rack, node_family, mode, draining, profile_tags, drain_reason) on nodes to gpuaas_operator;
 grant update (released_at) on allocation_resource_claims to gpuaas_worker;
 grant update (response_status, response_body, response_location) on idempotency_keys to gpuaas_operator;
 grant update (response_status, response_body, response_location) on idempotency_keys to gpuaas_tenant;

@@ -543,6 +543,127 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
+        /**
+         * Edit where a host belongs and what it is meant for
+         * @description `profile_tags` are intent; readiness evidence and approved slots decide what is sold. Mode and region cannot
+         *     change while the host holds claims (`node_in_use`).
+         */
+        patch: operations["updateNode"];
+        trace?: never;
+    };
+    "/api/v1/admin/nodes/{node_id}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop placing on a host; what runs there continues */
+        post: operations["drainNode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/nodes/{node_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Place on the host again */
+        post: operations["resumeNode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/nodes/{node_id}/readiness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The latest readiness evidence of a host
+         * @description What `slice.prereq_check` found. Profile tags say what a host is meant for; this says what it can do.
+         */
+        get: operations["getNodeReadiness"];
+        put?: never;
+        /** Ask the host whether it is ready for slices */
+        post: operations["startReadinessCheck"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/nodes/{node_id}/burn-ins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Burn-in results of a host, newest first */
+        get: operations["listNodeBurnIns"];
+        put?: never;
+        /**
+         * Record what a burn-in of the host showed
+         * @description A host is cordoned from its enrolment until a burn-in has passed, and again from one that failed. A pass needs a
+         *     discovery and, in slice mode, a readiness check that missed nothing.
+         */
+        post: operations["recordNodeBurnIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/nodes/{node_id}/maintenance-windows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Maintenance windows of a host, newest first */
+        get: operations["listMaintenanceWindows"];
+        put?: never;
+        /**
+         * Announce maintenance of a host
+         * @description Every tenant with an allocation on the host gets `maintenance.scheduled`. From `starts_at` to `ends_at`
+         *     nothing new is placed on it.
+         */
+        post: operations["scheduleMaintenance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/nodes/{node_id}/maintenance-windows/{window_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Call a maintenance window off, or end it early */
+        post: operations["cancelMaintenance"];
+        delete?: never;
+        options?: never;
+        head?: never;
         patch?: never;
         trace?: never;
     };
@@ -630,6 +751,23 @@ export interface paths {
         };
         /** Node tasks with progress, newest first */
         get: operations["listNodeTasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/tasks/{task_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One node task with what was asked and what the host answered */
+        get: operations["getNodeTask"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1017,8 +1155,16 @@ export interface components {
                 error: string | null;
             }[];
         };
+        ProfileTags: string[];
         /** @enum {unknown} */
         Posture: "fully_available" | "partially_allocated" | "fully_allocated_by_slices" | "exclusively_allocated_by_baremetal" | "draining" | "cleanup_blocked" | "unavailable";
+        /** @description A reason why nothing new is placed on the host. It goes when its cause goes. */
+        Cordon: {
+            /** @enum {unknown} */
+            reason: "burn_in" | "maintenance" | "gpu_missing" | "gpu_unhealthy" | "agent_outdated";
+            detail: string;
+            since: components["schemas"]["Timestamp"];
+        };
         Node: {
             /** Format: uuid */
             id: string;
@@ -1029,6 +1175,7 @@ export interface components {
             node_family: string;
             /** @enum {unknown} */
             mode: "slice" | "baremetal";
+            profile_tags: components["schemas"]["ProfileTags"];
             posture: components["schemas"]["Posture"];
             posture_reason: string;
             slot_counts: {
@@ -1039,6 +1186,9 @@ export interface components {
                 cleaning: number;
                 cleanup_blocked: number;
             };
+            draining: boolean;
+            drain_reason: string | null;
+            cordons: components["schemas"]["Cordon"][];
             /** @enum {unknown} */
             connection: "connected" | "unreachable" | "never_seen";
             agent_version: string | null;
@@ -1046,26 +1196,84 @@ export interface components {
             enrolled_at: components["schemas"]["Timestamp"];
             last_heartbeat_at: components["schemas"]["Timestamp"] | null;
         };
+        /** PrereqCheck */
+        PrereqCheck: {
+            /** @enum {unknown} */
+            id: "iommu" | "vfio" | "sriov" | "ovs" | "libvirt" | "uefi" | "cloud_init_tools" | "rdma_tools" | "image_cache" | "hugepages" | "secure_boot" | "reboot_required";
+            /**
+             * @description `missing` keeps the host from slice use; `warning` does not; `unknown` could not be read and counts as missing.
+             * @enum {unknown}
+             */
+            state: "ok" | "warning" | "missing" | "unknown";
+            evidence: string;
+            /** @description What to do about a miss; null when there is nothing to do. */
+            remedy: string | null;
+        };
+        NodeReadiness: {
+            /** @enum {unknown} */
+            state: "unknown" | "ready" | "not_ready";
+            /** Format: uuid */
+            task_id: string | null;
+            checked_at: components["schemas"]["Timestamp"] | null;
+            reboot_required: boolean;
+            checks: components["schemas"]["PrereqCheck"][];
+        };
+        /** @enum {unknown} */
+        NodeTaskState: "queued" | "claimed" | "succeeded" | "failed" | "expired";
         NodeTask: {
             /** Format: uuid */
             id: string;
             /** Format: uuid */
             node_id: string;
             kind: string;
-            /** @enum {unknown} */
-            state: "queued" | "claimed" | "succeeded" | "failed" | "expired";
+            state: components["schemas"]["NodeTaskState"];
+            /** @description How many attempts have been handed out. */
             epoch: number;
+            stage: string | null;
             percent: number | null;
             message: string | null;
             created_at: components["schemas"]["Timestamp"];
+            claimed_at: components["schemas"]["Timestamp"] | null;
             expires_at: components["schemas"]["Timestamp"];
             finished_at: components["schemas"]["Timestamp"] | null;
             /** Format: uuid */
             allocation_id: string | null;
+            workflow_id: string | null;
+            /** Format: uuid */
+            correlation_id: string;
             error: null | {
                 code: string;
                 detail: string;
             };
+        };
+        BurnIn: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            node_id: string;
+            /** @enum {unknown} */
+            result: "passed" | "failed";
+            evidence: string;
+            /** Format: uuid */
+            recorded_by: string;
+            recorded_at: components["schemas"]["Timestamp"];
+        };
+        MaintenanceWindow: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            node_id: string;
+            starts_at: components["schemas"]["Timestamp"];
+            ends_at: components["schemas"]["Timestamp"];
+            reason: string;
+            /** @enum {unknown} */
+            state: "scheduled" | "in_progress" | "over" | "cancelled";
+            /** @description Allocations whose tenants were told. */
+            notified_allocations: number;
+            /** Format: uuid */
+            created_by: string;
+            created_at: components["schemas"]["Timestamp"];
+            cancelled_at: components["schemas"]["Timestamp"] | null;
         };
         /**
          * Locality
@@ -1157,6 +1365,16 @@ export interface components {
             items: components["schemas"]["ResourceSlot"][];
             next_page: components["schemas"]["NextPage"];
         };
+        NodeTaskDetail: {
+            task: components["schemas"]["NodeTask"];
+            params: {
+                [key: string]: unknown;
+            };
+            output: {
+                [key: string]: unknown;
+            } | null;
+            lease_expires_at: components["schemas"]["Timestamp"] | null;
+        };
         /** @enum {unknown} */
         IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing";
         Incident: {
@@ -1227,13 +1445,13 @@ export interface components {
         AllocationId: string;
         WebhookId: string;
         NodeId: string;
-        IncidentId: string;
-        SkuName: string;
         /**
          * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
          *     with `precondition_failed`.
          */
         IfMatch: string;
+        IncidentId: string;
+        SkuName: string;
     };
     requestBodies: never;
     headers: {
@@ -2066,13 +2284,323 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The host. */
+            /** @description The host. Its tag covers what can be edited, not what the host reports. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Node"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    updateNode: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
+                 *     with `precondition_failed`.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                node_id: components["parameters"]["NodeId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    region?: string;
+                    pool?: string;
+                    rack?: string;
+                    node_family?: string;
+                    /** @enum {unknown} */
+                    mode?: "slice" | "baremetal";
+                    profile_tags?: components["schemas"]["ProfileTags"];
+                };
+            };
+        };
+        responses: {
+            /** @description The host as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Node"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    drainNode: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                node_id: components["parameters"]["NodeId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The host, draining. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Node"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    resumeNode: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                node_id: components["parameters"]["NodeId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The host, no longer draining. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Node"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getNodeReadiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node_id: components["parameters"]["NodeId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The evidence; `unknown` before the first check has succeeded. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeReadiness"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    startReadinessCheck: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                node_id: components["parameters"]["NodeId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The queued task. */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeTask"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listNodeBurnIns: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                node_id: components["parameters"]["NodeId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["BurnIn"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    recordNodeBurnIn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                node_id: components["parameters"]["NodeId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {unknown} */
+                    result: "passed" | "failed";
+                    /** @description What was run and seen. */
+                    evidence: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The record. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BurnIn"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listMaintenanceWindows: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                node_id: components["parameters"]["NodeId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["MaintenanceWindow"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    scheduleMaintenance: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                node_id: components["parameters"]["NodeId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    starts_at: components["schemas"]["Timestamp"];
+                    ends_at: components["schemas"]["Timestamp"];
+                    /** @description Tenants read it. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The window. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceWindow"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    cancelMaintenance: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                node_id: components["parameters"]["NodeId"];
+                window_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The window. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceWindow"];
                 };
             };
             "4XX": components["responses"]["Problem"];
@@ -2241,6 +2769,9 @@ export interface operations {
         parameters: {
             query?: {
                 node_id?: string;
+                allocation_id?: string;
+                kind?: string;
+                state?: components["schemas"]["NodeTaskState"];
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_page` of the previous answer. */
                 page?: components["parameters"]["Page"];
@@ -2261,6 +2792,29 @@ export interface operations {
                         items: components["schemas"]["NodeTask"][];
                         next_page: components["schemas"]["NextPage"];
                     };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getNodeTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The task. Secrets in parameters and output are masked. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeTaskDetail"];
                 };
             };
             "4XX": components["responses"]["Problem"];

@@ -92,6 +92,18 @@ export const problems = {
     "status": 422,
     "title": "Candidates do not meet the approval rules"
   },
+  "node_in_use": {
+    "status": 409,
+    "title": "The host holds claims that forbid the change"
+  },
+  "burn_in_not_ready": {
+    "status": 409,
+    "title": "The host has not shown what a burn-in builds on"
+  },
+  "maintenance_window_invalid": {
+    "status": 422,
+    "title": "The window must end after it starts and not lie in the past"
+  },
   "enrolment_token_invalid": {
     "status": 401,
     "title": "The enrolment token is unknown, used, expired or for another host"

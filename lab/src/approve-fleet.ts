@@ -9,7 +9,7 @@ type Candidate = components['schemas']['CandidateSlot'];
 
 const DISCOVERY_DEADLINE_MS = 60_000;
 
-/** As an operator: discovers every host that has no slots yet and approves what may be sold. Safe to repeat. */
+/** As an operator: discovers every host that has no slots yet and approves what may be sold and records its burn-in. Safe to repeat. */
 export async function approveFleet(client: GpuaasClient, log: LabLog): Promise<void> {
   const nodes = await listNodes(client);
   await Promise.all(nodes.filter(hasNoSlots).map((node) => approveNode(client, node, log)));
@@ -17,6 +17,9 @@ export async function approveFleet(client: GpuaasClient, log: LabLog): Promise<v
 
 async function approveNode(client: GpuaasClient, node: Node, log: LabLog): Promise<void> {
   const path = { node_id: node.id };
+  const readiness = await unwrap(
+    client.POST('/api/v1/admin/nodes/{node_id}/readiness', { params: { path } }),
+  );
   const task = await unwrap(
     client.POST('/api/v1/admin/nodes/{node_id}/slice-topology/discovery', { params: { path } }),
   );
@@ -34,6 +37,29 @@ async function approveNode(client: GpuaasClient, node: Node, log: LabLog): Promi
     client.POST('/api/v1/admin/nodes/{node_id}/resource-slots/approve', { params: { path }, body }),
   );
   log.info({ hostname: node.hostname, slots: slot_indexes.length }, 'slots approved');
+  await awaitTask(client, node, readiness.id);
+  const evidence = `Simulated host: ${slot_indexes.length} of ${candidates.length} bundles found complete.`;
+  await unwrap(
+    client.POST('/api/v1/admin/nodes/{node_id}/burn-ins', {
+      params: { path },
+      body: { result: 'passed', evidence },
+    }),
+  );
+}
+
+async function awaitTask(client: GpuaasClient, node: Node, taskId: string): Promise<void> {
+  const end = Date.now() + DISCOVERY_DEADLINE_MS;
+  for (;;) {
+    const { task } = await unwrap(
+      client.GET('/api/v1/admin/tasks/{task_id}', { params: { path: { task_id: taskId } } }),
+    );
+    if (task.state === 'succeeded') return;
+    const ended = task.state === 'failed' || task.state === 'expired';
+    if (ended || Date.now() > end) {
+      throw new Error(`${task.kind} of ${node.hostname} ${task.state}: ${task.error?.detail ?? 'no answer'}`);
+    }
+    await pause(200);
+  }
 }
 
 interface Discovery {

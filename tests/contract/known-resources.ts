@@ -27,6 +27,9 @@ export async function seedKnownResources(
     incident_id: [await seedIncident(api, nodeId)],
     discovery_task_id: [await seedTask(api, nodeId, 'succeeded')],
     slot_indexes: [[0]],
+    window_id: [await seedMaintenance(api, nodeId)],
+    starts_at: [new Date(Date.now() + 3_600_000).toISOString()],
+    ends_at: [new Date(Date.now() + 7_200_000).toISOString()],
     task_id: [await seedTask(api, nodeId, 'claimed')],
     epoch: [1],
     hostname: [HOSTNAME],
@@ -44,6 +47,7 @@ export async function seedKnownResources(
   // What ends a resource gets one of its own, so that the others still find theirs.
   const own: Record<string, KnownValues> = {
     deleteWebhook: await seedWebhook(api),
+    recordNodeBurnIn: { result: ['failed'] },
     releaseAllocation: { allocation_id: [await seedActiveAllocation(api)] },
   };
   return { nodeId, valuesFor: (operation) => ({ ...values, ...own[operation] }) };
@@ -101,6 +105,13 @@ async function seedWebhook(api: TestApi): Promise<KnownValues> {
   const { id } = created.json<{ webhook: { id: string } }>().webhook;
   const delivery = await ask(api, 'admin', 'POST', `/api/v1/webhooks/${id}/test`);
   return { webhook_id: [id], delivery_id: [delivery.json<{ id: string }>().id] };
+}
+
+async function seedMaintenance(api: TestApi, nodeId: string): Promise<string> {
+  const hours = (count: number): string => new Date(Date.now() + count * 3_600_000).toISOString();
+  const body = { starts_at: hours(24), ends_at: hours(25), reason: 'New firmware' };
+  const path = `/api/v1/admin/nodes/${nodeId}/maintenance-windows`;
+  return (await ask(api, 'operator', 'POST', path, body)).json<{ id: string }>().id;
 }
 
 async function seedIncident({ services }: TestApi, nodeId: string): Promise<string> {

@@ -65,7 +65,7 @@ function texts(schema: Schema): fc.Arbitrary<string> {
       .map((path) => `/a${path}`)
       .filter(fits);
   if (schema.pattern) {
-    return fc.stringMatching(new RegExp(schema.pattern), { maxLength: Math.min(maxLength, 60) }).filter(fits);
+    return fc.stringMatching(new RegExp(schema.pattern), { maxLength: Math.min(maxLength, 80) }).filter(fits);
   }
   const bounds = { minLength, maxLength: Math.min(maxLength, minLength + 40) };
   // Grapheme strings find what plain ones do not: quotes, NUL, surrogates, right-to-left marks.

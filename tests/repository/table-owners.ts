@@ -35,6 +35,9 @@ export const tableOwners: Record<string, string> = {
   node_certificates: 'domains/fleet',
   node_tasks: 'domains/fleet',
   node_resource_slots: 'domains/fleet',
+  node_cordons: 'domains/fleet',
+  node_burn_ins: 'domains/fleet',
+  maintenance_windows: 'domains/fleet',
   allocations: 'domains/allocations',
   allocation_resource_claims: 'domains/allocations',
   // Written by the trigger on claims alone.

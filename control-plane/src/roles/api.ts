@@ -4,6 +4,7 @@ import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'js
 import type { FastifyInstance } from 'fastify';
 import { allocationRoutes } from '../domains/allocations/routes.ts';
 import { catalogRoutes } from '../domains/catalog/routes.ts';
+import { nodeOperationRoutes } from '../domains/fleet/operation-routes.ts';
 import { fleetRoutes } from '../domains/fleet/routes.ts';
 import { incidentRoutes } from '../domains/incidents/routes.ts';
 import { tenancyRoutes } from '../domains/tenancy/routes.ts';
@@ -106,6 +107,7 @@ export async function createApi(
     ...allocationRoutes(services),
     ...terminalRoutes(services),
     ...fleetRoutes(services),
+    ...nodeOperationRoutes(services),
     ...incidentRoutes(services),
     ...webhookRoutes(services, { allowPrivateTargets: options.allowPrivateWebhooks ?? false }),
     streamEvents: streamEvents(services, tail),

@@ -1,6 +1,7 @@
 import { overdueAllocations } from '../domains/allocations/state-deadlines.ts';
 import { provisionWorkflow } from '../domains/allocations/provision.workflow.ts';
 import { releaseWorkflow } from '../domains/allocations/release.workflow.ts';
+import { watchMaintenance } from '../domains/fleet/watch-maintenance.ts';
 import {
   reportFailedWorkflow,
   reportFailingTick,
@@ -72,6 +73,7 @@ export async function startWorker(base: Services, retention: Retention = {}): Pr
     services,
     ticks: [
       watchDeadlines([stuckWorkflows, stuckAllocations]),
+      watchMaintenance,
       pruneRuns,
       pruneExecutors,
       pruneExpired,

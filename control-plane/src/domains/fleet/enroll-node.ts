@@ -4,9 +4,12 @@ import { emit } from '../../platform/events/emit.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
+import { cordonNode } from './cordons.ts';
 import { issueNodeIdentity, type NodeIdentity } from './node-identity.ts';
 
-/** Redeems a token. A host that enrols again keeps its node and its slots. */
+const NOT_BURNED_IN = 'No burn-in has passed yet.';
+
+/** Redeems a token. A new host is cordoned until its burn-in; one that enrols again keeps its node and its slots. */
 export async function enrollNode(
   services: Services,
   tx: Tx,
@@ -24,10 +27,11 @@ export async function enrollNode(
   if (!enrolment) {
     throw new Problem('enrolment_token_invalid', 'Ask an operator for a new token for this hostname.');
   }
+  const freshId = newId();
   const node = await tx
     .insertInto('nodes')
     .values({
-      id: newId(),
+      id: freshId,
       hostname: enrolment.hostname,
       region: enrolment.region,
       pool: enrolment.pool,
@@ -38,6 +42,9 @@ export async function enrollNode(
     .onConflict((c) => c.column('hostname').doUpdateSet({ agent_version: request.agentVersion }))
     .returning('id')
     .executeTakeFirstOrThrow();
+  if (node.id === freshId) {
+    await cordonNode(tx, node.id, { reason: 'burn_in', detail: NOT_BURNED_IN, since: services.clock.now() });
+  }
   await emit(tx, {
     type: 'node.enrolled',
     subjectId: node.id,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import type { CandidateNode } from '../placement/place-slice.ts';
-import { UNREACHABLE_AFTER_MS } from './list-nodes.ts';
+import { UNREACHABLE_AFTER_MS } from './reachability.ts';
 
 /**
  * Every node with the slots that may be sold now. Incomplete rows are ignored here once more, so that a row
@@ -9,7 +9,8 @@ import { UNREACHABLE_AFTER_MS } from './list-nodes.ts';
  */
 export async function placementCandidates(db: Db | Tx): Promise<CandidateNode[]> {
   const { rows } = await sql<CandidateNode>`
-    select n.id as "nodeId", n.hostname, n.region, n.mode, n.draining,
+    select n.id as "nodeId", n.hostname, n.region, n.mode,
+      n.draining or exists (select from node_cordons c where c.node_id = n.id) as draining,
       coalesce(n.last_heartbeat_at > now() - ${`${UNREACHABLE_AFTER_MS} milliseconds`}::interval, false) as connected,
       coalesce(min(s.gpu_model), '') as "gpuModel",
       coalesce(

@@ -5,56 +5,97 @@ export type SlotState = components['schemas']['SlotState'];
 export type SlotCounts = Record<SlotState, number>;
 
 export interface PostureInput {
+  mode: 'slice' | 'baremetal';
   connected: boolean;
   draining: boolean;
+  /** Why the host is cordoned, gravest first; empty when it is not. */
+  cordons: readonly string[];
   exclusivelyClaimed: boolean;
+  /** A baremetal lease has ended and its cleanup is not proven. */
+  hostCleanupBlocked: boolean;
   slots: SlotCounts;
+  /** How many of the available slots are unhealthy and therefore not for sale. */
+  unhealthyAvailable: number;
+}
+
+interface Rule {
+  posture: Posture;
+  reason(input: PostureInput): string;
+  holds(input: PostureInput): boolean;
 }
 
 /** The first rule that holds names the posture. It is derived at every look, never stored. */
-const rules: readonly { posture: Posture; reason: string; holds(input: PostureInput): boolean }[] = [
-  { posture: 'unavailable', reason: 'The host is not reachable.', holds: (i) => !i.connected },
+const rules: readonly Rule[] = [
+  { posture: 'unavailable', reason: () => 'The host is not reachable.', holds: (i) => !i.connected },
+  { posture: 'unavailable', reason: (i) => i.cordons[0]!, holds: (i) => i.cordons.length > 0 },
   {
     posture: 'unavailable',
-    reason: 'No slot is approved.',
-    holds: (i) => total(i.slots) - i.slots.disabled === 0,
+    reason: () => 'No slot is approved.',
+    holds: (i) => slices(i) && total(i.slots) - i.slots.disabled === 0,
+  },
+  {
+    posture: 'unavailable',
+    reason: () => 'No slot is healthy.',
+    holds: (i) => slices(i) && taken(i.slots) === 0 && forSale(i) === 0,
   },
   {
     posture: 'cleanup_blocked',
-    reason: 'No slot is usable until its cleanup is proven.',
-    holds: (i) =>
-      i.slots.cleanup_blocked > 0 && i.slots.cleanup_blocked + i.slots.disabled === total(i.slots),
+    reason: () => 'The cleanup of the host is not proven.',
+    holds: (i) => i.hostCleanupBlocked,
+  },
+  {
+    posture: 'cleanup_blocked',
+    reason: () => 'No slot is usable until its cleanup is proven.',
+    holds: ({ slots }) =>
+      slots.cleanup_blocked > 0 && slots.cleanup_blocked + slots.disabled === total(slots),
   },
   {
     posture: 'draining',
-    reason: 'Existing allocations continue, new placement stops.',
+    reason: () => 'Existing allocations continue, new placement stops.',
     holds: (i) => i.draining,
   },
   {
     posture: 'exclusively_allocated_by_baremetal',
-    reason: 'One baremetal allocation holds the whole host.',
+    reason: () => 'One baremetal allocation holds the whole host.',
     holds: (i) => i.exclusivelyClaimed,
   },
   {
     posture: 'fully_allocated_by_slices',
-    reason: 'No slot is left to sell.',
-    holds: (i) => i.slots.available === 0,
+    reason: () => 'No slot is left to sell.',
+    holds: (i) => taken(i.slots) > 0 && forSale(i) === 0,
   },
   {
     posture: 'partially_allocated',
-    reason: 'Some slots are taken.',
-    holds: (i) => i.slots.reserved + i.slots.in_use + i.slots.cleaning + i.slots.cleanup_blocked > 0,
+    reason: () => 'Some slots are taken.',
+    holds: (i) => taken(i.slots) > 0,
   },
-  { posture: 'fully_available', reason: 'Nothing is claimed and the host may be sold.', holds: () => true },
+  {
+    posture: 'fully_available',
+    reason: () => 'Nothing is claimed and the host may be sold.',
+    holds: () => true,
+  },
 ];
 
 export function postureOf(input: PostureInput): { posture: Posture; reason: string } {
   const { posture, reason } = rules.find((rule) => rule.holds(input))!;
-  return { posture, reason };
+  return { posture, reason: reason(input) };
 }
 
 export function emptyCounts(): SlotCounts {
   return { disabled: 0, available: 0, reserved: 0, in_use: 0, cleaning: 0, cleanup_blocked: 0 };
+}
+
+/** A baremetal host needs no slots to be sold. */
+function slices(input: PostureInput): boolean {
+  return input.mode === 'slice' && !input.exclusivelyClaimed;
+}
+
+function forSale({ slots, unhealthyAvailable }: PostureInput): number {
+  return slots.available - unhealthyAvailable;
+}
+
+function taken(slots: SlotCounts): number {
+  return slots.reserved + slots.in_use + slots.cleaning + slots.cleanup_blocked;
 }
 
 function total(slots: SlotCounts): number {

@@ -1,5 +1,6 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import { requireMatch } from '../../platform/http/etag.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
 import { approveSlots } from './approve-slots.ts';
@@ -7,7 +8,10 @@ import { createEnrolment } from './create-enrolment.ts';
 import { latestDiscovery, startDiscovery } from './discovery.ts';
 import { getNode, listNodes } from './list-nodes.ts';
 import { listSlots } from './list-slots.ts';
+import { getTask } from './get-task.ts';
 import { listTasks } from './list-tasks.ts';
+import { editableOf, editNode } from './edit-node.ts';
+import { lockNode } from './lock-node.ts';
 
 type FleetOperations = Pick<
   operations,
@@ -18,7 +22,9 @@ type FleetOperations = Pick<
   | 'listResourceSlots'
   | 'approveResourceSlots'
   | 'createNodeEnrolment'
+  | 'updateNode'
   | 'listNodeTasks'
+  | 'getNodeTask'
 >;
 
 const platform = { kind: 'platform' } as const;
@@ -33,6 +39,16 @@ export function fleetRoutes(services: Services): Handlers<FleetOperations, Calle
     async getNode({ caller, params, read }) {
       authorize(caller, 'fleet.read', platform);
       return { status: 200, body: await read((tx) => getNode(tx, clock.now(), params.node_id)) };
+    },
+    updateNode({ caller, params, body, request, correlationId, audit, mutate }) {
+      audit({ targetType: 'node', targetId: params.node_id, detail: { ...body } });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.operate', platform);
+        const node = await lockNode(tx, params.node_id);
+        requireMatch(request, editableOf(node));
+        await editNode(tx, node, body, correlationId);
+        return { status: 200, body: await getNode(tx, clock.now(), params.node_id) };
+      });
     },
     startTopologyDiscovery({ caller, params, correlationId, audit, mutate }) {
       audit({ targetType: 'node', targetId: params.node_id });
@@ -92,6 +108,10 @@ export function fleetRoutes(services: Services): Handlers<FleetOperations, Calle
     async listNodeTasks({ caller, query, read }) {
       authorize(caller, 'fleet.read', platform);
       return { status: 200, body: await read((tx) => listTasks(tx, clock.now(), { limit: 50, ...query })) };
+    },
+    async getNodeTask({ caller, params, read }) {
+      authorize(caller, 'fleet.read', platform);
+      return { status: 200, body: await read((tx) => getTask(tx, clock.now(), params.task_id)) };
     },
   };
 }

@@ -31,7 +31,7 @@ export const filters: readonly NodeFilter[] = [
   },
   {
     name: 'not_draining',
-    reason: 'being drained',
+    reason: 'being drained or kept back',
     keeps: (_request, node) => !node.draining,
   },
   {

@@ -62,7 +62,7 @@ export function operationRoute<Caller extends CallerIdentity>(
       reply.header('cache-control', 'no-store');
       reply.header('x-content-type-options', 'nosniff');
       if (location) reply.header('location', location);
-      if (tagged.has(status)) reply.header('etag', etagOf(body));
+      if (tagged.has(status)) reply.header('etag', etagOf(taggedPart(operation, body)));
       if (mediaType) reply.type(mediaType);
       return reply.code(status).send(body);
     },
@@ -97,4 +97,11 @@ function statusesWithEtag(operation: OperationObject): Set<number> {
 function bodyLimitOf(operation: OperationObject): { bodyLimit?: number } {
   const bytes = operation['x-max-body-bytes'];
   return bytes === undefined ? {} : { bodyLimit: bytes };
+}
+
+function taggedPart(operation: OperationObject, body: unknown): unknown {
+  const fields = operation['x-etag-fields'];
+  if (!fields) return body;
+  const values = body as Record<string, unknown>;
+  return Object.fromEntries(fields.map((field) => [field, values[field]]));
 }

@@ -80,6 +80,8 @@ export interface OperationObject {
   security?: Record<string, string[]>[];
   'x-permission'?: string;
   'x-audit'?: string;
+  /** What the ETag covers, when the body also holds what changes by itself; all of it otherwise. */
+  'x-etag-fields'?: string[];
   /** `none` for probes, which must answer under load. */
   'x-rate-limit'?: 'none';
   /** A limit of its own, where the document's does not fit. */

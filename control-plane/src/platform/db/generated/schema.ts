@@ -177,12 +177,40 @@ export interface Incidents {
   type: string;
 }
 
+export interface MaintenanceWindows {
+  cancelled_at: Timestamp | null;
+  created_at: Timestamp;
+  created_by: string;
+  ends_at: Timestamp;
+  id: string;
+  node_id: string;
+  notified_allocations: number;
+  reason: string;
+  starts_at: Timestamp;
+}
+
+export interface NodeBurnIns {
+  evidence: string;
+  id: string;
+  node_id: string;
+  recorded_at: Timestamp;
+  recorded_by: string;
+  result: string;
+}
+
 export interface NodeCertificates {
   expires_at: Timestamp;
   issued_at: Generated<Timestamp>;
   node_id: string;
   revoked_at: Timestamp | null;
   serial_number: string;
+}
+
+export interface NodeCordons {
+  detail: string;
+  node_id: string;
+  reason: string;
+  since: Generated<Timestamp>;
 }
 
 export interface NodeEnrolments {
@@ -228,6 +256,7 @@ export interface NodeResourceSlots {
 export interface Nodes {
   agent_version: string | null;
   boot_id: string | null;
+  drain_reason: string | null;
   draining: Generated<boolean>;
   enrolled_at: Generated<Timestamp>;
   hostname: string;
@@ -237,6 +266,7 @@ export interface Nodes {
   node_family: string;
   observed: Generated<Json>;
   pool: string;
+  profile_tags: Generated<string[]>;
   rack: string;
   region: string;
 }
@@ -559,7 +589,10 @@ export interface DB {
   idempotency_keys: IdempotencyKeys;
   images: Images;
   incidents: Incidents;
+  maintenance_windows: MaintenanceWindows;
+  node_burn_ins: NodeBurnIns;
   node_certificates: NodeCertificates;
+  node_cordons: NodeCordons;
   node_enrolments: NodeEnrolments;
   node_resource_slots: NodeResourceSlots;
   node_tasks: NodeTasks;

@@ -1,0 +1,50 @@
+import type { Db, Tx } from '../../platform/db/database.ts';
+
+export interface TenantAllocation {
+  allocationId: string;
+  organizationId: string;
+  projectId: string;
+}
+
+/** How many claims bind the host now. */
+export async function liveClaimsOn(db: Db | Tx, nodeId: string): Promise<number> {
+  const row = await db
+    .selectFrom('allocation_resource_claims')
+    .select((e) => e.fn.countAll<bigint>().as('claims'))
+    .where('node_id', '=', nodeId)
+    .where('released_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return Number(row.claims);
+}
+
+/** Whose machines run on the host, or are about to. */
+export async function tenantsOn(db: Db | Tx, nodeId: string): Promise<TenantAllocation[]> {
+  return await db
+    .selectFrom('allocations')
+    .select(['id as allocationId', 'organization_id as organizationId', 'project_id as projectId'])
+    .where('node_id', '=', nodeId)
+    .where('state', 'in', ['reserved', 'provisioning', 'active'])
+    .orderBy('id')
+    .execute();
+}
+
+/** Hosts that one baremetal allocation holds, and whether its cleanup got stuck. */
+export async function exclusiveClaims(
+  db: Db | Tx,
+  nodeIds: string[],
+): Promise<Map<string, { cleanupBlocked: boolean }>> {
+  const rows = await db
+    .selectFrom('allocation_resource_claims as c')
+    .innerJoin('allocations as a', 'a.id', 'c.allocation_id')
+    .select(['c.node_id', 'a.state'])
+    .where('c.node_id', 'in', nodeIds)
+    .where('c.claim_kind', '=', 'node_exclusive')
+    .where('c.released_at', 'is', null)
+    .execute();
+  return new Map(
+    rows.map((row) => [
+      row.node_id,
+      { cleanupBlocked: row.state === 'failed' || row.state === 'release_failed' },
+    ]),
+  );
+}

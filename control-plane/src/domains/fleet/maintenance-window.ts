@@ -1,0 +1,31 @@
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import type { Selectable } from 'kysely';
+import type { MaintenanceWindows } from '../../platform/db/generated/schema.ts';
+
+export type MaintenanceWindow = components['schemas']['MaintenanceWindow'];
+type WindowRow = Selectable<MaintenanceWindows>;
+
+/** Where a window stands at a time; a pure reading of its dates. */
+export function windowState(
+  window: Pick<WindowRow, 'starts_at' | 'ends_at' | 'cancelled_at'>,
+  now: Date,
+): MaintenanceWindow['state'] {
+  if (window.cancelled_at) return 'cancelled';
+  if (now < window.starts_at) return 'scheduled';
+  return now < window.ends_at ? 'in_progress' : 'over';
+}
+
+export function describeWindow(row: WindowRow, now: Date): MaintenanceWindow {
+  return {
+    id: row.id,
+    node_id: row.node_id,
+    starts_at: row.starts_at.toISOString(),
+    ends_at: row.ends_at.toISOString(),
+    reason: row.reason,
+    state: windowState(row, now),
+    notified_allocations: row.notified_allocations,
+    created_by: row.created_by,
+    created_at: row.created_at.toISOString(),
+    cancelled_at: row.cancelled_at?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,26 @@
+import type { Tx } from '../../platform/db/database.ts';
+import { emit } from '../../platform/events/emit.ts';
+
+/** What happened to a host, in one word an operator's screen can act on. */
+export type NodeChange =
+  | 'edited'
+  | 'draining'
+  | 'resumed'
+  | 'burn_in_recorded'
+  | 'maintenance_changed'
+  | 'cordons_changed';
+
+export async function emitNodeChanged(
+  tx: Tx,
+  nodeId: string,
+  change: NodeChange,
+  correlationId: string,
+): Promise<void> {
+  await emit(tx, {
+    type: 'node.changed',
+    subjectId: nodeId,
+    organizationId: null,
+    correlationId,
+    payload: { node_id: nodeId, change },
+  });
+}

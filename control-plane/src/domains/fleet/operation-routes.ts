@@ -1,0 +1,122 @@
+import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
+import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import type { Handlers } from '../../platform/http/operation.ts';
+import type { Services } from '../../platform/services.ts';
+import { cancelMaintenance } from './cancel-maintenance.ts';
+import { drainNode, resumeNode } from './drain-node.ts';
+import { listMaintenance } from './list-maintenance.ts';
+import { getNode } from './list-nodes.ts';
+import { listBurnIns, recordBurnIn } from './record-burn-in.ts';
+import { readinessOf, startReadinessCheck } from './readiness.ts';
+import { requireNode } from './require-node.ts';
+import { scheduleMaintenance } from './schedule-maintenance.ts';
+
+type NodeOperations = Pick<
+  operations,
+  | 'drainNode'
+  | 'resumeNode'
+  | 'getNodeReadiness'
+  | 'startReadinessCheck'
+  | 'listNodeBurnIns'
+  | 'recordNodeBurnIn'
+  | 'listMaintenanceWindows'
+  | 'scheduleMaintenance'
+  | 'cancelMaintenance'
+>;
+
+const platform = { kind: 'platform' } as const;
+
+/** What operators do with a host as a whole. */
+export function nodeOperationRoutes(services: Services): Handlers<NodeOperations, Caller> {
+  const { clock } = services;
+  return {
+    drainNode({ caller, params, body, correlationId, audit, mutate }) {
+      audit({ targetType: 'node', targetId: params.node_id, detail: { reason: body.reason } });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.operate', platform);
+        await drainNode(tx, params.node_id, body.reason, correlationId);
+        return { status: 200, body: await getNode(tx, clock.now(), params.node_id) };
+      });
+    },
+    resumeNode({ caller, params, correlationId, audit, mutate }) {
+      audit({ targetType: 'node', targetId: params.node_id });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.operate', platform);
+        await resumeNode(tx, params.node_id, correlationId);
+        return { status: 200, body: await getNode(tx, clock.now(), params.node_id) };
+      });
+    },
+    async getNodeReadiness({ caller, params, read }) {
+      authorize(caller, 'fleet.read', platform);
+      const body = await read(async (tx) => {
+        await requireNode(tx, params.node_id);
+        return await readinessOf(tx, params.node_id);
+      });
+      return { status: 200, body };
+    },
+    startReadinessCheck({ caller, params, correlationId, audit, mutate }) {
+      audit({ targetType: 'node', targetId: params.node_id });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.discover', platform);
+        const task = await startReadinessCheck(services, tx, params.node_id, correlationId);
+        return { status: 202, body: task, location: `/api/v1/admin/tasks/${task.id}` };
+      });
+    },
+    async listNodeBurnIns({ caller, params, query, read }) {
+      authorize(caller, 'fleet.read', platform);
+      const body = await read((tx) => listBurnIns(tx, params.node_id, { limit: 50, ...query }));
+      return { status: 200, body };
+    },
+    recordNodeBurnIn({ caller, params, body, correlationId, audit, mutate }) {
+      audit({ targetType: 'node', targetId: params.node_id, detail: { result: body.result } });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.approve', platform);
+        const recorded = await recordBurnIn(tx, {
+          nodeId: params.node_id,
+          result: body.result,
+          evidence: body.evidence,
+          recordedBy: caller.userId,
+          at: clock.now(),
+          correlationId,
+        });
+        return { status: 201, body: recorded };
+      });
+    },
+    async listMaintenanceWindows({ caller, params, query, read }) {
+      authorize(caller, 'fleet.read', platform);
+      const body = await read((tx) =>
+        listMaintenance(tx, clock.now(), params.node_id, { limit: 50, ...query }),
+      );
+      return { status: 200, body };
+    },
+    scheduleMaintenance({ caller, params, body, correlationId, audit, mutate }) {
+      audit({ targetType: 'node', targetId: params.node_id, detail: { ...body } });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.operate', platform);
+        const window = await scheduleMaintenance(tx, {
+          nodeId: params.node_id,
+          startsAt: new Date(body.starts_at),
+          endsAt: new Date(body.ends_at),
+          reason: body.reason,
+          createdBy: caller.userId,
+          now: clock.now(),
+          correlationId,
+        });
+        return { status: 201, body: window };
+      });
+    },
+    cancelMaintenance({ caller, params, correlationId, audit, mutate }) {
+      audit({ targetType: 'maintenance_window', targetId: params.window_id });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.operate', platform);
+        const window = await cancelMaintenance(tx, {
+          nodeId: params.node_id,
+          windowId: params.window_id,
+          now: clock.now(),
+          correlationId,
+        });
+        return { status: 200, body: window };
+      });
+    },
+  };
+}

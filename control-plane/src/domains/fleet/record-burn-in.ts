@@ -1,0 +1,98 @@
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import type { Selectable } from 'kysely';
+import type { Db, Tx } from '../../platform/db/database.ts';
+import type { NodeBurnIns } from '../../platform/db/generated/schema.ts';
+import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+import { Problem } from '../../platform/http/problem.ts';
+import { newId } from '../../platform/ids.ts';
+import { cordonNode, liftCordon } from './cordons.ts';
+import { lockNode } from './lock-node.ts';
+import { emitNodeChanged } from './node-events.ts';
+import { latestSucceeded } from './latest-task.ts';
+import { isMiss, readinessOf } from './readiness.ts';
+import { requireNode } from './require-node.ts';
+
+type BurnIn = components['schemas']['BurnIn'];
+
+export interface BurnInReport {
+  nodeId: string;
+  result: BurnIn['result'];
+  evidence: string;
+  recordedBy: string;
+  at: Date;
+  correlationId: string;
+}
+
+/** The gate before the first sale: a pass lifts the cordon a host has had since it enrolled, a failure sets it. */
+export async function recordBurnIn(tx: Tx, report: BurnInReport): Promise<BurnIn> {
+  const { nodeId, result, evidence } = report;
+  const node = await lockNode(tx, nodeId);
+  if (result === 'passed') {
+    await requireEvidence(tx, node);
+    await liftCordon(tx, nodeId, 'burn_in');
+  } else {
+    const detail = `A burn-in failed: ${evidence}`;
+    await cordonNode(tx, nodeId, { reason: 'burn_in', detail, since: report.at });
+  }
+  const row = await tx
+    .insertInto('node_burn_ins')
+    .values({
+      id: newId(),
+      node_id: nodeId,
+      result,
+      evidence,
+      recorded_by: report.recordedBy,
+      recorded_at: report.at,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await emitNodeChanged(tx, nodeId, 'burn_in_recorded', report.correlationId);
+  return describeBurnIn(row);
+}
+
+export async function listBurnIns(
+  db: Db | Tx,
+  nodeId: string,
+  query: { limit: number; page?: string },
+): Promise<{ items: BurnIn[]; next_page: string | null }> {
+  await requireNode(db, nodeId);
+  const after = decodePage(query.page, ['uuid']);
+  const rows = await db
+    .selectFrom('node_burn_ins')
+    .selectAll()
+    .where('node_id', '=', nodeId)
+    .$if(after !== null, (q) => q.where('id', '<', after![0]!))
+    .orderBy('id', 'desc')
+    .limit(query.limit + 1)
+    .execute();
+  const page = pageOf(rows, query.limit, (row) => [row.id]);
+  return { items: page.rows.map(describeBurnIn), next_page: page.next_page };
+}
+
+/** Nobody can vouch for a host that has not said what it is, or that says it is not ready. */
+async function requireEvidence(tx: Tx, node: { id: string; mode: string }): Promise<void> {
+  const misses: string[] = [];
+  if (!(await latestSucceeded(tx, node.id, 'slice.topology_discover'))) {
+    misses.push('the host has not been discovered');
+  }
+  if (node.mode === 'slice') {
+    const { state, checks } = await readinessOf(tx, node.id);
+    if (state === 'unknown') misses.push('its readiness has not been checked');
+    for (const check of checks.filter(isMiss)) misses.push(`${check.id}: ${check.evidence}`);
+  }
+  if (misses.length === 0) return;
+  throw new Problem('burn_in_not_ready', 'The burn-in cannot pass yet.', {
+    errors: misses.map((detail) => ({ pointer: '/result', code: 'evidence_missing', detail })),
+  });
+}
+
+function describeBurnIn(row: Selectable<NodeBurnIns>): BurnIn {
+  return {
+    id: row.id,
+    node_id: row.node_id,
+    result: row.result as BurnIn['result'],
+    evidence: row.evidence,
+    recorded_by: row.recorded_by,
+    recorded_at: row.recorded_at.toISOString(),
+  };
+}
