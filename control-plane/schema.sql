@@ -887,10 +887,8 @@ alter table claim_cells add constraint claim_cells_claim_id_fkey FOREIGN KEY (cl
 alter table claim_cells add constraint claim_cells_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table incidents add constraint incidents_acknowledged_by_fkey FOREIGN KEY (acknowledged_by) REFERENCES users(id);
 alter table incidents add constraint incidents_resolved_by_fkey FOREIGN KEY (resolved_by) REFERENCES users(id);
-alter table maintenance_windows add constraint maintenance_windows_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table maintenance_windows add constraint maintenance_windows_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_burn_ins add constraint node_burn_ins_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
-alter table node_burn_ins add constraint node_burn_ins_recorded_by_fkey FOREIGN KEY (recorded_by) REFERENCES users(id);
 alter table node_certificates add constraint node_certificates_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_cordons add constraint node_cordons_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_enrolments add constraint node_enrolments_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);

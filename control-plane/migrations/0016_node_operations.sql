@@ -19,7 +19,7 @@ create table node_burn_ins (
   node_id uuid not null references nodes,
   result text not null check (result in ('passed', 'failed')),
   evidence text not null check (evidence <> ''),
-  recorded_by uuid not null references users,
+  recorded_by uuid not null,
   recorded_at timestamptz not null
 );
 create index node_burn_ins_node on node_burn_ins (node_id, id desc);
@@ -33,7 +33,7 @@ create table maintenance_windows (
   ends_at timestamptz not null,
   reason text not null,
   notified_allocations integer not null,
-  created_by uuid not null references users,
+  created_by uuid not null,
   created_at timestamptz not null,
   cancelled_at timestamptz,
   check (ends_at > starts_at)

@@ -75,7 +75,7 @@ export function nodeOperationRoutes(services: Services): Handlers<NodeOperations
           nodeId: params.node_id,
           result: body.result,
           evidence: body.evidence,
-          recordedBy: caller.userId,
+          recordedBy: caller.id,
           at: clock.now(),
           correlationId,
         });
@@ -98,7 +98,7 @@ export function nodeOperationRoutes(services: Services): Handlers<NodeOperations
           startsAt: new Date(body.starts_at),
           endsAt: new Date(body.ends_at),
           reason: body.reason,
-          createdBy: caller.userId,
+          createdBy: caller.id,
           now: clock.now(),
           correlationId,
         });
