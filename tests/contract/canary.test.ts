@@ -83,7 +83,9 @@ describe('secrets', () => {
       .select('id')
       .where('email', 'like', 'admin%')
       .executeTakeFirstOrThrow();
-    const session = await api.services.db.transaction().execute((tx) => createSession(tx, user.id));
+    const session = await api.services.db
+      .transaction()
+      .execute((tx) => createSession(api.services.policies, tx, user.id));
     const cookie = `gpuaas_session=${plant('session cookie', session.secret)}`;
     const me = await send(api.server, { url: '/api/v1/me', headers: { cookie } });
     csrf = plant('csrf token', (JSON.parse(me.body) as { csrf_token: string }).csrf_token);

@@ -2,7 +2,8 @@ import type { AddressInfo } from 'node:net';
 import { createGpuaasClient } from '@gpuaas/sdk/client';
 import { paginate } from '@gpuaas/sdk/paginate';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { defaultRateLimits } from '@gpuaas/control-plane/platform/http/rate-limits';
+import { policyRateLimits } from '@gpuaas/control-plane/platform/http/rate-limits';
+import { fixedPolicies } from '@gpuaas/control-plane/platform/policy/testing';
 import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -184,7 +185,7 @@ describe('rate limits', () => {
   });
 
   it('are generous by default', () => {
-    expect(defaultRateLimits.caller.burst).toBeGreaterThanOrEqual(1000);
+    expect(policyRateLimits(fixedPolicies()).caller.burst).toBeGreaterThanOrEqual(1000);
   });
 });
 

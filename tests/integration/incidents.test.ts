@@ -59,10 +59,10 @@ it('an allocation is overdue when it has been too long in a state that only a wo
   const setState = (state: string) =>
     db.updateTable('allocations').set({ state }).where('id', '=', id).execute();
   const inHours = (hours: number): Date => new Date(Date.now() + hours * 3_600_000);
-  expect(await overdueAllocations(db, inHours(24), 10)).toEqual([]);
+  expect(await overdueAllocations(services, inHours(24), 10)).toEqual([]);
   await setState('releasing');
-  expect(await overdueAllocations(db, inHours(0.5), 10)).toEqual([]);
-  const [overdue] = await overdueAllocations(db, inHours(2), 10);
+  expect(await overdueAllocations(services, inHours(0.5), 10)).toEqual([]);
+  const [overdue] = await overdueAllocations(services, inHours(2), 10);
   expect(overdue).toMatchObject({ allocationId: id, state: 'releasing' });
   expect(overdue!.since.getTime()).toBeGreaterThan(new Date(active.created_at).getTime());
   await setState('active');

@@ -31,7 +31,10 @@ const operator = <T = Record<string, unknown>>(
 ) => ask<T>(api, 'operator', method, url, body, headers);
 
 async function mayPlace(nodeId: string): Promise<boolean> {
-  const nodes = await placementCandidates(actingAs(api.services, 'gpuaas_placement').db);
+  const nodes = await placementCandidates(
+    api.services.policies,
+    actingAs(api.services, 'gpuaas_placement').db,
+  );
   return !nodes.find((node) => node.nodeId === nodeId)!.draining;
 }
 

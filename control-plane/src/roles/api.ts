@@ -26,7 +26,7 @@ import { streamEvents } from '../platform/events/stream-route.ts';
 import type { OnMismatch } from '../platform/http/check-answers.ts';
 import { createContractServer } from '../platform/http/contract-server.ts';
 import type { ContractDocument } from '../platform/http/operation.ts';
-import type { RateLimits } from '../platform/http/rate-limits.ts';
+import { policyRateLimits, type RateLimits } from '../platform/http/rate-limits.ts';
 import type { Readiness } from '../platform/http/readiness.ts';
 import { serveConsole } from '../platform/http/serve-console.ts';
 import { systemRoutes } from '../platform/http/system-routes.ts';
@@ -47,8 +47,6 @@ export interface ApiOptions {
   readiness: Readiness;
   onMismatch?: OnMismatch;
   rateLimits?: RateLimits;
-  /** Webhooks may go to addresses that are not public. */
-  allowPrivateWebhooks?: boolean;
 }
 
 export interface Api {
@@ -103,13 +101,13 @@ export async function createApi(
   const handlers = {
     ...systemRoutes({ readiness: options.readiness, document, metrics }),
     ...tenancyRoutes(services, { login, publicUrl: options.publicUrl }),
-    ...catalogRoutes(),
+    ...catalogRoutes(services),
     ...allocationRoutes(services),
     ...terminalRoutes(services),
     ...fleetRoutes(services),
     ...nodeOperationRoutes(services),
     ...incidentRoutes(services),
-    ...webhookRoutes(services, { allowPrivateTargets: options.allowPrivateWebhooks ?? false }),
+    ...webhookRoutes(services),
     streamEvents: streamEvents(services, tail),
   };
   const { server, stop } = await createContractServer<Caller>({
@@ -120,7 +118,7 @@ export async function createApi(
     db: services.db,
     log,
     metrics: metrics.http,
-    ...(options.rateLimits ? { rateLimits: options.rateLimits } : {}),
+    rateLimits: options.rateLimits ?? policyRateLimits(services.policies),
     ...(options.onMismatch ? { onMismatch: options.onMismatch } : {}),
     fastify: { serverFactory: (handler) => createServer(withDevIdp(options.devIdp, handler)) },
     prepare: async (instance) => {

@@ -16,14 +16,12 @@ export interface Config {
   databaseUrl: string | null;
   /** JetStream carries events when set; the log in Postgres does otherwise. */
   natsUrl: string | null;
-  allowPrivateWebhooks: boolean;
   /** Where a role without a public port answers `/healthz`, `/readyz` and `/metrics`. */
   probePort: number | null;
   oidc: Omit<OidcSettings, 'redirectUri'> | null;
   simNodes: number;
   simSpeed: number;
   simFaults: string;
-  retention: { eventDays: number; auditDays: number | null };
 }
 
 /** A setting that cannot be used as it is; the process ends with exit code 2. */
@@ -52,18 +50,11 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
     dataDir: resolve(setting('data-dir') ?? defaultDataDir(env)),
     databaseUrl: setting('database-url') ?? null,
     natsUrl: setting('nats-url') ?? null,
-    allowPrivateWebhooks: setting('webhooks-allow-private') === '1',
     probePort: setting('probe-port') === undefined ? null : number('probe-port', 0, 1, 65_535),
     oidc: issuer === undefined ? null : readOidc(issuer, setting),
     simNodes: number('sim-nodes', 2, 0, 64),
     simSpeed: number('sim-speed', 1, 0, 10),
     simFaults: knownFaults(setting('sim-faults') ?? ''),
-    retention: {
-      eventDays: number('event-retention-days', 90, 7, 36_500),
-      // Kept for ever unless said otherwise.
-      auditDays:
-        setting('audit-retention-days') === undefined ? null : number('audit-retention-days', 0, 365, 36_500),
-    },
   };
 }
 

@@ -10,7 +10,6 @@ test('a start without NATS_URL retires the relay of earlier', async () => {
   await registerConsumer(events.db, RELAY, 'now');
   const consumers = await startEventConsumers(events as unknown as Services, {
     natsUrl: null,
-    allowPrivateWebhooks: false,
   });
   const names = (await events.db.selectFrom('event_consumers').select('name').execute()).map(
     ({ name }) => name,

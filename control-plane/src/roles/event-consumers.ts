@@ -10,7 +10,7 @@ import type { Config } from './config.ts';
 /** What reacts to events. Any number of processes may run it; each consumer runs in one of them at a time. */
 export async function startEventConsumers(
   base: Services,
-  config: Pick<Config, 'natsUrl' | 'allowPrivateWebhooks'>,
+  config: Pick<Config, 'natsUrl'>,
 ): Promise<{ stop(): Promise<void> }> {
   const services = actingAs(base, 'gpuaas_worker');
   const reader = actingAs(base, 'gpuaas_relay');
@@ -18,7 +18,7 @@ export async function startEventConsumers(
   const retirement = config.natsUrl ? null : await startRetiringRelay(reader.db, base.log);
   await bus.consume(webhookFanOut(services.db));
   await bus.consume(allocationOverviewConsumer(services.db));
-  const deliverer = new WebhookDeliverer(services, { allowPrivateTargets: config.allowPrivateWebhooks });
+  const deliverer = new WebhookDeliverer(services);
   deliverer.start();
   return {
     async stop() {

@@ -1,4 +1,6 @@
 import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
+import { fixedPolicies } from '../platform/policy/testing.ts';
+import { policyRateLimits } from '../platform/http/rate-limits.ts';
 import cookie from '@fastify/cookie';
 import type { AddressInfo } from 'node:net';
 import { sql } from 'kysely';
@@ -46,6 +48,7 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
     },
     authenticate: (request, operation) => authenticate(events.database, request, operation),
     db: events.db,
+    rateLimits: policyRateLimits(fixedPolicies()),
     log: events.log,
     onMismatch: mismatches.onMismatch,
     prepare: async (server) => {

@@ -9,6 +9,7 @@ import { TunnelHub } from '../domains/terminal/tunnel-hub.ts';
 import { actingAs } from '../platform/db/scope.ts';
 import type { OnMismatch } from '../platform/http/check-answers.ts';
 import { createContractServer } from '../platform/http/contract-server.ts';
+import { policyRateLimits } from '../platform/http/rate-limits.ts';
 import type { ContractDocument } from '../platform/http/operation.ts';
 import { issueServerIdentity } from '../platform/keys/certificates.ts';
 import type { Services } from '../platform/services.ts';
@@ -46,6 +47,7 @@ export async function startNodeApi(
     db: services.db,
     log: services.log,
     metrics: options.metrics,
+    rateLimits: policyRateLimits(services.policies),
     ...(options.onMismatch ? { onMismatch: options.onMismatch } : {}),
     fastify: { serverFactory: (handler) => createServer(tls, handler) },
   });

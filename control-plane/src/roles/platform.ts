@@ -71,7 +71,7 @@ export async function startPlatform(
       name: 'workflows',
       check: () => assertWorkersAlive(actingAs(services, 'gpuaas_worker').db),
     });
-    const engine = await startWorker(services, options.retention);
+    const engine = await startWorker(services);
     onStop(() => engine.stop());
     const consumers = await startEventConsumers(services, options);
     onStop(() => consumers.stop());

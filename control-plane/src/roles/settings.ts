@@ -31,11 +31,6 @@ export const SETTINGS = {
     about: 'PostgreSQL 15 or newer of your own, as the owner of its database',
   },
   'nats-url': { env: 'NATS_URL', otherwise: 'none', about: 'events go through NATS JetStream' },
-  'webhooks-allow-private': {
-    env: 'GPUAAS_WEBHOOKS_ALLOW_PRIVATE',
-    otherwise: 'off',
-    about: '1: webhooks may go to private, loopback and link-local addresses',
-  },
   'oidc-issuer': {
     env: 'GPUAAS_OIDC_ISSUER',
     otherwise: 'embedded, with demo people',
@@ -72,16 +67,6 @@ export const SETTINGS = {
     env: 'GPUAAS_SIM_FAULTS',
     otherwise: 'none',
     about: 'what goes wrong on them, with commas; name@sim-h200-02 for one host',
-  },
-  'event-retention-days': {
-    env: 'GPUAAS_EVENT_RETENTION_DAYS',
-    otherwise: '90',
-    about: 'events go by whole months after this, once everybody has read them',
-  },
-  'audit-retention-days': {
-    env: 'GPUAAS_AUDIT_RETENTION_DAYS',
-    otherwise: 'for ever',
-    about: 'audit rows go by whole months after this; at least 365',
   },
 } as const satisfies Record<string, SettingDescription>;
 

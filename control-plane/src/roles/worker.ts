@@ -9,7 +9,7 @@ import {
 } from '../domains/incidents/report-failures.ts';
 import { watchDeadlines, type OverdueSource } from '../domains/incidents/watch-deadlines.ts';
 import { actingAs } from '../platform/db/scope.ts';
-import { keepMonths, type Retention } from '../platform/db/keep-months.ts';
+import { keepMonths } from '../platform/db/keep-months.ts';
 import { pruneExpired } from '../platform/db/prune-expired.ts';
 import type { Services } from '../platform/services.ts';
 import { createLogger } from '../platform/telemetry/logger.ts';
@@ -28,12 +28,18 @@ const definitions = [provisionWorkflow, releaseWorkflow];
 
 /** Enough to see what is wrong; the rest follows when these are dealt with. */
 const OVERDUE_LIMIT = 100;
-const UNDECLARED_SECONDS = 600;
 
-const stuckWorkflows: OverdueSource = async ({ db }, now) => {
-  const found = await overdueWorkflows(db, definitions, {
+const stuckWorkflows: OverdueSource = async (services, now) => {
+  const { db, policies } = services;
+  const declared = definitions.map(({ name, deadlineSeconds }) => ({
+    name,
+    deadlineSeconds: Math.ceil(
+      typeof deadlineSeconds === 'number' ? deadlineSeconds : deadlineSeconds(services),
+    ),
+  }));
+  const found = await overdueWorkflows(db, declared, {
     now,
-    undeclaredSeconds: UNDECLARED_SECONDS,
+    undeclaredSeconds: policies.get('workflows.undeclared_deadline_seconds'),
     limit: OVERDUE_LIMIT,
   });
   return found.map(({ workflowId, name, status, since }) => ({
@@ -44,8 +50,8 @@ const stuckWorkflows: OverdueSource = async ({ db }, now) => {
   }));
 };
 
-const stuckAllocations: OverdueSource = async ({ db }, now) => {
-  const found = await overdueAllocations(db, now, OVERDUE_LIMIT);
+const stuckAllocations: OverdueSource = async (services, now) => {
+  const found = await overdueAllocations(services, now, OVERDUE_LIMIT);
   return found.map(({ allocationId, state, since }) => ({
     targetType: 'allocation',
     targetId: allocationId,
@@ -55,7 +61,7 @@ const stuckAllocations: OverdueSource = async ({ db }, now) => {
 };
 
 /** Runs workflows and ticks. Any number of workers may share a database. */
-export async function startWorker(base: Services, retention: Retention = {}): Promise<WorkflowEngine> {
+export async function startWorker(base: Services): Promise<WorkflowEngine> {
   const services = actingAs(base, 'gpuaas_worker');
   const { database, db, listener, clock, log } = services;
   const engine = await startWorkflowEngine({
@@ -77,7 +83,7 @@ export async function startWorker(base: Services, retention: Retention = {}): Pr
       pruneRuns,
       pruneExecutors,
       pruneExpired,
-      keepMonths(retention),
+      keepMonths,
     ],
     runner: engine.executorId,
     log,
@@ -104,7 +110,7 @@ if (isEntryPoint(import.meta.filename)) {
       log,
     });
     onStop(close);
-    const worker = await startWorker(services, config.retention);
+    const worker = await startWorker(services);
     onStop(() => worker.stop());
     const consumers = await startEventConsumers(services, config);
     onStop(() => consumers.stop());

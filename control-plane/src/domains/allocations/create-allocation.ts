@@ -32,7 +32,7 @@ export async function createAllocation(
   });
   const wanted = { region: request.region, gpuModel: offer.gpuModel, gpuCount: request.gpu_count };
   const { nodeId, slotIds } = await withRole(tx, 'gpuaas_placement', () =>
-    reserveSlots(tx, wanted, offer.allowedGpuCounts),
+    reserveSlots(services.policies, tx, wanted, offer.allowedGpuCounts),
   );
   const id = newId();
   const allocation = await tx

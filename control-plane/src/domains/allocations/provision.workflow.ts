@@ -1,5 +1,5 @@
-import { policy } from '../../platform/policy/policy.ts';
 import { parseTaskOutput, type TaskOutput } from '@gpuaas/contracts/tasks';
+import type { Policies } from '../../platform/policy/policies.ts';
 import type { Services } from '../../platform/services.ts';
 import { step, type WorkflowDefinition } from '../../platform/workflows/definition.ts';
 import type { TaskFailure } from '../fleet/complete-task.ts';
@@ -9,23 +9,22 @@ import { accessPublicKey, createAccessKey, destroyAccessKey } from './access-key
 import { emitAllocation } from './allocation-events.ts';
 import { claimedSlots } from './claims.ts';
 import { moveAllocation } from './move-allocation.ts';
-import { wipeSlots } from './wipe-slots.ts';
+import { wipeDeadline, wipeSlots } from './wipe-slots.ts';
 
 interface Input {
   allocationId: string;
   correlationId: string;
 }
 
-const PROVISION_SECONDS = policy('allocations.provision_deadline_seconds');
 export const GUEST_USER = 'ubuntu';
 
 export const provisionWorkflow: WorkflowDefinition<Services, Input> = {
   name: 'allocation.provision',
-  // The task and, when it fails, three attempts to clean up.
-  deadlineSeconds: 4500,
+  deadlineSeconds: ({ policies }) => provisionDeadline(policies),
   async run(services, { allocationId }) {
     await step('provision.begin', () => begin(services, allocationId));
-    const result = await runTask(services, 'provision', PROVISION_SECONDS, () =>
+    const deadlineSeconds = services.policies.get('allocations.provision_deadline_seconds');
+    const result = await runTask(services, 'provision', deadlineSeconds, () =>
       provisionTask(services, allocationId),
     );
     if (result.outcome === 'succeeded') {
@@ -40,6 +39,12 @@ export const provisionWorkflow: WorkflowDefinition<Services, Input> = {
     await step('provision.cleaned', () => noteCleaned(services, allocationId));
   },
 };
+
+/** The task and, when it fails, the attempts to clean up, with a quarter of that for waiting in line. */
+export function provisionDeadline(policies: Policies): number {
+  const task = policies.get('allocations.provision_deadline_seconds');
+  return 1.25 * (task + wipeDeadline(policies));
+}
 
 export function provisionWorkflowId(allocationId: string): string {
   return `provision:${allocationId}`;

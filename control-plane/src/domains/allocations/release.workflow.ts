@@ -6,8 +6,8 @@ import { destroyAccessKey } from './access-key.ts';
 import { emitAllocation } from './allocation-events.ts';
 import { claimedSlots } from './claims.ts';
 import { lockAllocation, moveAllocation } from './move-allocation.ts';
-import { provisionWorkflowId } from './provision.workflow.ts';
-import { wipeSlots } from './wipe-slots.ts';
+import { provisionDeadline, provisionWorkflowId } from './provision.workflow.ts';
+import { wipeDeadline, wipeSlots } from './wipe-slots.ts';
 
 interface Input {
   allocationId: string;
@@ -19,7 +19,7 @@ interface Input {
 export const releaseWorkflow: WorkflowDefinition<Services, Input> = {
   name: 'allocation.release',
   // May have to wait for the provision first.
-  deadlineSeconds: 9000,
+  deadlineSeconds: ({ policies }) => provisionDeadline(policies) + 1.25 * wipeDeadline(policies),
   async run(services, { allocationId, attempt }) {
     // A machine that is still being built is released as soon as it settles, never torn out half-made.
     await waitForWorkflow(provisionWorkflowId(allocationId));

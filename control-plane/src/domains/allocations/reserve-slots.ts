@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
+import type { Policies } from '../../platform/policy/policies.ts';
 import { lockFreeSlots, placementCandidates } from '../fleet/placement-candidates.ts';
 import { placeSlice, type Placement, type SliceRequest } from '../placement/place-slice.ts';
 
@@ -19,6 +20,7 @@ const PATIENT_LOCK = 4_872_010;
  * first; before refusing we wait for it, since it may roll back.
  */
 export async function reserveSlots(
+  policies: Policies,
   tx: Tx,
   request: SliceRequest,
   allowedGpuCounts: number[],
@@ -29,7 +31,7 @@ export async function reserveSlots(
     // The patient wait in one line instead of all at once for the same slots.
     if (attempt === QUICK_TRIES) await sql`select pg_advisory_xact_lock(${PATIENT_LOCK})`.execute(tx);
     // A fresh snapshot for each try: READ COMMITTED sees what rivals committed meanwhile.
-    const nodes = await placementCandidates(tx);
+    const nodes = await placementCandidates(policies, tx);
     const uncontested = patient ? nodes : nodes.filter((node) => !contested.has(node.nodeId));
     const placement = placeSlice(request, uncontested);
     if (!placement.fits) {

@@ -1,12 +1,13 @@
 import type { Db } from '../../platform/db/database.ts';
+import type { Policies } from '../../platform/policy/policies.ts';
 import type { AllocationState } from './states.ts';
 
 /** How long an allocation may be in a state that only a workflow can leave. Past it somebody must look. */
-export const stateDeadlineSeconds = {
-  reserved: 300,
-  provisioning: 1200,
-  releasing: 3600,
-} as const satisfies Partial<Record<AllocationState, number>>;
+const stateDeadlines = {
+  reserved: 'allocations.reserved_deadline_seconds',
+  provisioning: 'allocations.provisioning_deadline_seconds',
+  releasing: 'allocations.releasing_deadline_seconds',
+} as const satisfies Partial<Record<AllocationState, string>>;
 
 export interface OverdueAllocation {
   allocationId: string;
@@ -15,9 +16,14 @@ export interface OverdueAllocation {
   deadlineSeconds: number;
 }
 
-export async function overdueAllocations(db: Db, now: Date, limit: number): Promise<OverdueAllocation[]> {
+export async function overdueAllocations(
+  { db, policies }: { db: Db; policies: Policies },
+  now: Date,
+  limit: number,
+): Promise<OverdueAllocation[]> {
   const found = await Promise.all(
-    Object.entries(stateDeadlineSeconds).map(async ([state, deadlineSeconds]) => {
+    Object.entries(stateDeadlines).map(async ([state, key]) => {
+      const deadlineSeconds = policies.get(key);
       const rows = await db
         .selectFrom('allocations')
         .select(['id', 'state_changed_at'])

@@ -1,7 +1,7 @@
-import { policy } from '../../platform/policy/policy.ts';
 import { parseTaskOutput, type TaskOutput } from '@gpuaas/contracts/tasks';
 import { newId } from '../../platform/ids.ts';
 import type { Tx } from '../../platform/db/database.ts';
+import type { Policies } from '../../platform/policy/policies.ts';
 import type { Services } from '../../platform/services.ts';
 import { step } from '../../platform/workflows/definition.ts';
 import { runTask } from '../fleet/run-task.ts';
@@ -11,22 +11,24 @@ import { claimedSlots, releaseClaim } from './claims.ts';
 
 type Wipe = TaskOutput['slice.vm_release']['wipes'][number];
 
-const RELEASE_SECONDS = policy('allocations.wipe_deadline_seconds');
-const STOP_SECONDS = policy('allocations.stop_timeout_seconds');
-const ATTEMPTS = policy('allocations.wipe_attempts');
-
 /**
- * Inside a workflow: has the host remove the machine and wipe every slot the allocation still holds, up to
- * three times. Slots come back only with a verified wipe. True when all of them did.
+ * Inside a workflow: has the host remove the machine and wipe every slot the allocation still holds, as often
+ * as the policy says. Slots come back only with a verified wipe. True when all of them did.
  */
 export async function wipeSlots(
   services: Services,
   allocationId: string,
   workflowId: string,
 ): Promise<boolean> {
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    const name = `${workflowId.split(':')[0]}.wipe${attempt}`;
-    const result = await runTask(services, name, RELEASE_SECONDS, () =>
+  const prefix = workflowId.split(':')[0];
+  // Kept with the workflow: a run that is resumed must not count by another number than it began with.
+  const attempts = await step(`${prefix}.wipe.attempts`, async () =>
+    services.policies.get('allocations.wipe_attempts'),
+  );
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    const name = `${prefix}.wipe${attempt}`;
+    const deadlineSeconds = services.policies.get('allocations.wipe_deadline_seconds');
+    const result = await runTask(services, name, deadlineSeconds, () =>
       releaseTask(services, allocationId, workflowId, attempt),
     );
     const left = await step(`${name}.record`, () =>
@@ -34,19 +36,24 @@ export async function wipeSlots(
     );
     if (left === 0) return true;
   }
-  await step(`${workflowId.split(':')[0]}.wipe.blocked`, () => reportBlocked(services, allocationId));
+  await step(`${prefix}.wipe.blocked`, () => reportBlocked(services, allocationId, attempts));
   return false;
 }
 
+/** How long all attempts together may take. */
+export function wipeDeadline(policies: Policies): number {
+  return policies.get('allocations.wipe_attempts') * policies.get('allocations.wipe_deadline_seconds');
+}
+
 /** Nothing tries again by itself from here; an operator must. */
-async function reportBlocked(services: Services, allocationId: string): Promise<void> {
+async function reportBlocked(services: Services, allocationId: string, attempts: number): Promise<void> {
   await services.db.transaction().execute(async (tx) => {
     for (const slot of await claimedSlots(tx, allocationId)) {
       await openIncident(tx, services.clock.now(), {
         type: 'slot_cleanup_blocked',
         targetType: 'slot',
         targetId: slot.slot_id,
-        summary: `Slot ${slot.slot_index} is quarantined: ${ATTEMPTS} wipes gave no proof.`,
+        summary: `Slot ${slot.slot_index} is quarantined: ${attempts} wipes gave no proof.`,
         detail: { allocation_id: allocationId, nvme_serial: slot.nvme_serial },
       });
     }
@@ -57,7 +64,7 @@ async function releaseTask(services: Services, allocationId: string, workflowId:
   const { db } = services;
   const allocation = await db
     .selectFrom('allocations')
-    .select(['node_id', 'correlation_id'])
+    .select(['node_id', 'correlation_id', 'organization_id', 'project_id'])
     .where('id', '=', allocationId)
     .executeTakeFirstOrThrow();
   const slots = await claimedSlots(db, allocationId);
@@ -68,7 +75,10 @@ async function releaseTask(services: Services, allocationId: string, workflowId:
       allocation_id: allocationId,
       slots,
       wipe_method: await wipeMethod(services, slots[0]!.slot_id),
-      stop_timeout_seconds: STOP_SECONDS,
+      stop_timeout_seconds: services.policies.get('allocations.stop_timeout_seconds', {
+        organizationId: allocation.organization_id,
+        projectId: allocation.project_id,
+      }),
     },
     correlationId: allocation.correlation_id,
     allocationId,

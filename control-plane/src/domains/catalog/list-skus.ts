@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { withRole } from '../../platform/db/scope.ts';
+import type { Policies } from '../../platform/policy/policies.ts';
 import { moneyJson } from '../../platform/money.ts';
 import { placementCandidates } from '../fleet/placement-candidates.ts';
 import type { CandidateNode } from '../placement/place-slice.ts';
@@ -9,7 +10,7 @@ import type { CandidateNode } from '../placement/place-slice.ts';
 type Sku = components['schemas']['Sku'];
 
 /** Products on sale with price and aggregate availability; never which node or device. */
-export async function listSkus(tx: Tx): Promise<Sku[]> {
+export async function listSkus(policies: Policies, tx: Tx): Promise<Sku[]> {
   const rows = await tx
     .selectFrom('sku_catalog as s')
     .innerJoin('sku_prices as p', 'p.sku', 's.sku')
@@ -21,7 +22,7 @@ export async function listSkus(tx: Tx): Promise<Sku[]> {
     .orderBy('s.sku')
     .orderBy('p.effective_from', 'desc')
     .execute();
-  const nodes = await withRole(tx, 'gpuaas_placement', () => placementCandidates(tx));
+  const nodes = await withRole(tx, 'gpuaas_placement', () => placementCandidates(policies, tx));
   const regions = await tx
     .selectFrom('regions')
     .select('region')

@@ -2,6 +2,7 @@ import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import { authorize, type Caller } from '../../platform/auth/caller.ts';
 import { requireMatch } from '../../platform/http/etag.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
+import type { Services } from '../../platform/services.ts';
 import { getAdminSku, listAdminSkus, updateSku } from './edit-sku.ts';
 import { listSkus } from './list-skus.ts';
 
@@ -10,7 +11,7 @@ type CatalogOperations = Pick<
   'listRegions' | 'listSkus' | 'listImages' | 'listAdminSkus' | 'getAdminSku' | 'updateSku'
 >;
 
-export function catalogRoutes(): Handlers<CatalogOperations, Caller> {
+export function catalogRoutes({ policies }: Pick<Services, 'policies'>): Handlers<CatalogOperations, Caller> {
   return {
     async listRegions({ read }) {
       const rows = await read((tx) =>
@@ -20,7 +21,7 @@ export function catalogRoutes(): Handlers<CatalogOperations, Caller> {
       return { status: 200, body: { items, next_page: null } };
     },
     async listSkus({ read }) {
-      return { status: 200, body: { items: await read(listSkus), next_page: null } };
+      return { status: 200, body: { items: await read((tx) => listSkus(policies, tx)), next_page: null } };
     },
     async listImages({ read }) {
       const rows = await read((tx) => tx.selectFrom('images').selectAll().orderBy('image', 'desc').execute());

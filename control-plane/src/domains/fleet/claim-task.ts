@@ -1,4 +1,3 @@
-import { policy } from '../../platform/policy/policy.ts';
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { signCanonical } from '@gpuaas/contracts/signing';
@@ -11,9 +10,6 @@ import { emitTaskChanged } from './task-events.ts';
 import { deadlineAfter } from '../../platform/clock.ts';
 
 type SignedTask = components['schemas']['SignedTask'];
-
-/** How long a claimed task may stay silent before another attempt may take it. */
-export const TASK_LEASE_SECONDS = policy('fleet.task_lease_seconds');
 
 /** The next task of the node, waiting up to `waitSeconds` for one to appear. */
 export async function claimTask(
@@ -40,7 +36,10 @@ export async function claimTask(
   }
 }
 
-async function leaseNext({ db, keys, clock }: Services, nodeId: string): Promise<SignedTask | null> {
+async function leaseNext(
+  { db, keys, clock, policies }: Services,
+  nodeId: string,
+): Promise<SignedTask | null> {
   return await inScope(db, nodeScope(nodeId), async (tx) => {
     const row = await tx
       .selectFrom('node_tasks')
@@ -79,7 +78,7 @@ async function leaseNext({ db, keys, clock }: Services, nodeId: string): Promise
         nonce: task.nonce,
         signature,
         claimed_at: sql`now()`,
-        lease_expires_at: sql`now() + ${`${TASK_LEASE_SECONDS} seconds`}::interval`,
+        lease_expires_at: sql`now() + make_interval(secs => ${policies.get('fleet.task_lease_seconds')})`,
       })
       .where('id', '=', row.id)
       .execute();

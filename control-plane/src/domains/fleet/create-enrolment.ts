@@ -1,4 +1,3 @@
-import { policy } from '../../platform/policy/policy.ts';
 import { hashSecret, randomSecret } from '../../platform/auth/secrets.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
@@ -29,7 +28,7 @@ export async function createEnrolment(
   const id = newId();
   const token = `gpe_${randomSecret()}.${services.keys.ca.fingerprint}`;
   const expiresAt = new Date(
-    services.clock.now().getTime() + policy('fleet.enrolment_token_ttl_seconds') * 1000,
+    services.clock.now().getTime() + services.policies.get('fleet.enrolment_token_ttl_seconds') * 1000,
   );
   await tx
     .insertInto('node_enrolments')

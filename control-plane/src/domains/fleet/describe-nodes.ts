@@ -5,7 +5,7 @@ import type { Nodes } from '../../platform/db/generated/schema.ts';
 import { exclusiveClaims } from '../allocations/allocations-on-node.ts';
 import { cordonsOf } from './cordons.ts';
 import { emptyCounts, postureOf, type SlotCounts, type SlotState } from './posture.ts';
-import { isConnected } from './reachability.ts';
+import { isConnected, type Observer } from './reachability.ts';
 
 export type Node = components['schemas']['Node'];
 
@@ -15,7 +15,11 @@ interface SlotFacts {
 }
 
 /** Hosts as operators see them: what is stored, what the host reported, and the posture that follows. */
-export async function describeNodes(db: Db | Tx, now: Date, rows: Selectable<Nodes>[]): Promise<Node[]> {
+export async function describeNodes(
+  observer: Observer,
+  db: Db | Tx,
+  rows: Selectable<Nodes>[],
+): Promise<Node[]> {
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.id);
   const slots = await slotFacts(db, ids);
@@ -23,7 +27,7 @@ export async function describeNodes(db: Db | Tx, now: Date, rows: Selectable<Nod
   const cordons = await cordonsOf(db, ids);
   return rows.map((row) => {
     const { counts, unhealthyAvailable } = slots.get(row.id) ?? noSlots();
-    const connected = isConnected(row.last_heartbeat_at, now);
+    const connected = isConnected(observer, row.last_heartbeat_at);
     const why = cordons.get(row.id) ?? [];
     const { posture, reason } = postureOf({
       mode: row.mode as Node['mode'],

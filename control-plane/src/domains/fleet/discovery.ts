@@ -1,4 +1,3 @@
-import { policy } from '../../platform/policy/policy.ts';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { parseTaskOutput } from '@gpuaas/contracts/tasks';
 import type { Db, Tx } from '../../platform/db/database.ts';
@@ -23,7 +22,9 @@ export async function startDiscovery(
     kind: 'slice.topology_discover',
     params: {},
     correlationId,
-    expiresAt: new Date(services.clock.now().getTime() + policy('fleet.discovery_deadline_seconds') * 1000),
+    expiresAt: new Date(
+      services.clock.now().getTime() + services.policies.get('fleet.discovery_deadline_seconds') * 1000,
+    ),
   });
   const task = await tx
     .selectFrom('node_tasks')

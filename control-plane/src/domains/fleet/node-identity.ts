@@ -1,4 +1,3 @@
-import { policy } from '../../platform/policy/policy.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import { x509 } from '../../platform/keys/x509.ts';
@@ -27,7 +26,7 @@ export async function issueNodeIdentity(
     commonName: nodeId,
     names: [{ type: 'url', value: `${SPIFFE}${nodeId}` }],
     usage: 'clientAuth',
-    lifetimeMs: policy('fleet.node_certificate_ttl_seconds') * 1000,
+    lifetimeMs: services.policies.get('fleet.node_certificate_ttl_seconds') * 1000,
   });
   await tx
     .insertInto('node_certificates')

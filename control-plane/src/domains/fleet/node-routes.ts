@@ -60,7 +60,7 @@ export function nodeRoutes(services: Services): Handlers<operations, NodeCaller>
     },
     reportTaskProgress({ caller, params, body, mutate }) {
       return mutate(async (tx) => {
-        await reportProgress(tx, caller.nodeId, params.task_id, body);
+        await reportProgress(services, tx, caller.nodeId, params.task_id, body);
         return { status: 204, body: undefined };
       });
     },

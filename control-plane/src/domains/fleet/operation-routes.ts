@@ -35,7 +35,7 @@ export function nodeOperationRoutes(services: Services): Handlers<NodeOperations
       return mutate(async (tx) => {
         authorize(caller, 'fleet.operate', platform);
         await drainNode(tx, params.node_id, body.reason, correlationId);
-        return { status: 200, body: await getNode(tx, clock.now(), params.node_id) };
+        return { status: 200, body: await getNode(services, tx, params.node_id) };
       });
     },
     resumeNode({ caller, params, correlationId, audit, mutate }) {
@@ -43,7 +43,7 @@ export function nodeOperationRoutes(services: Services): Handlers<NodeOperations
       return mutate(async (tx) => {
         authorize(caller, 'fleet.operate', platform);
         await resumeNode(tx, params.node_id, correlationId);
-        return { status: 200, body: await getNode(tx, clock.now(), params.node_id) };
+        return { status: 200, body: await getNode(services, tx, params.node_id) };
       });
     },
     async getNodeReadiness({ caller, params, read }) {

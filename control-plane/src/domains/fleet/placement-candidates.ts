@@ -1,17 +1,18 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/database.ts';
+import type { Policies } from '../../platform/policy/policies.ts';
 import type { CandidateNode } from '../placement/place-slice.ts';
-import { UNREACHABLE_AFTER_MS } from './reachability.ts';
 
 /**
  * Every node with the slots that may be sold now. Incomplete rows are ignored here once more, so that a row
  * written past the approval cannot be sold.
  */
-export async function placementCandidates(db: Db | Tx): Promise<CandidateNode[]> {
+export async function placementCandidates(policies: Policies, db: Db | Tx): Promise<CandidateNode[]> {
+  const silence = policies.get('fleet.unreachable_after_seconds');
   const { rows } = await sql<CandidateNode>`
     select n.id as "nodeId", n.hostname, n.region, n.mode,
       n.draining or exists (select from node_cordons c where c.node_id = n.id) as draining,
-      coalesce(n.last_heartbeat_at > now() - ${`${UNREACHABLE_AFTER_MS} milliseconds`}::interval, false) as connected,
+      coalesce(n.last_heartbeat_at > now() - make_interval(secs => ${silence}), false) as connected,
       coalesce(min(s.gpu_model), '') as "gpuModel",
       coalesce(
         json_agg(json_build_object(

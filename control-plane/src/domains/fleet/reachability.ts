@@ -1,8 +1,11 @@
-import { policy } from '../../platform/policy/policy.ts';
+import type { Services } from '../../platform/services.ts';
 
-/** A host that has been silent for longer than this is shown and treated as unreachable. */
-export const UNREACHABLE_AFTER_MS = policy('fleet.unreachable_after_seconds') * 1000;
+/** What it takes to tell whether a host is reachable now. */
+export type Observer = Pick<Services, 'clock' | 'policies'>;
 
-export function isConnected(lastHeartbeatAt: Date | null, now: Date): boolean {
-  return lastHeartbeatAt !== null && now.getTime() - lastHeartbeatAt.getTime() < UNREACHABLE_AFTER_MS;
+/** A host that has been silent for too long is shown and treated as unreachable. */
+export function isConnected({ clock, policies }: Observer, lastHeartbeatAt: Date | null): boolean {
+  if (lastHeartbeatAt === null) return false;
+  const silentSeconds = (clock.now().getTime() - lastHeartbeatAt.getTime()) / 1000;
+  return silentSeconds < policies.get('fleet.unreachable_after_seconds');
 }

@@ -1,6 +1,5 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
-import { policy } from '../../platform/policy/policy.ts';
 import type { Services } from '../../platform/services.ts';
 import { issueTask } from './issue-task.ts';
 import { latestSucceeded } from './latest-task.ts';
@@ -24,7 +23,7 @@ export async function startReadinessCheck(
     kind: 'slice.prereq_check',
     params: {},
     correlationId,
-    expiresAt: new Date(now.getTime() + policy('fleet.discovery_deadline_seconds') * 1000),
+    expiresAt: new Date(now.getTime() + services.policies.get('fleet.discovery_deadline_seconds') * 1000),
   });
   const task = await tx
     .selectFrom('node_tasks')

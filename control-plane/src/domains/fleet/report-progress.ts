@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
+import type { Policies } from '../../platform/policy/policies.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { notFound, Problem } from '../../platform/http/problem.ts';
 import { recordStageProgress, type NodeStage } from '../allocations/record-stage-progress.ts';
-import { TASK_LEASE_SECONDS } from './claim-task.ts';
 
 export interface Progress {
   epoch: number;
@@ -13,6 +13,7 @@ export interface Progress {
 
 /** Progress of a claimed task renews its lease. A fenced attempt learns it here and stops. */
 export async function reportProgress(
+  { policies }: { policies: Policies },
   tx: Tx,
   nodeId: string,
   taskId: string,
@@ -27,7 +28,7 @@ export async function reportProgress(
       stage,
       percent,
       message,
-      lease_expires_at: sql`now() + ${`${TASK_LEASE_SECONDS} seconds`}::interval`,
+      lease_expires_at: sql`now() + make_interval(secs => ${policies.get('fleet.task_lease_seconds')})`,
     })
     .where('id', '=', taskId)
     .execute();

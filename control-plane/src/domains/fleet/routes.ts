@@ -34,11 +34,11 @@ export function fleetRoutes(services: Services): Handlers<FleetOperations, Calle
   return {
     async listNodes({ caller, query, read }) {
       authorize(caller, 'fleet.read', platform);
-      return { status: 200, body: await read((tx) => listNodes(tx, clock.now(), { limit: 50, ...query })) };
+      return { status: 200, body: await read((tx) => listNodes(services, tx, { limit: 50, ...query })) };
     },
     async getNode({ caller, params, read }) {
       authorize(caller, 'fleet.read', platform);
-      return { status: 200, body: await read((tx) => getNode(tx, clock.now(), params.node_id)) };
+      return { status: 200, body: await read((tx) => getNode(services, tx, params.node_id)) };
     },
     updateNode({ caller, params, body, request, correlationId, audit, mutate }) {
       audit({ targetType: 'node', targetId: params.node_id, detail: { ...body } });
@@ -47,7 +47,7 @@ export function fleetRoutes(services: Services): Handlers<FleetOperations, Calle
         const node = await lockNode(tx, params.node_id);
         requireMatch(request, editableOf(node));
         await editNode(tx, node, body, correlationId);
-        return { status: 200, body: await getNode(tx, clock.now(), params.node_id) };
+        return { status: 200, body: await getNode(services, tx, params.node_id) };
       });
     },
     startTopologyDiscovery({ caller, params, correlationId, audit, mutate }) {

@@ -38,7 +38,7 @@ export function tenancyRoutes(
       const callbackUrl = new URL(request.url, options.publicUrl);
       const { identity, returnTo } = await options.login.finish(callbackUrl, request.cookies[LOGIN_COOKIE]);
       const session = await inScope(db, { role: 'gpuaas_auth' }, async (tx) =>
-        createSession(tx, await signIn(tx, identity)),
+        createSession(services.policies, tx, await signIn(tx, identity)),
       );
       reply.clearCookie(LOGIN_COOKIE, { path: '/auth' });
       reply.setCookie(SESSION_COOKIE, session.secret, { ...cookie, path: '/', expires: session.expiresAt });

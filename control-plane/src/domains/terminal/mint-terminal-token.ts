@@ -1,4 +1,3 @@
-import { policy } from '../../platform/policy/policy.ts';
 import type { Caller } from '../../platform/auth/caller.ts';
 import { hashSecret, randomSecret } from '../../platform/auth/secrets.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
@@ -31,7 +30,11 @@ export async function mintTerminalToken(
     );
   }
   const token = randomSecret();
-  const expiresAt = new Date(services.clock.now().getTime() + policy('terminal.token_ttl_seconds') * 1000);
+  const expiresAt = new Date(
+    services.clock.now().getTime() +
+      services.policies.get('terminal.token_ttl_seconds', { organizationId: allocation.organization_id }) *
+        1000,
+  );
   await tx
     .insertInto('terminal_tokens')
     .values({

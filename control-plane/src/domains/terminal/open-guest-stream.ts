@@ -1,4 +1,3 @@
-import { policy } from '../../platform/policy/policy.ts';
 import { constants, type ClientHttp2Stream } from 'node:http2';
 import { signCanonical } from '@gpuaas/contracts/signing';
 import { encodeGrant, GRANT_HEADER, REASON_HEADER } from '@gpuaas/contracts/tunnel';
@@ -26,7 +25,7 @@ export async function openGuestStream(
     user_id: target.userId,
     port: target.port,
     expires_at: new Date(
-      services.clock.now().getTime() + policy('terminal.grant_ttl_seconds') * 1000,
+      services.clock.now().getTime() + services.policies.get('terminal.grant_ttl_seconds') * 1000,
     ).toISOString(),
   };
   const signature = signCanonical(grant, services.keys.signing.privateKey);

@@ -9,6 +9,7 @@ const AT_ONCE_PER_WEBHOOK = 4;
 export interface ClaimedDelivery {
   id: string;
   webhook_id: string;
+  organization_id: string;
   event_id: string;
   body: string;
   /** Fences the outcome: a later claim has a higher one. */
@@ -41,7 +42,7 @@ export async function claimDeliveries(db: Db, limit: number): Promise<ClaimedDel
     set attempts = d.attempts + 1, leased_until = now() + make_interval(secs => ${LEASE_SECONDS})
     from due, webhooks w
     where d.id = due.id and w.id = d.webhook_id
-    returning d.id, d.webhook_id, d.event_id, d.body, d.attempts as attempt,
+    returning d.id, d.webhook_id, w.organization_id, d.event_id, d.body, d.attempts as attempt,
       w.url, w.sealed_secret, w.sealed_previous_secret, w.previous_secret_expires_at`.execute(db);
   return rows;
 }

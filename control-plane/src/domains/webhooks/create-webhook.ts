@@ -9,9 +9,7 @@ import type { Services } from '../../platform/services.ts';
 import { findProject } from '../allocations/find-allocation.ts';
 import type { WebhookRow } from './find-webhook.ts';
 import { newSigningSecret } from './signature.ts';
-import { checkUrl, TargetRefused, type TargetRules } from './target.ts';
-
-const MAX_PER_PROJECT = 20;
+import { checkUrl, TargetRefused, targetRules, type TargetRules } from './target.ts';
 
 /** Ties a sealed secret to its webhook. */
 export function secretContext(webhookId: string): string {
@@ -23,12 +21,12 @@ export async function createWebhook(
   tx: Tx,
   caller: Caller,
   body: components['schemas']['CreateWebhook'],
-  rules: TargetRules,
 ): Promise<{ row: WebhookRow; secret: string }> {
   const project = await findProject(tx, caller, 'webhook.manage', body.project_id);
   refuseUnknownTypes(body.event_types ?? []);
-  const url = acceptedUrl(body.url, rules);
-  await refuseTooMany(tx, project.id);
+  const scope = { organizationId: project.organization_id };
+  const url = acceptedUrl(body.url, targetRules(services.policies, scope.organizationId));
+  await refuseTooMany(tx, project.id, services.policies.get('webhooks.max_per_project', scope));
   const id = newId();
   const secret = newSigningSecret();
   const row = await tx
@@ -73,7 +71,7 @@ function refuseUnknownTypes(types: string[]): void {
   });
 }
 
-async function refuseTooMany(tx: Tx, projectId: string): Promise<void> {
+async function refuseTooMany(tx: Tx, projectId: string, limit: number): Promise<void> {
   // Two creates at once must not both see room for one.
   await sql`select 1 from projects where id = ${projectId} for update`.execute(tx);
   const { count } = await tx
@@ -81,8 +79,8 @@ async function refuseTooMany(tx: Tx, projectId: string): Promise<void> {
     .select((e) => e.fn.countAll<bigint>().as('count'))
     .where('project_id', '=', projectId)
     .executeTakeFirstOrThrow();
-  if (count < BigInt(MAX_PER_PROJECT)) return;
-  throw new Problem('webhook_limit_reached', `A project may have ${MAX_PER_PROJECT} webhooks.`, {
-    extensions: { limit: MAX_PER_PROJECT, used: Number(count) },
+  if (count < BigInt(limit)) return;
+  throw new Problem('webhook_limit_reached', `A project may have ${limit} webhooks.`, {
+    extensions: { limit, used: Number(count) },
   });
 }

@@ -21,14 +21,13 @@ import { rotateSecret } from './rotate-secret.ts';
 import { sendTestEvent } from './send-test-event.ts';
 import { openTestWebhooks, startReceiver, type Receiver, type TestWebhooks } from './testing.ts';
 
-const rules = { allowPrivateTargets: true };
 let world: TestWebhooks;
 let receiver: Receiver;
 let services: Services;
 const running: { stop(): Promise<void> }[] = [];
 
 beforeEach(async () => {
-  world = await openTestWebhooks();
+  world = await openTestWebhooks({ 'webhooks.allow_private_targets': true });
   services = world.services as Services;
   receiver = await startReceiver();
 });
@@ -67,7 +66,7 @@ async function create(key: string, eventTypes: string[] = []): Promise<{ row: We
     ],
   } as unknown as Caller;
   const body = { project_id: projectId!, url: receiver.url, event_types: eventTypes };
-  return await transact((tx) => createWebhook(services, tx, caller, body, rules));
+  return await transact((tx) => createWebhook(services, tx, caller, body));
 }
 
 async function startWebhooks(): Promise<void> {
@@ -78,7 +77,7 @@ async function startWebhooks(): Promise<void> {
 }
 
 function startDeliverer(): void {
-  const deliverer = new WebhookDeliverer(services, rules);
+  const deliverer = new WebhookDeliverer(services);
   deliverer.start();
   running.push(deliverer);
 }
@@ -202,7 +201,7 @@ describe('a delivery', () => {
     expect(none).toEqual([]);
     await sql`update webhook_deliveries set leased_until = now() - interval '1 second'`.execute(services.db);
     expect(await claimDeliveries(services.db, 10)).toMatchObject([{ id: claimed!.id, attempt: 2 }]);
-    await recordAttempt(services.db, claimed!, { status: 200, error: null, durationMs: 1 }, new Date());
+    await recordAttempt(services, claimed!, { status: 200, error: null, durationMs: 1 }, new Date());
     expect(await deliveries(row)).toMatchObject([{ state: 'pending', attempts: [] }]);
   });
 
@@ -279,7 +278,7 @@ describe('a webhook', () => {
     const [claimed] = await claimDeliveries(services.db, 1);
     await services.db.deleteFrom('webhooks').where('id', '=', row.id).execute();
     await recordAttempt(
-      services.db,
+      services,
       claimed!,
       { status: 500, error: 'answered 500', durationMs: 1 },
       new Date(),

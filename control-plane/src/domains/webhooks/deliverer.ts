@@ -6,27 +6,24 @@ import { postMessage } from './post-message.ts';
 import { recordAttempt } from './record-attempt.ts';
 import { validSecrets } from './rotate-secret.ts';
 import { signMessage } from './signature.ts';
-import type { TargetRules } from './target.ts';
+import { targetRules } from './target.ts';
 
 const AT_ONCE = 16;
 const POLL_MS = 2000;
 const PRUNE_MS = 3_600_000;
-const LOG_KEPT = '30 days';
 
-type DelivererServices = Pick<Services, 'db' | 'listener' | 'sealer' | 'clock' | 'log'>;
+type DelivererServices = Pick<Services, 'db' | 'listener' | 'sealer' | 'clock' | 'policies' | 'log'>;
 
 /** Attempts deliveries that are due. Any number of processes share the work; the schedule lives in the rows. */
 export class WebhookDeliverer {
   readonly #services: DelivererServices;
-  readonly #rules: TargetRules;
   readonly #stop = new AbortController();
   readonly #inFlight = new Set<Promise<void>>();
   #done: Promise<void> = Promise.resolve();
   #pruneAt = 0;
 
-  constructor(services: DelivererServices, rules: TargetRules) {
+  constructor(services: DelivererServices) {
     this.#services = services;
-    this.#rules = rules;
   }
 
   start(): void {
@@ -62,7 +59,7 @@ export class WebhookDeliverer {
   }
 
   async #attempt(delivery: ClaimedDelivery): Promise<void> {
-    const { db, clock, log } = this.#services;
+    const { clock, policies, log } = this.#services;
     try {
       const startedAt = clock.now();
       const timestampSeconds = Math.floor(startedAt.getTime() / 1000);
@@ -73,8 +70,11 @@ export class WebhookDeliverer {
         'webhook-timestamp': String(timestampSeconds),
         'webhook-signature': signMessage(secrets, { id, timestampSeconds, body }),
       };
-      const outcome = await postMessage({ url, headers, body }, this.#rules);
-      await recordAttempt(db, delivery, outcome, startedAt);
+      const outcome = await postMessage(
+        { url, headers, body },
+        targetRules(policies, delivery.organization_id),
+      );
+      await recordAttempt(this.#services, delivery, outcome, startedAt);
     } catch (error) {
       // The lease runs out and somebody tries again.
       log.warn({ err: error, delivery_id: delivery.id }, 'webhook attempt could not be settled');
@@ -87,11 +87,13 @@ export class WebhookDeliverer {
   }
 
   async #prune(): Promise<void> {
-    const now = this.#services.clock.now().getTime();
+    const { clock, db, policies } = this.#services;
+    const now = clock.now().getTime();
     if (now < this.#pruneAt) return;
     this.#pruneAt = now + PRUNE_MS;
-    await sql`delete from webhook_deliveries where created_at < now() - ${LOG_KEPT}::interval`.execute(
-      this.#services.db,
+    const days = policies.get('webhooks.delivery_log_days');
+    await sql`delete from webhook_deliveries where created_at < now() - make_interval(days => ${days})`.execute(
+      db,
     );
   }
 }

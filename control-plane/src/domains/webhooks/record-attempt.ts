@@ -1,24 +1,28 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/database.ts';
+import type { Policies } from '../../platform/policy/policies.ts';
 import type { ClaimedDelivery } from './claim-deliveries.ts';
 import { disableWebhook } from './enable-webhook.ts';
 import type { Outcome } from './post-message.ts';
-import { DISABLE_AFTER_SECONDS, retryDelay } from './retry-schedule.ts';
+import { retryDelay } from './retry-schedule.ts';
 
 const GONE = 410;
 
 /** Writes the attempt into the log and decides what comes next; nothing if a later claim has it by now. */
 export async function recordAttempt(
-  db: Db,
+  { db, policies }: { db: Db; policies: Policies },
   delivery: ClaimedDelivery,
   outcome: Outcome,
   startedAt: Date,
 ): Promise<void> {
+  const scope = { organizationId: delivery.organization_id };
+  const maxAttempts = policies.get('webhooks.max_attempts', scope);
+  const disableAfter = policies.get('webhooks.disable_after_seconds');
   await db.transaction().execute(async (tx) => {
-    const delay = outcome.error === null ? null : retryDelay(delivery.attempt);
+    const delay = outcome.error === null ? null : retryDelay(delivery.attempt, maxAttempts);
     const state = outcome.error === null ? 'delivered' : delay === null ? 'failed' : 'pending';
     // The webhook first, as a delete locks it before its deliveries.
-    await settleWebhook(tx, delivery.webhook_id, outcome);
+    await settleWebhook(tx, delivery.webhook_id, outcome, disableAfter);
     const updated = await sql`
       update webhook_deliveries
       set state = ${state}, leased_until = '-infinity',
@@ -40,7 +44,12 @@ export async function recordAttempt(
   });
 }
 
-async function settleWebhook(tx: Tx, webhookId: string, outcome: Outcome): Promise<void> {
+async function settleWebhook(
+  tx: Tx,
+  webhookId: string,
+  outcome: Outcome,
+  disableAfter: number,
+): Promise<void> {
   if (outcome.error === null) {
     await sql`update webhooks set failing_since = null
       where id = ${webhookId} and failing_since is not null`.execute(tx);
@@ -51,7 +60,7 @@ async function settleWebhook(tx: Tx, webhookId: string, outcome: Outcome): Promi
     returning extract(epoch from now() - failing_since)::float8 as seconds`.execute(tx);
   const seconds = rows[0]?.seconds ?? 0;
   if (outcome.status === GONE) await disableWebhook(tx, webhookId, 'the endpoint answered 410 Gone');
-  else if (seconds > DISABLE_AFTER_SECONDS) {
+  else if (seconds > disableAfter) {
     await disableWebhook(tx, webhookId, `every attempt has failed for ${Math.round(seconds / 86_400)} days`);
   }
 }

@@ -17,12 +17,13 @@ export const RETRY_SECONDS = [
 const JITTER = 0.1;
 
 /** Seconds until the next attempt after `attempts` failed ones; null when it was the last. */
-export function retryDelay(attempts: number, random: () => number = Math.random): number | null {
+export function retryDelay(
+  attempts: number,
+  maxAttempts: number,
+  random: () => number = Math.random,
+): number | null {
   const seconds = RETRY_SECONDS[attempts - 1];
-  if (seconds === undefined) return null;
+  if (attempts >= maxAttempts || seconds === undefined) return null;
   // So that an endpoint that was down does not get everything back in one second.
   return seconds * (1 + JITTER * (2 * random() - 1));
 }
-
-/** A webhook whose every attempt has failed for this long is disabled. */
-export const DISABLE_AFTER_SECONDS = 5 * 24 * HOUR;

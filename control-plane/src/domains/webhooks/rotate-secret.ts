@@ -4,21 +4,22 @@ import { secretContext } from './create-webhook.ts';
 import type { WebhookRow } from './find-webhook.ts';
 import { newSigningSecret } from './signature.ts';
 
-const OVERLAP_MS = 24 * 3600 * 1000;
-
-/** A new secret signs from now on; the one before it signs beside it for a day. */
+/** A new secret signs from now on; the one before it signs beside it for a while. */
 export async function rotateSecret(
   services: Services,
   tx: Tx,
   webhook: WebhookRow,
 ): Promise<{ row: WebhookRow; secret: string }> {
   const secret = newSigningSecret();
+  const overlap = services.policies.get('webhooks.secret_overlap_seconds', {
+    organizationId: webhook.organization_id,
+  });
   const row = await tx
     .updateTable('webhooks')
     .set({
       sealed_secret: services.sealer.seal(secret, secretContext(webhook.id)),
       sealed_previous_secret: webhook.sealed_secret,
-      previous_secret_expires_at: new Date(services.clock.now().getTime() + OVERLAP_MS),
+      previous_secret_expires_at: new Date(services.clock.now().getTime() + overlap * 1000),
     })
     .where('id', '=', webhook.id)
     .returningAll()

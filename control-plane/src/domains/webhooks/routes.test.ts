@@ -1,4 +1,6 @@
 import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
+import { fixedPolicies } from '../../platform/policy/testing.ts';
+import { policyRateLimits } from '../../platform/http/rate-limits.ts';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import cookie from '@fastify/cookie';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -27,9 +29,10 @@ beforeAll(async () => {
   api = await createContractServer<Caller>({
     name: 'public',
     document: { ...rest, paths: own },
-    handlers: webhookRoutes(world.services as Services, { allowPrivateTargets: false }),
+    handlers: webhookRoutes(world.services as Services),
     authenticate: (request, operation) => authenticate(world.services.database, request, operation),
     db: world.services.db,
+    rateLimits: policyRateLimits(fixedPolicies()),
     log: world.services.log,
     onMismatch: mismatches.onMismatch,
     prepare: async (server) => {

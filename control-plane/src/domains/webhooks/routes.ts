@@ -15,7 +15,6 @@ import { listWebhooks } from './list-webhooks.ts';
 import { replayDelivery } from './replay-delivery.ts';
 import { rotateSecret } from './rotate-secret.ts';
 import { sendTestEvent } from './send-test-event.ts';
-import type { TargetRules } from './target.ts';
 
 type WebhookOperations = Pick<
   operations,
@@ -30,7 +29,7 @@ type WebhookOperations = Pick<
   | 'replayWebhookDelivery'
 >;
 
-export function webhookRoutes(services: Services, rules: TargetRules): Handlers<WebhookOperations, Caller> {
+export function webhookRoutes(services: Services): Handlers<WebhookOperations, Caller> {
   const { clock } = services;
   const describe = (row: WebhookRow) => describeWebhook(row, clock.now());
   /** A webhook to change, named in the audit log. */
@@ -56,7 +55,7 @@ export function webhookRoutes(services: Services, rules: TargetRules): Handlers<
     createWebhook({ caller, body, audit, mutate }) {
       audit({ targetType: 'project', targetId: body.project_id });
       return mutate(async (tx) => {
-        const { row, secret } = await createWebhook(services, tx, caller, body, rules);
+        const { row, secret } = await createWebhook(services, tx, caller, body);
         audit({
           targetType: 'webhook',
           targetId: row.id,

@@ -2,18 +2,23 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { PolicyValues } from '@gpuaas/contracts/generated/policies.ts';
 import { seedDemoPeople, type SeededPerson } from '../tenancy/seed-demo-people.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { openDatabase, type Database } from '../../platform/db/database.ts';
 import { Listener } from '../../platform/db/listener.ts';
 import { createTestDatabase } from '../../platform/db/testing.ts';
 import { EVENTS_CHANNEL } from '../../platform/events/emit.ts';
+import { fixedPolicies } from '../../platform/policy/testing.ts';
 import { Sealer } from '../../platform/keys/seal.ts';
 import type { Services } from '../../platform/services.ts';
 import { createLogger } from '../../platform/telemetry/logger.ts';
 import { WEBHOOKS_CHANNEL } from './enqueue-delivery.ts';
 
-export type WebhookServices = Pick<Services, 'db' | 'database' | 'listener' | 'sealer' | 'clock' | 'log'>;
+export type WebhookServices = Pick<
+  Services,
+  'db' | 'database' | 'listener' | 'sealer' | 'clock' | 'policies' | 'log'
+>;
 
 export interface TestWebhooks {
   services: WebhookServices;
@@ -23,7 +28,7 @@ export interface TestWebhooks {
 }
 
 /** A database with the demo tenants, and what webhooks need of a process. */
-export async function openTestWebhooks(): Promise<TestWebhooks> {
+export async function openTestWebhooks(set: Partial<PolicyValues> = {}): Promise<TestWebhooks> {
   const { url, drop } = await createTestDatabase();
   const database = openDatabase(url);
   const listener = new Listener(url, [EVENTS_CHANNEL, WEBHOOKS_CHANNEL]);
@@ -33,9 +38,10 @@ export async function openTestWebhooks(): Promise<TestWebhooks> {
   const people = await database.db
     .transaction()
     .execute((tx) => seedDemoPeople(tx, 'https://idp.test', new Map()));
+  const policies = fixedPolicies(set);
   const sealer = new Sealer(randomBytes(32));
   return {
-    services: { db: database.db, database, listener, sealer, clock: systemClock, log },
+    services: { db: database.db, database, listener, sealer, clock: systemClock, policies, log },
     database,
     people,
     async close() {

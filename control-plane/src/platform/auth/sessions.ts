@@ -1,13 +1,17 @@
-import { policy } from '../policy/policy.ts';
+import type { Policies } from '../policy/policies.ts';
 import type { Db, Tx } from '../db/database.ts';
 import { hashSecret, randomSecret } from './secrets.ts';
 import { systemClock } from '../clock.ts';
 
 export const SESSION_COOKIE = 'gpuaas_session';
 
-export async function createSession(tx: Tx, userId: string): Promise<{ secret: string; expiresAt: Date }> {
+export async function createSession(
+  policies: Policies,
+  tx: Tx,
+  userId: string,
+): Promise<{ secret: string; expiresAt: Date }> {
   const secret = randomSecret();
-  const expiresAt = new Date(systemClock.now().getTime() + policy('auth.session_ttl_seconds') * 1000);
+  const expiresAt = new Date(systemClock.now().getTime() + policies.get('auth.session_ttl_seconds') * 1000);
   await tx
     .insertInto('sessions')
     .values({

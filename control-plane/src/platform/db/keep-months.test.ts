@@ -5,6 +5,7 @@ import { headCursor, LOG_START, readEvents, type LoggedEvent } from '../events/e
 import { until } from '../events/testing.ts';
 import { newId } from '../ids.ts';
 import { openDatabase, type Database, type Db } from './database.ts';
+import { fixedPolicies } from '../policy/testing.ts';
 import { dropMonths, keepMonths } from './keep-months.ts';
 import { actingAs } from './scope.ts';
 import { createTestDatabase } from './testing.ts';
@@ -75,7 +76,10 @@ async function readUpTo(count: number): Promise<void> {
 
 describe('months', () => {
   test('are there from the last one to three ahead, and making them again changes nothing', async () => {
-    await keepMonths({ eventDays: 36_500 }).run({ db: worker }, { from: new Date(), to: new Date() });
+    await keepMonths.run(
+      { db: worker, policies: fixedPolicies({ 'events.retention_days': 36_500 }) },
+      { from: new Date(), to: new Date() },
+    );
     for (const table of ['audit_logs', 'outbox_events']) {
       expect(await months(table)).toEqual(expect.arrayContaining([-1, 0, 1, 2, 3].map(thisMonth)));
     }
@@ -93,9 +97,9 @@ describe('months', () => {
   });
 
   test('of audit rows stay unless a retention is set', async () => {
-    await keepMonths({}).run({ db: worker }, { from: new Date(), to: new Date() });
+    await keepMonths.run({ db: worker, policies: fixedPolicies() }, { from: new Date(), to: new Date() });
     expect(await months('audit_logs')).toContain('2020_04');
-    await keepMonths({ auditDays: 365 }).run({ db: worker }, { from: new Date(), to: new Date() });
+    await dropMonths(worker, 'audit_logs', 365);
     expect(await months('audit_logs')).not.toContain('2020_06');
     expect(await months('audit_logs')).toContain(thisMonth(0));
   });

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../ids.ts';
 import { openDatabase, type Database, type Db } from './database.ts';
+import { fixedPolicies } from '../policy/testing.ts';
 import { pruneExpired } from './prune-expired.ts';
 import { actingAs } from './scope.ts';
 import { writeTenantRows, type TenantRows } from './testing/tenant-rows.ts';
@@ -66,7 +67,7 @@ test('what has expired goes, and nothing else', async () => {
   await write(tenant, 'over', '-1 minute');
   await write(tenant, 'not over', '1 minute');
   expect(await marked()).toEqual(everywhere('not over', 'over'));
-  await pruneExpired.run({ db: worker }, { from: new Date(), to: new Date() });
+  await pruneExpired.run({ db: worker, policies: fixedPolicies() }, { from: new Date(), to: new Date() });
   expect(await marked()).toEqual(everywhere('not over'));
 });
 

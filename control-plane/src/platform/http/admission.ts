@@ -16,9 +16,9 @@ export function createAdmission<Caller extends CallerIdentity>(
   authenticate: Authenticate<Caller>,
   limits: RateLimits,
 ): Admit<Caller> {
-  const callers = new RateLimiter('caller', limits.caller);
-  const anonymous = new RateLimiter('anonymous', limits.anonymous);
-  const failures = new RateLimiter('failed_authentication', limits.failed_authentication);
+  const callers = new RateLimiter('caller', () => limits.caller);
+  const anonymous = new RateLimiter('anonymous', () => limits.anonymous);
+  const failures = new RateLimiter('failed_authentication', () => limits.failed_authentication);
   return async (request, reply, operation) => {
     try {
       const caller = await authenticate(request, operation);

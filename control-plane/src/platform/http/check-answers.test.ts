@@ -1,4 +1,6 @@
 import { connect } from 'node:net';
+import { fixedPolicies } from '../policy/testing.ts';
+import { policyRateLimits } from './rate-limits.ts';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, type Database } from '../db/database.ts';
@@ -85,6 +87,7 @@ beforeAll(async () => {
       scope: { role: 'gpuaas_tenant' },
     }),
     db: database.db,
+    rateLimits: policyRateLimits(fixedPolicies()),
     log: createLogger('test', { write: (line: string) => void lines.push(line) }),
     onMismatch: mismatches.onMismatch,
   });

@@ -12,7 +12,7 @@ import { GracefulStop } from './graceful-stop.ts';
 import type { ContractDocument, Handler, OperationObject } from './operation.ts';
 import { operationRoute } from './operation-route.ts';
 import { Problem } from './problem.ts';
-import { defaultRateLimits, type RateLimits } from './rate-limits.ts';
+import type { RateLimits } from './rate-limits.ts';
 import { observeRequests } from './request-log.ts';
 import { acceptOnlyJson } from './strict-body.ts';
 import { refuseUndeclaredMethods } from './undeclared-methods.ts';
@@ -28,7 +28,7 @@ export interface ContractServerOptions<Caller extends CallerIdentity> {
   db: Db;
   log: Logger;
   metrics?: HttpMetrics;
-  rateLimits?: RateLimits;
+  rateLimits: RateLimits;
   /** In tests everything sent is held against the contract; what breaks it is told here and answered as 500. */
   onMismatch?: OnMismatch;
   fastify?: FastifyServerOptions;
@@ -74,7 +74,7 @@ export async function createContractServer<Caller extends CallerIdentity>(
   const { onMismatch, log } = options;
   const checkStream = onMismatch ? checkAnswers(server, options.document, { log, onMismatch }) : undefined;
   await options.prepare?.(server);
-  const admit = createAdmission(options.authenticate, options.rateLimits ?? defaultRateLimits);
+  const admit = createAdmission(options.authenticate, options.rateLimits);
   await server.register(glue, {
     specification: structuredClone(options.document),
     operationResolver: (operationId) =>

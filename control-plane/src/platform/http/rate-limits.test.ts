@@ -11,7 +11,11 @@ describe('rate limits', () => {
     fc.assert(
       fc.property(limits, fc.array(fc.nat(400), { maxLength: 200 }), (limit, gaps) => {
         let now = 0;
-        const limiter = new RateLimiter('test', limit, () => now);
+        const limiter = new RateLimiter(
+          'test',
+          () => limit,
+          () => now,
+        );
         let admitted = 0;
         for (const gap of gaps) {
           now += gap;
@@ -25,7 +29,11 @@ describe('rate limits', () => {
 
   it('let a refused caller in after the time they were told', () => {
     let now = 0;
-    const limiter = new RateLimiter('test', { burst: 2, perSecond: 0.3 }, () => now);
+    const limiter = new RateLimiter(
+      'test',
+      () => ({ burst: 2, perSecond: 0.3 }),
+      () => now,
+    );
     expect([limiter.take('a'), limiter.take('a')].map(({ remaining }) => remaining)).toEqual([1, 0]);
     const { retryAfterSeconds } = limiter.take('a');
     now += retryAfterSeconds! * 1000;
@@ -34,7 +42,11 @@ describe('rate limits', () => {
   });
 
   it('forget the oldest callers instead of growing', () => {
-    const limiter = new RateLimiter('test', { burst: 1, perSecond: 0.001 }, () => 0);
+    const limiter = new RateLimiter(
+      'test',
+      () => ({ burst: 1, perSecond: 0.001 }),
+      () => 0,
+    );
     limiter.take('first');
     expect(limiter.take('first').retryAfterSeconds).not.toBeNull();
     for (let count = 0; count < 20_000; count += 1) limiter.take(String(count));

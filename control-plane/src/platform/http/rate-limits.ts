@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import type { Policies } from '../policy/policies.ts';
 import { Problem } from './problem.ts';
 
 export interface RateLimit {
@@ -17,12 +18,24 @@ export interface RateLimits {
   failed_authentication: RateLimit;
 }
 
-/** Each process counts for itself: with N replicas a caller gets at most N times this. */
-export const defaultRateLimits: RateLimits = {
-  caller: { burst: 2000, perSecond: 500 },
-  anonymous: { burst: 500, perSecond: 100 },
-  failed_authentication: { burst: 30, perSecond: 1 },
-};
+/** As the policies say now. Each process counts for itself: with N replicas a caller gets at most N times this. */
+export function policyRateLimits(policies: Policies): RateLimits {
+  const limit = (name: keyof RateLimits): RateLimit => ({
+    burst: policies.get(`http.${name}_burst`),
+    perSecond: policies.get(`http.${name}_per_second`),
+  });
+  return {
+    get caller() {
+      return limit('caller');
+    },
+    get anonymous() {
+      return limit('anonymous');
+    },
+    get failed_authentication() {
+      return limit('failed_authentication');
+    },
+  };
+}
 
 const MAX_BUCKETS = 20_000;
 
@@ -33,24 +46,22 @@ interface Bucket {
 
 /** Token buckets by key, bounded in memory: the bucket that was made first is forgotten first. */
 export class RateLimiter {
-  readonly policy: string;
   readonly #name: string;
-  readonly #limit: RateLimit;
+  readonly #limit: () => RateLimit;
   readonly #now: () => number;
   readonly #buckets = new Map<string, Bucket>();
 
-  constructor(name: string, limit: RateLimit, now: () => number = () => performance.now()) {
+  constructor(name: string, limit: () => RateLimit, now: () => number = () => performance.now()) {
     this.#name = name;
     this.#limit = limit;
     this.#now = now;
-    this.policy = `"${name}";q=${limit.burst};w=${Math.ceil(limit.burst / limit.perSecond)}`;
   }
 
   /** Takes one token; `retryAfterSeconds` is set when there is none. */
   take(key: string): { remaining: number; retryAfterSeconds: number | null } {
     const now = this.#now();
-    const { burst, perSecond } = this.#limit;
-    const bucket = this.#buckets.get(key) ?? this.#open(key, now);
+    const { burst, perSecond } = this.#limit();
+    const bucket = this.#buckets.get(key) ?? this.#open(key, now, burst);
     bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.at) / 1000) * perSecond);
     bucket.at = now;
     if (bucket.tokens < 1) {
@@ -63,7 +74,8 @@ export class RateLimiter {
   /** Takes one token and tells the client what is left, or throws `rate_limited`. */
   admit(key: string, reply: FastifyReply): void {
     const { remaining, retryAfterSeconds } = this.take(key);
-    reply.header('ratelimit-policy', this.policy);
+    const { burst, perSecond } = this.#limit();
+    reply.header('ratelimit-policy', `"${this.#name}";q=${burst};w=${Math.ceil(burst / perSecond)}`);
     reply.header('ratelimit', `"${this.#name}";r=${remaining};t=${retryAfterSeconds ?? 1}`);
     if (retryAfterSeconds === null) return;
     throw new Problem('rate_limited', `Slow down and try again in ${retryAfterSeconds} s.`, {
@@ -71,9 +83,9 @@ export class RateLimiter {
     });
   }
 
-  #open(key: string, now: number): Bucket {
+  #open(key: string, now: number, burst: number): Bucket {
     if (this.#buckets.size >= MAX_BUCKETS) this.#buckets.delete(this.#buckets.keys().next().value!);
-    const bucket = { tokens: this.#limit.burst, at: now };
+    const bucket = { tokens: burst, at: now };
     this.#buckets.set(key, bucket);
     return bucket;
   }

@@ -7,8 +7,8 @@ import { type ExecutorLease, LeaseLostError } from './executor-lease.ts';
 /** A durable function: it survives the death of its process and continues after its last finished step. */
 export interface WorkflowDefinition<Services, Input> {
   name: string;
-  /** Longer than any healthy run; past it an incident is opened. */
-  deadlineSeconds: number;
+  /** Longer than any healthy run; past it an incident is opened. A function where policies decide how long that is. */
+  deadlineSeconds: number | ((services: Services) => number);
   run(services: Services, input: Input): Promise<void>;
 }
 

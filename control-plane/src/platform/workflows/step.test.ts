@@ -94,7 +94,7 @@ it('finds what is past its deadline, not dispatched or unknown to every worker',
   await database.waitFor('slow', 'PENDING');
   await database.start('test.nobody_knows', 'unknown', {});
   const overdueAt = (seconds: number) =>
-    overdueWorkflows(database.db, [tryIt], {
+    overdueWorkflows(database.db, [{ name: tryIt.name, deadlineSeconds: 30 }], {
       now: new Date(now + seconds * 1000),
       undeclaredSeconds: 5,
       limit: 10,

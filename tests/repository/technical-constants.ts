@@ -1,0 +1,35 @@
+/**
+ * Times, limits and counts that stay in code: how the machinery works, not what the business decided. A tenant, an
+ * operator or an auditor has no reason to change them, and most are safe only together with the code beside them.
+ */
+export const technicalConstants: Record<string, string> = {
+  'domains/terminal/terminal-gateway.ts AUTH_TIMEOUT_MS': 'a socket that says nothing is closed',
+  'domains/terminal/open-shell.ts READY_TIMEOUT_MS': 'how long a guest may take to answer a handshake',
+  'domains/terminal/open-guest-stream.ts OPEN_TIMEOUT_MS': 'how long an agent may take to answer',
+  'domains/incidents/report-failures.ts FAILING_ATTEMPTS': 'when a periodic job counts as failing',
+  'domains/allocations/observe-machines.ts SETTLED_AFTER': 'bound to the interval of heartbeats',
+  'domains/webhooks/post-message.ts DEADLINE_MS': 'must stay below the lease of a delivery',
+  'domains/webhooks/claim-deliveries.ts LEASE_SECONDS': 'must stay above the deadline of an attempt',
+  'domains/webhooks/retry-schedule.ts RETRY_SECONDS':
+    'the schedule of Standard Webhooks; how much of it is used is webhooks.max_attempts',
+  'platform/auth/provider.ts TIMEOUT_SECONDS': 'how long an identity provider may take to answer',
+  'platform/ticks/run-due-periods.ts MAX_RETRY_SECONDS': 'back-off of periodic work',
+  'platform/ticks/prune-runs.ts KEPT_DAYS': 'book-keeping of periodic work, read by nobody outside',
+  'platform/telemetry/platform-metrics.ts STATEMENT_TIMEOUT_MS': 'a scrape must not hold up the database',
+  'platform/policy/client.ts READ_TIMEOUT_MS': 'the policy client cannot be configured by itself',
+  'platform/http/idempotency.ts WAIT_SECONDS': 'how long an equal request waits before it is told to retry',
+  'platform/http/event-tail-readiness.ts MAX_LAG_SECONDS': 'readiness of a process',
+  'platform/workflows/prune-executors.ts KEPT_DAYS': 'book-keeping of workers, read by nobody outside',
+  'platform/events/handle-once.ts KEPT': 'must stay above the longest redelivery of the bus',
+  'platform/events/nats-stream.ts KEPT_SECONDS':
+    'a buffer of the bus; the events themselves are kept by policy',
+  'platform/events/nats-stream.ts DUPLICATE_SECONDS': 'window in which the bus tells repetitions',
+  'platform/events/consumer-lease.ts LEASE_SECONDS': 'election of a reader',
+  'platform/db/embedded/start-server.ts PORT_ATTEMPTS': 'start of the embedded database',
+  'roles/platform.ts MAX_LAG_SECONDS': 'readiness of a process',
+};
+
+/** Files with a lifetime in an expression. */
+export const technicalLifetimes: Record<string, string> = {
+  'platform/keys/certificates.ts': 'the node API’s own certificate, made anew at every start',
+};
