@@ -4,6 +4,7 @@ export const SIMULATED_FAULTS = [
   'vm_never_boots',
   'slow_clone',
   'disk_mounted',
+  'gpu_lost',
   'iommu_off',
   'sriov_off',
   'reboot_required',

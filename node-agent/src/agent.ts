@@ -3,7 +3,7 @@ import { createControlPlane } from './control-plane.ts';
 import { createCrashPoint } from './crash-point.ts';
 import { ensureFolder } from './durable-file.ts';
 import { beat } from './heartbeat.ts';
-import { openSimulatedHost } from './host/simulated/simulated-host.ts';
+import { openHost } from './host/open-host.ts';
 import { ensureIdentity } from './identity/ensure-identity.ts';
 import { keepIdentityFresh } from './identity/renew.ts';
 import { reasonOf, type Logger } from './log.ts';
@@ -23,7 +23,7 @@ export async function runAgent(config: AgentConfig, log: Logger, stop: AbortCont
   const { signal } = stop;
   await ensureFolder(config.dir);
   // VMs come back with the host, even when the platform cannot be reached.
-  const host = await openSimulatedHost(config, log);
+  const host = await openHost(config, log);
   const identity = await ensureIdentity(config, log, signal);
   const controlPlane = createControlPlane(config.server, identity);
   const [leases, journal] = await Promise.all([openSlotLeases(config.dir), openJournal(config.dir)]);

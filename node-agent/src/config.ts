@@ -8,6 +8,7 @@ export interface AgentConfig {
   hostname: string;
   /** Only needed to enrol; the identity on disk serves from then on. */
   token: string | null;
+  host: 'linux' | 'simulated';
   simulation: SimulationConfig;
   crashAt: string | null;
 }
@@ -27,15 +28,16 @@ export class ConfigError extends Error {}
 type Environment = Record<string, string | undefined>;
 
 export function readConfig(env: Environment): AgentConfig {
-  const host = env['GPUAAS_AGENT_HOST'] ?? 'simulated';
-  if (host !== 'simulated') {
-    throw new ConfigError(`GPUAAS_AGENT_HOST=${host} is not known; this version drives only "simulated"`);
+  const host = env['GPUAAS_AGENT_HOST'] ?? 'linux';
+  if (host !== 'simulated' && host !== 'linux') {
+    throw new ConfigError(`GPUAAS_AGENT_HOST must be "linux" or "simulated", not ${host}`);
   }
   return {
     server: serverUrl(env['GPUAAS_AGENT_SERVER'] ?? 'https://127.0.0.1:8443'),
     dir: resolve(required(env, 'GPUAAS_AGENT_DIR')),
     hostname: env['GPUAAS_AGENT_HOSTNAME'] || osHostname().split('.')[0] || 'node',
     token: env['GPUAAS_AGENT_TOKEN'] || null,
+    host,
     simulation: {
       speed: speed(env['GPUAAS_SIM_SPEED'] ?? '1'),
       faults: listFaults(env['GPUAAS_SIM_FAULTS'] ?? ''),

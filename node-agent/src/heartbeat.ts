@@ -37,5 +37,6 @@ async function observe({ host, leases }: HeartbeatSources): Promise<Heartbeat> {
     agent_time: new Date().toISOString(),
     leases: (await leases.list()).map(({ slot_id, allocation_id }) => ({ slot_id, allocation_id })),
     vms: await host.listVms(),
+    ...(await host.observeDevices()),
   };
 }

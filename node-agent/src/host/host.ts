@@ -16,6 +16,11 @@ export type PrereqCheck = PrereqReport['checks'][number];
 export type NetworkLease = TaskOutput['slice.vm_provision']['network'];
 export type ObservedVm = Heartbeat['vms'][number];
 
+export interface ObservedDevices {
+  gpus: NonNullable<Heartbeat['gpus']>;
+  disks: NonNullable<Heartbeat['disks']>;
+}
+
 export interface WipeProof {
   verified: boolean;
   verification: string;
@@ -31,6 +36,9 @@ export interface Host {
   discoverTopology(step: Step): Promise<Topology>;
   /** Whether this machine is ready for slices under the demanded profile; changes nothing. */
   checkPrerequisites(demand: PrereqDemand, step: Step): Promise<PrereqReport>;
+
+  /** GPUs and disks as they are at this moment. */
+  observeDevices(): Promise<ObservedDevices>;
 
   /** Refuses a plan that this machine cannot carry, before anything is created. */
   checkPlan(plan: VmPlan): Promise<void>;

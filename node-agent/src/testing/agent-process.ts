@@ -21,6 +21,7 @@ export function startAgent(dir: string, server: string, env: Record<string, stri
       GPUAAS_AGENT_SERVER: server,
       GPUAAS_AGENT_DIR: dir,
       GPUAAS_AGENT_HOSTNAME: HOSTNAME,
+      GPUAAS_AGENT_HOST: 'simulated',
       GPUAAS_SIM_SPEED: '0',
       GPUAAS_SIM_POWER_FD: '3',
       GPUAAS_SIM_BOOT_ID: 'one-power-on',

@@ -1,7 +1,7 @@
 import type { SlotBundle } from '@gpuaas/contracts/tasks';
 import type { VmPlan } from '../../slices/plan-vm.ts';
 import { TaskError } from '../../tasks/task-error.ts';
-import type { HasFault } from './faults.ts';
+import { isLost, type HasFault } from './faults.ts';
 import type { SimulatedHardware } from './hardware.ts';
 import { mountsOf } from './survey-topology.ts';
 
@@ -21,6 +21,9 @@ export function checkBundle(plan: VmPlan, hardware: SimulatedHardware, hasFault:
 function checkSlot(slot: SlotBundle, hardware: SimulatedHardware, hasFault: HasFault): void {
   const own = hardware.slots.find((candidate) => candidate.gpu_pci_address === slot.gpu_pci_address);
   if (!own) throw new TaskError('plan_refused', `there is no GPU at ${slot.gpu_pci_address} in this host`);
+  if (isLost(own, hasFault)) {
+    throw new TaskError('gpu_lost', `the GPU at ${slot.gpu_pci_address} does not answer on the bus`);
+  }
   for (const fact of HARDWARE_FACTS) {
     if (own[fact] === slot[fact]) continue;
     throw new TaskError(

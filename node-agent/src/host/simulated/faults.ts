@@ -13,6 +13,13 @@ export function createFaults(dir: string, hostname: string, configured: readonly
   };
 }
 
+/** The GPU that falls off the bus under the fault `gpu_lost`. */
+const LOST_SLOT = 6;
+
+export function isLost(slot: { slot_index: number }, hasFault: HasFault): boolean {
+  return slot.slot_index === LOST_SLOT && hasFault('gpu_lost');
+}
+
 function readOverride(file: string): string[] | null {
   try {
     return readFileSync(file, 'utf8')

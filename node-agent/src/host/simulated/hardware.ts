@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { CandidateSlot } from '@gpuaas/contracts/tasks';
+import { suggestAddresses } from '../suggest-addresses.ts';
 
 /** An HGX H200 board: eight GPUs over two sockets, a ConnectX-7 and a data NVMe beside each, two boot disks. */
 export interface SimulatedHardware {
@@ -25,7 +26,7 @@ const ROOTS = ['15', '37', '48', '59', '97', 'b7', 'c8', 'd9'] as const;
 
 export function describeHardware(hostname: string): SimulatedHardware {
   const digest = createHash('sha256').update(hostname).digest();
-  const byte = (index: number): number => digest[index % digest.length] ?? 0;
+  const suggest = suggestAddresses(hostname);
   const serialBase = digest.toString('hex', 8, 12).toUpperCase();
   return {
     slots: GPU_BUSES.map((bus, index) => ({
@@ -37,9 +38,7 @@ export function describeHardware(hostname: string): SimulatedHardware {
       fabric_vf_pci_address: `0000:${FABRIC_BUSES[index]}:00.1`,
       nvme_serial: `S6CKN0T${serialBase}${index}`,
       nvme_device: `/dev/disk/by-id/nvme-SAMSUNG_MZQL23T8HCLS-00A07_S6CKN0T${serialBase}${index}`,
-      management_mac: ['52', '54', hex(byte(0)), hex(byte(1)), hex(byte(2)), hex(0x10 + index)].join(':'),
-      private_ip: `10.${byte(3)}.${byte(4)}.${10 + index}`,
-      ovs_port: `gs${digest.toString('hex', 5, 8)}p${index}`,
+      ...suggest(index),
       numa_node: index < 4 ? 0 : 1,
       pcie_root: `pci0000:${ROOTS[index]}`,
     })),
@@ -49,8 +48,4 @@ export function describeHardware(hostname: string): SimulatedHardware {
     })),
     nvSwitches: ['07', '08', '09', '0a'].map((bus) => `0000:${bus}:00.0`),
   };
-}
-
-function hex(value: number): string {
-  return value.toString(16).padStart(2, '0');
 }

@@ -13,6 +13,7 @@ import { openDisks } from './disks.ts';
 import { createFaults } from './faults.ts';
 import { ensureHostKey, fingerprintOf } from './guest/host-key.ts';
 import { describeHardware } from './hardware.ts';
+import { observeSimulatedDevices } from './observe-devices.ts';
 import { createPace } from './pace.ts';
 import { mountsOf, surveyTopology } from './survey-topology.ts';
 import { openVms, type VmDefinition } from './vms.ts';
@@ -61,6 +62,8 @@ export async function openSimulatedHost(config: AgentConfig, log: Logger): Promi
       await pace.spend(800, step);
       return checkSimulatedPrerequisites(demand, hardware, hasFault);
     },
+
+    observeDevices: () => Promise.resolve(observeSimulatedDevices(hardware, hasFault)),
 
     async checkPlan(plan) {
       checkBundle(plan, hardware, hasFault);

@@ -1,0 +1,47 @@
+import type { PrereqDemand } from '../host.ts';
+import { missing, ok, type Finding } from '../prereq-report.ts';
+import type { HostFiles } from './host-files.ts';
+import { iommuParameter } from './prereq-firmware.ts';
+import { readHugepages } from './processors.ts';
+
+/** Images by digest, `sha256-<hex>` with any ending. */
+export const IMAGE_CACHE = '/var/lib/gpuaas/images';
+const KIB_PER_GIB = 1024 * 1024;
+
+export function checkHugepages(files: HostFiles, demand: PrereqDemand): Finding {
+  const free = readHugepages(files).reduce((sum, pool) => sum + pool.free * pool.size_kib, 0) / KIB_PER_GIB;
+  const needed = demand.hugepages_gib ?? 0;
+  const evidence = `${Math.floor(free)} GiB of hugepages are free, the profile needs ${needed} GiB`;
+  return free >= needed
+    ? ok(evidence)
+    : missing(
+        evidence,
+        `Add "hugepagesz=1G hugepages=${needed}" to the kernel command line, or write nr_hugepages of each NUMA node, and free what holds them.`,
+      );
+}
+
+export function checkImageCache(files: HostFiles, demand: PrereqDemand): Finding {
+  if (!files.exists(IMAGE_CACHE)) {
+    return missing(`${IMAGE_CACHE} is not there`, 'Run "gpuaas-node-agent install", which makes the folder.');
+  }
+  const cached = files.list(IMAGE_CACHE);
+  const absent = (demand.images ?? []).filter(
+    (digest) => !cached.some((name) => name.startsWith(digest.replace(':', '-'))),
+  );
+  return absent.length === 0
+    ? ok(`${cached.length} images in ${IMAGE_CACHE}`)
+    : missing(`not in the cache: ${absent.join(', ')}`, `Fetch the images into ${IMAGE_CACHE}.`);
+}
+
+export function checkRebootRequired(files: HostFiles): Finding {
+  const remedy = 'Drain the host and reboot it when it is empty.';
+  if (files.exists('/run/reboot-required')) {
+    const packages = files.text('/run/reboot-required.pkgs')?.split('\n').join(', ');
+    return missing(`/run/reboot-required is there${packages ? ` because of ${packages}` : ''}`, remedy);
+  }
+  const configured = iommuParameter(files.text('/etc/default/grub') ?? '');
+  if (configured && !iommuParameter(files.text('/proc/cmdline') ?? '')) {
+    return missing(`${configured} is configured, but the running kernel was started without it`, remedy);
+  }
+  return ok('nothing waits for a reboot');
+}
