@@ -1,22 +1,40 @@
 import { generateKeyPairSync } from 'node:crypto';
+import fc from 'fast-check';
 import { sql } from 'kysely';
+import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
+import nodeDocument from '@gpuaas/contracts/generated/node-openapi.json' with { type: 'json' };
 import { createSession } from '@gpuaas/control-plane/platform/auth/sessions';
 import { newSecret } from '@gpuaas/control-plane/platform/auth/secrets';
 import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
 import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
+import { startTracing } from '@gpuaas/control-plane/platform/telemetry/tracing';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTestApi, createTestNodeApi, type TestApi } from '../harness/api.ts';
+import { createTestApi, createTestNodeApi, TEST_NODE_HEADER, type TestApi } from '../harness/api.ts';
+import { startTraceCollector, type TraceCollector } from '../harness/trace-collector.ts';
+import { seedKnownResources } from './known-resources.ts';
+import { collectedElsewhere } from './not-secret.ts';
+import { Contract } from './operations.ts';
+import { plainRequests } from './requests.ts';
+import { fieldsOf, secretsIn } from './secret-fields.ts';
+import { requestsWithSecrets } from './secret-requests.ts';
 
 /** Secrets by name; none may leave through anything the platform emits. */
 const canaries = new Map<string, string>();
 const lines: string[] = [];
 const refusals: string[] = [];
+/** Marked fields that were sent or shown. */
+const seen = new Set<string>();
+const contracts = { public: new Contract(document), node: new Contract(nodeDocument) };
 
 let api: TestApi;
 let node: FastifyInstance;
 let csrf: string;
+let collector: TraceCollector;
+let stopTracing: () => Promise<void>;
 beforeAll(async () => {
+  collector = await startTraceCollector();
+  stopTracing = await startTracing('canary', { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint });
   const log = createLogger('canary', { write: (line: string) => void lines.push(line) });
   log.level = 'trace';
   const readiness = new Readiness();
@@ -35,6 +53,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await node?.close();
   await api?.stop();
+  await stopTracing?.();
+  await collector?.close();
 });
 
 function plant(name: string, secret: string): string {
@@ -50,10 +70,55 @@ async function send(
   const told = `${JSON.stringify(answer.headers)}\n${answer.body}`;
   // What succeeds may hand a secret to its owner, once; what fails may tell nothing.
   if (answer.statusCode >= 400) refusals.push(told);
+  else collect(server, request, answer.statusCode, answer.body);
   return { status: answer.statusCode, body: answer.body };
 }
 
+/** Keeps every marked value an answer shows. */
+function collect(server: FastifyInstance, request: InjectOptions, status: number, body: string): void {
+  const contract = contracts[server === node ? 'node' : 'public'];
+  const operation = contract.operationAt(request.method ?? 'GET', String(request.url));
+  const schema = operation && contract.response(operation, status)?.content?.['application/json']?.schema;
+  if (!schema) return;
+  for (const { where, value } of secretsIn(contract, schema, JSON.parse(body), `${operation.id}/${status}`)) {
+    seen.add(where);
+    canaries.set(`${where} of ${operation.id} #${canaries.size}`, value);
+  }
+}
+
+function plantField(where: string, secret: string): string {
+  seen.add(where);
+  return plant(`${where} #${canaries.size}`, secret);
+}
+
 describe('secrets', () => {
+  it('are sent in every field the contract marks, and taken from every answer that shows one', async () => {
+    const { nodeId, valuesFor } = await seedKnownResources(api);
+    for (const [name, contract] of Object.entries(contracts)) {
+      const server = name === 'node' ? node : api.server;
+      for (const operation of contract.operations) {
+        if (operation.id === 'streamEvents') continue;
+        const known = valuesFor(operation.id);
+        const shows = fieldsOf(contract, operation).response.some(({ schema }) => schema['x-secret']);
+        const requests = [
+          ...(shows ? fc.sample(plainRequests(contract, operation, known), { seed: 1, numRuns: 2 }) : []),
+          ...requestsWithSecrets(contract, operation, known, plantField),
+        ];
+        const credentials = [
+          {},
+          { [TEST_NODE_HEADER]: nodeId },
+          ...Object.values(api.people).map(({ apiKey }) => ({ authorization: `Bearer ${apiKey}` })),
+        ];
+        for (const { method, url, headers, payload } of requests) {
+          for (const credential of credentials) {
+            const whole = { method: method as 'GET', url, headers: { ...headers, ...credential } };
+            await send(server, payload === undefined ? whole : { ...whole, payload });
+          }
+        }
+      }
+    }
+  });
+
   it('are sent in every place a secret has, with success and without', async () => {
     for (const [name, person] of Object.entries(api.people)) plant(`api key of ${name}`, person.apiKey);
     const operator = { authorization: `Bearer ${api.people['operator']!.apiKey}` };
@@ -225,10 +290,24 @@ describe('secrets', () => {
     log.info('%s and %o', token, { password });
   });
 
-  it('reach no log line, problem, audit row, event, metric or stored answer', async () => {
+  it('were in every field that the contract marks', () => {
+    const marked = Object.values(contracts).flatMap((contract) =>
+      contract.operations.flatMap((operation) => {
+        const { request, response } = fieldsOf(contract, operation);
+        return [...request, ...response].filter(({ schema }) => schema['x-secret']).map(({ where }) => where);
+      }),
+    );
+    expect(marked.length).toBeGreaterThan(5);
+    expect([...new Set(marked)].filter((where) => !seen.has(where))).toEqual(Object.keys(collectedElsewhere));
+  });
+
+  it('reach no log line, span, problem, audit row, event, metric or stored answer', async () => {
+    await stopTracing();
+    expect(collector.spans().length).toBeGreaterThan(20);
     const emitted = {
       logs: lines.join(''),
       problems: refusals.join('\n'),
+      spans: collector.text(),
       ...(await storedText()),
       metrics: await metrics(),
     };

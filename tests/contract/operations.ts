@@ -57,6 +57,14 @@ export class Contract {
     return current;
   };
 
+  /** The operation a request reaches, or undefined. */
+  operationAt(method: string, url: string): Operation | undefined {
+    const path = url.split('?')[0]!;
+    return this.operations.find(
+      (operation) => operation.method === method && patternOf(operation.path).test(path),
+    );
+  }
+
   /** The response the contract declares for a status, or undefined. */
   response(operation: Operation, status: number): Operation['responses'][string] | undefined {
     const { responses } = operation;
@@ -86,4 +94,8 @@ export class Contract {
     }
     return value;
   }
+}
+
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
 }
