@@ -1,6 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
-import { sql } from 'kysely';
 import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
 import nodeDocument from '@gpuaas/contracts/generated/node-openapi.json' with { type: 'json' };
 import { createSession } from '@gpuaas/control-plane/platform/auth/sessions';
@@ -11,6 +10,7 @@ import { startTracing } from '@gpuaas/control-plane/platform/telemetry/tracing';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, createTestNodeApi, TEST_NODE_HEADER, type TestApi } from '../harness/api.ts';
+import { everyRow } from '../harness/every-row.ts';
 import { startTraceCollector, type TraceCollector } from '../harness/trace-collector.ts';
 import { seedKnownResources } from './known-resources.ts';
 import { collectedElsewhere } from './not-secret.ts';
@@ -77,7 +77,7 @@ async function send(
 /** Keeps every marked value an answer shows. */
 function collect(server: FastifyInstance, request: InjectOptions, status: number, body: string): void {
   const contract = contracts[server === node ? 'node' : 'public'];
-  const operation = contract.operationAt(request.method ?? 'GET', String(request.url));
+  const operation = contract.operationAt(request.method ?? 'GET', request.url as string);
   const schema = operation && contract.response(operation, status)?.content?.['application/json']?.schema;
   if (!schema) return;
   for (const { where, value } of secretsIn(contract, schema, JSON.parse(body), `${operation.id}/${status}`)) {
@@ -331,20 +331,9 @@ async function metrics(): Promise<string> {
   return (await api.server.inject({ url: '/metrics' })).body;
 }
 
-/** Every row of every table of ours. The CSRF token is the session's own and stays in it. */
+/** The CSRF token is the session's own and stays in it. */
 async function storedText(): Promise<Record<string, string>> {
-  const { rows } = await sql<{ name: string }>`
-    select table_name as name from information_schema.tables
-    where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'sessions'`.execute(
-    api.services.db,
-  );
-  const text: Record<string, string> = {};
-  for (const { name } of rows) {
-    const result = await sql<{ row: string }>`select t::text as row from ${sql.table(name)} t`.execute(
-      api.services.db,
-    );
-    text[name] = result.rows.map(({ row }) => row).join('\n');
-  }
-  expect(text['audit_logs']).toContain('node.enrolment_create');
+  const { 'public.sessions': _sessions, ...text } = await everyRow(api.services.db);
+  expect(text['public.audit_logs']).toContain('node.enrolment_create');
   return text;
 }

@@ -18,7 +18,7 @@ function ofContract(file: object): NamedField[] {
   return contract.operations.flatMap((operation) => Object.values(fieldsOf(contract, operation)).flat());
 }
 
-const fromFile = (ref: string): Schema => (taskSchemas[ref] ?? {}) as Schema;
+const fromFile = (ref: string): Schema => taskSchemas[ref] ?? {};
 const ofTasks = Object.entries(taskSchemas).flatMap(([name, schema]) =>
   fieldsBelow(
     (value) => (value.$ref ? (fromFile(value.$ref) as typeof value) : value),

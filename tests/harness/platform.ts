@@ -10,7 +10,7 @@ import { createTestDatabase } from '@gpuaas/control-plane/platform/db/testing';
 import { Mismatches } from '@gpuaas/control-plane/platform/http/testing';
 import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
 import type { Services } from '@gpuaas/control-plane/platform/services';
-import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
+import { createLogger, type Logger } from '@gpuaas/control-plane/platform/telemetry/logger';
 import { readConfig } from '@gpuaas/control-plane/roles/config';
 import { startPlatform } from '@gpuaas/control-plane/roles/platform';
 import { createGpuaasClient, type GpuaasClient } from '@gpuaas/sdk/client';
@@ -28,8 +28,8 @@ export interface TestPlatform {
   keys: Record<'operator' | 'admin' | 'member' | 'other', string>;
   projectId: string;
   dataDir: string;
-  /** A worker in a process of its own, to be killed. */
-  spawnWorker(env?: Record<string, string>): ChildProcess;
+  /** A worker in a process of its own, to be killed; `onOutput` gets what it prints. */
+  spawnWorker(env?: Record<string, string>, onOutput?: (text: string) => void): ChildProcess;
   stop(): Promise<void>;
 }
 
@@ -42,6 +42,9 @@ export interface TestPlatformOptions {
   agentEnv?: Record<string, string>;
   /** A server of the test's own; otherwise a clone of the template. */
   databaseUrl?: string;
+  /** Settings of the platform, by the names of the environment. */
+  settings?: Record<string, string>;
+  log?: Logger;
 }
 
 const WORKER = fileURLToPath(new URL('../../control-plane/src/roles/worker.ts', import.meta.url));
@@ -81,9 +84,9 @@ async function start(
     GPUAAS_PORT: String(port),
     GPUAAS_NODE_PORT: String(nodePort),
     GPUAAS_DATA_DIR: dataDir,
+    ...options.settings,
   });
-  const log = createLogger('test');
-  log.level = process.env['GPUAAS_TEST_LOG'] ?? 'silent';
+  const log = options.log ?? quietLogger();
   const platform = await startPlatform(
     {
       ...config,
@@ -129,7 +132,7 @@ async function start(
     keys,
     projectId: platform.people.find((p) => p.key === 'admin')!.projectId!,
     dataDir,
-    spawnWorker(env = {}) {
+    spawnWorker(env = {}, onOutput) {
       const child = spawn(process.execPath, [WORKER], {
         env: {
           ...process.env,
@@ -139,8 +142,10 @@ async function start(
           NODE_OPTIONS: '--disable-warning=DeprecationWarning',
           ...env,
         },
-        stdio: ['ignore', 'inherit', 'inherit'],
+        stdio: onOutput ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
       });
+      for (const output of [child.stdout, child.stderr])
+        output?.on('data', (chunk: Buffer) => onOutput?.(chunk.toString('utf8')));
       onStop(async () => {
         if (child.exitCode !== null || child.signalCode !== null) return;
         const gone = once(child, 'exit');
@@ -151,4 +156,10 @@ async function start(
     },
     stop,
   };
+}
+
+function quietLogger(): Logger {
+  const log = createLogger('test');
+  log.level = process.env['GPUAAS_TEST_LOG'] ?? 'silent';
+  return log;
 }

@@ -116,43 +116,6 @@ describe('launch and release', () => {
     await waitForState(member, answers[0]!.id, 'released');
   });
 
-  it('carries the id of the request into audit row, events and node task', async () => {
-    const correlationId = crypto.randomUUID();
-    const { data, response } = await platform.member.POST('/api/v1/allocations', {
-      body: launchBody(platform.projectId, 1),
-      headers: { 'x-correlation-id': correlationId },
-    });
-    expect(response.headers.get('x-correlation-id')).toBe(correlationId);
-    await waitForState(platform.member, data!.id, 'active');
-    const { db } = platform.services;
-    const audit = await db
-      .selectFrom('audit_logs')
-      .select('correlation_id')
-      .where('target_id', '=', data!.id)
-      .execute();
-    const events = await db
-      .selectFrom('outbox_events')
-      .select('correlation_id')
-      .where('subject_id', '=', data!.id)
-      .execute();
-    const tasks = await db
-      .selectFrom('node_tasks')
-      .select('correlation_id')
-      .where('allocation_id', '=', data!.id)
-      .execute();
-    expect(Math.min(audit.length, events.length, tasks.length)).toBeGreaterThan(0);
-    expect(new Set([...audit, ...events, ...tasks].map((row) => row.correlation_id))).toEqual(
-      new Set([correlationId]),
-    );
-    const refused = await platform.member.GET('/api/v1/allocations/{allocation_id}', {
-      params: { path: { allocation_id: crypto.randomUUID() } },
-      headers: { 'x-correlation-id': correlationId },
-    });
-    expect(refused.error).toMatchObject({ correlation_id: correlationId });
-    await release(platform.member, data!.id);
-    await waitForState(platform.member, data!.id, 'released');
-  });
-
   it('answers for another tenant exactly as for something missing', async () => {
     const { member, stranger, projectId } = platform;
     const allocation = await launch(member, projectId, 1);

@@ -102,11 +102,16 @@ function register<Services>(
   const { name } = definition;
   const run = async (input: never): Promise<void> => {
     const epoch = await lease.begin();
+    const correlationId = correlationOf(input);
+    const about = { workflow: name, workflow_id: DBOS.workflowID, correlation_id: correlationId };
+    // Also said when another process takes it over: the steps that have ended are not run again.
+    log.info(about, 'workflow runs');
     try {
-      const correlationId = correlationOf(input);
       await workflowRun.run({ lease, epoch, correlationId }, () => definition.run(services, input));
+      log.info(about, 'workflow ended');
     } catch (error) {
       if (!lease.stopping && !isHandedOver(error)) {
+        log.error({ ...about, err: error }, 'workflow failed');
         const failed = { workflowId: DBOS.workflowID ?? '', name, error };
         await onWorkflowFailed?.(failed).catch(complain(log, 'a failed workflow could not be reported'));
       }
