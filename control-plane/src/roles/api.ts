@@ -33,6 +33,13 @@ import { systemRoutes } from '../platform/http/system-routes.ts';
 import type { Services } from '../platform/services.ts';
 import { createMetrics, type Metrics } from '../platform/telemetry/metrics.ts';
 import { startNodeApi } from './node-api.ts';
+import { builtConsole } from './build-console.ts';
+import { ConfigError } from './config.ts';
+import { isEntryPoint, runRole } from './entry-point.ts';
+import { requireFreePort } from './free-port.ts';
+import { addSharedParts, busPart } from './readiness-parts.ts';
+import { openRoleProcess } from './role-process.ts';
+import { checkListener } from '../platform/events/embedded-bus.ts';
 
 export interface ApiOptions {
   host: string;
@@ -55,14 +62,23 @@ export interface Api {
 
 /** The public API with console and terminal gateway, and the node API beside it. */
 export async function startApi(services: Services, options: ApiOptions): Promise<Api> {
-  const { server, hub, metrics, stop } = await createApi(services, options);
-  await server.listen({ host: options.host, port: options.port });
+  const { hub, metrics, stop } = await startPublicApi(services, options);
   const nodeApi = await startNodeApi(services, hub, { ...options, metrics: metrics.http });
   return {
     async stop() {
       await Promise.all([nodeApi.stop(), stop()]);
     },
   };
+}
+
+/** The public API with console and terminal gateway. */
+export async function startPublicApi(
+  services: Services,
+  options: Omit<ApiOptions, 'nodePort'>,
+): Promise<{ hub: TunnelHub; metrics: Metrics; stop(): Promise<void> }> {
+  const { server, ...api } = await createApi(services, options);
+  await server.listen({ host: options.host, port: options.port });
+  return api;
 }
 
 type ServerOptions = Omit<ApiOptions, 'host' | 'port' | 'nodePort'>;
@@ -157,5 +173,24 @@ function routeUpgrades(server: FastifyInstance, gateway: TerminalGateway): void 
   server.server.on('upgrade', (request: IncomingMessage, socket, head: Buffer) => {
     if (TerminalGateway.isTerminalPath(request.url)) gateway.accept(request, socket, head);
     else socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
+  });
+}
+
+if (isEntryPoint(import.meta.filename)) {
+  await runRole(async (onStop) => {
+    const { config, services, readiness, log } = await openRoleProcess('api', onStop);
+    if (!config.oidc)
+      throw new ConfigError(
+        'GPUAAS_OIDC_ISSUER must name an identity provider; the embedded one comes only with npm start',
+      );
+    await requireFreePort(config.host, config.port, 'GPUAAS_PORT');
+    readiness.add(busPart({ kind: 'embedded', check: () => checkListener(services.listener) }));
+    addSharedParts(readiness, services, { natsUrl: config.natsUrl, decide: false });
+    const consoleDir = await builtConsole();
+    if (!consoleDir) log.warn('the console is not built; this process serves the API alone');
+    const oidc = { ...config.oidc, redirectUri: `${config.publicUrl}/auth/callback` };
+    const api = await startPublicApi(services, { ...config, oidc, devIdp: null, consoleDir, readiness });
+    onStop(() => api.stop());
+    log.info({ port: config.port }, 'API ready');
   });
 }

@@ -34,6 +34,12 @@ export async function buildConsole(log: (line: string) => void, signal?: AbortSi
   return dist;
 }
 
+/** The folder to serve, whatever its age; null when nobody has built it. */
+export async function builtConsole(): Promise<string | null> {
+  const dist = join(CONSOLE, 'dist');
+  return (await modifiedAt(join(dist, 'index.html'))) > 0 ? dist : null;
+}
+
 async function newestIn(path: string): Promise<number> {
   const own = await modifiedAt(path);
   let entries: string[];

@@ -2,6 +2,7 @@ import { allocationOverviewConsumer } from '../domains/read-models/project-alloc
 import { WebhookDeliverer } from '../domains/webhooks/deliverer.ts';
 import { webhookFanOut } from '../domains/webhooks/fan-out.ts';
 import { actingAs } from '../platform/db/scope.ts';
+import type { Bus } from '../platform/events/consumer.ts';
 import { openBus } from '../platform/events/open-bus.ts';
 import { startRetiringRelay } from '../platform/events/retire-relay.ts';
 import type { Services } from '../platform/services.ts';
@@ -11,7 +12,7 @@ import type { Config } from './config.ts';
 export async function startEventConsumers(
   base: Services,
   config: Pick<Config, 'natsUrl'>,
-): Promise<{ stop(): Promise<void> }> {
+): Promise<{ bus: Bus; stop(): Promise<void> }> {
   const services = actingAs(base, 'gpuaas_worker');
   const reader = actingAs(base, 'gpuaas_relay');
   const bus = await openBus(reader, config.natsUrl);
@@ -21,6 +22,7 @@ export async function startEventConsumers(
   const deliverer = new WebhookDeliverer(services);
   deliverer.start();
   return {
+    bus,
     async stop() {
       retirement?.stop();
       await bus.close();

@@ -13,7 +13,13 @@ import { policyRateLimits } from '../platform/http/rate-limits.ts';
 import type { ContractDocument } from '../platform/http/operation.ts';
 import { issueServerIdentity } from '../platform/keys/certificates.ts';
 import type { Services } from '../platform/services.ts';
+import { createMetrics } from '../platform/telemetry/metrics.ts';
 import type { HttpMetrics } from '../platform/telemetry/http-metrics.ts';
+import { checkListener } from '../platform/events/embedded-bus.ts';
+import { isEntryPoint, runRole } from './entry-point.ts';
+import { requireFreePort } from './free-port.ts';
+import { busPart } from './readiness-parts.ts';
+import { openRoleProcess, serveProbes } from './role-process.ts';
 
 export interface NodeApi {
   port: number;
@@ -76,4 +82,20 @@ async function upgradeTunnel(
   } catch {
     socket.end('HTTP/1.1 401 Unauthorized\r\nconnection: close\r\n\r\n');
   }
+}
+
+if (isEntryPoint(import.meta.filename)) {
+  await runRole(async (onStop) => {
+    const role = await openRoleProcess('node-api', onStop);
+    const { config, services, readiness, log } = role;
+    await requireFreePort(config.host, config.nodePort, 'GPUAAS_NODE_PORT');
+    readiness.add(busPart({ kind: 'embedded', check: () => checkListener(services.listener) }));
+    const metrics = createMetrics(actingAs(services, 'gpuaas_tenant').database, log);
+    await serveProbes(role, metrics, onStop);
+    const hub = new TunnelHub(log);
+    onStop(() => hub.close());
+    const nodeApi = await startNodeApi(services, hub, { ...config, metrics: metrics.http });
+    onStop(() => nodeApi.stop());
+    log.info({ port: nodeApi.port }, 'node API ready');
+  });
 }

@@ -10,27 +10,20 @@ import {
   type DevIdp,
 } from '../platform/auth/dev-idp/dev-idp.ts';
 import type { OidcSettings } from '../platform/auth/trusted-providers.ts';
-import { createMonths } from '../platform/db/keep-months.ts';
-import { migrate } from '../platform/db/migrate.ts';
-import { actingAs } from '../platform/db/scope.ts';
-import { assertConsumersKeepUp } from '../platform/events/consumer-lag.ts';
 import type { OnMismatch } from '../platform/http/check-answers.ts';
 import type { Readiness } from '../platform/http/readiness.ts';
 import type { Services } from '../platform/services.ts';
 import type { Logger } from '../platform/telemetry/logger.ts';
 import { startTracing } from '../platform/telemetry/tracing.ts';
-import { migrateWorkflows } from '../platform/workflows/migrate-workflows.ts';
-import { assertWorkersAlive } from '../platform/workflows/workers-alive.ts';
 import { startApi } from './api.ts';
 import type { Config } from './config.ts';
 import { readDemoKeys, writeDemoFile } from './demo-file.ts';
 import { startEventConsumers } from './event-consumers.ts';
+import { prepareDatabase } from './migrate.ts';
 import { openServices } from './open-services.ts';
+import { addSharedParts, busPart, databasePart } from './readiness-parts.ts';
 import { startRelay } from './relay.ts';
 import { startWorker } from './worker.ts';
-
-/** An event that waits longer than this for a consumer makes the platform not ready. */
-const MAX_LAG_SECONDS = 60;
 
 export interface PlatformOptions extends Config {
   databaseUrl: string;
@@ -57,32 +50,21 @@ export async function startPlatform(
 ): Promise<Platform> {
   const { databaseUrl, dataDir, readiness, log } = options;
   onStop(await startTracing('platform'));
-  await migrate(databaseUrl, (line) => log.info(line));
-  await migrateWorkflows(databaseUrl);
+  await prepareDatabase(databaseUrl, (line) => log.info(line));
   const { services, close } = await openServices({ databaseUrl, dataDir, log });
   onStop(close);
-  await createMonths(services.db);
-  readiness.add({
-    name: 'database',
-    check: async () => void (await services.database.pool.query('select 1')),
-  });
+  readiness.add(databasePart(services));
   if (options.runWorker) {
-    readiness.add({
-      name: 'workflows',
-      check: () => assertWorkersAlive(actingAs(services, 'gpuaas_worker').db),
-    });
     const engine = await startWorker(services);
     onStop(() => engine.stop());
     const consumers = await startEventConsumers(services, options);
     onStop(() => consumers.stop());
+    readiness.add(busPart(consumers.bus));
     if (options.natsUrl) {
       const relay = await startRelay(services, options.natsUrl);
       onStop(() => relay.stop());
     }
-    readiness.add({
-      name: 'event consumers',
-      check: () => assertConsumersKeepUp(actingAs(services, 'gpuaas_relay').db, MAX_LAG_SECONDS),
-    });
+    addSharedParts(readiness, services, { natsUrl: options.natsUrl, decide: true });
   }
   const { oidc, devIdp } = await identityProvider(options);
   const people = devIdp ? await seedPeople(services, dataDir, devIdp.issuer) : [];

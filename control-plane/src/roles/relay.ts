@@ -1,15 +1,15 @@
 import { actingAs } from '../platform/db/scope.ts';
 import { assertLogIsReadable } from '../platform/events/event-log.ts';
-import type { Consumption } from '../platform/events/consumer.ts';
-import { startRelay as startNatsRelay } from '../platform/events/nats-relay.ts';
+import { startRelay as startNatsRelay, type Relay } from '../platform/events/nats-relay.ts';
 import type { Services } from '../platform/services.ts';
-import { createLogger } from '../platform/telemetry/logger.ts';
-import { readConfig } from './config.ts';
+import { createMetrics } from '../platform/telemetry/metrics.ts';
+import { ConfigError } from './config.ts';
 import { isEntryPoint, runRole } from './entry-point.ts';
-import { openServices } from './open-services.ts';
+import { busPart, relayLagPart } from './readiness-parts.ts';
+import { openRoleProcess, serveProbes } from './role-process.ts';
 
 /** Publishes events to NATS. Start as many as you like: one is elected, the others wait. */
-export async function startRelay(base: Services, natsUrl: string): Promise<Consumption> {
+export async function startRelay(base: Services, natsUrl: string): Promise<Relay> {
   const services = actingAs(base, 'gpuaas_relay');
   await assertLogIsReadable(services.db);
   return await startNatsRelay({ ...services, natsUrl });
@@ -17,18 +17,15 @@ export async function startRelay(base: Services, natsUrl: string): Promise<Consu
 
 if (isEntryPoint(import.meta.filename)) {
   await runRole(async (onStop) => {
-    const config = readConfig();
-    if (!config.databaseUrl) throw new Error('DATABASE_URL must name the database of the platform');
-    if (!config.natsUrl) throw new Error('NATS_URL must name the NATS server that events are published to');
-    const log = createLogger('relay');
-    const { services, close } = await openServices({
-      databaseUrl: config.databaseUrl,
-      dataDir: config.dataDir,
-      log,
-    });
-    onStop(close);
+    const role = await openRoleProcess('relay', onStop);
+    const { config, services, readiness, log } = role;
+    if (!config.natsUrl)
+      throw new ConfigError('NATS_URL must name the NATS server that events are published to');
     const relay = await startRelay(services, config.natsUrl);
     onStop(() => relay.stop());
+    readiness.add(busPart({ kind: 'nats', check: () => relay.check() }));
+    readiness.add(relayLagPart(services, true));
+    await serveProbes(role, createMetrics(actingAs(services, 'gpuaas_relay').database, log), onStop);
     log.info('relay ready');
   });
 }

@@ -12,17 +12,16 @@ import { actingAs } from '../platform/db/scope.ts';
 import { keepMonths } from '../platform/db/keep-months.ts';
 import { pruneExpired } from '../platform/db/prune-expired.ts';
 import type { Services } from '../platform/services.ts';
-import { createLogger } from '../platform/telemetry/logger.ts';
-import { startTracing } from '../platform/telemetry/tracing.ts';
+import { createMetrics } from '../platform/telemetry/metrics.ts';
 import { pruneRuns } from '../platform/ticks/prune-runs.ts';
 import { startTickRunner } from '../platform/ticks/tick-runner.ts';
 import { startWorkflowEngine, type WorkflowEngine } from '../platform/workflows/engine.ts';
 import { overdueWorkflows } from '../platform/workflows/overdue-workflows.ts';
 import { pruneExecutors } from '../platform/workflows/prune-executors.ts';
-import { readConfig } from './config.ts';
 import { isEntryPoint, runRole } from './entry-point.ts';
 import { startEventConsumers } from './event-consumers.ts';
-import { openServices } from './open-services.ts';
+import { addSharedParts, busPart } from './readiness-parts.ts';
+import { openRoleProcess, serveProbes } from './role-process.ts';
 
 const definitions = [provisionWorkflow, releaseWorkflow];
 
@@ -100,20 +99,15 @@ export async function startWorker(base: Services): Promise<WorkflowEngine> {
 
 if (isEntryPoint(import.meta.filename)) {
   await runRole(async (onStop) => {
-    const config = readConfig();
-    if (!config.databaseUrl) throw new Error('DATABASE_URL must name the database of the platform');
-    const log = createLogger('worker');
-    onStop(await startTracing('worker'));
-    const { services, close } = await openServices({
-      databaseUrl: config.databaseUrl,
-      dataDir: config.dataDir,
-      log,
-    });
-    onStop(close);
+    const role = await openRoleProcess('worker', onStop);
+    const { config, services, readiness, log } = role;
     const worker = await startWorker(services);
     onStop(() => worker.stop());
     const consumers = await startEventConsumers(services, config);
     onStop(() => consumers.stop());
+    readiness.add(busPart(consumers.bus));
+    addSharedParts(readiness, services, { natsUrl: config.natsUrl, decide: false });
+    await serveProbes(role, createMetrics(actingAs(services, 'gpuaas_worker').database, log), onStop);
     log.info({ executor_id: worker.executorId }, 'worker ready');
   });
 }

@@ -10,6 +10,7 @@ export class Listener {
   readonly #channels: readonly string[];
   readonly #emitter = new EventEmitter();
   #client: pg.Client | undefined;
+  #connected = false;
   #closed = false;
   #retry: NodeJS.Timeout | undefined;
 
@@ -17,6 +18,11 @@ export class Listener {
     this.#url = url;
     this.#channels = channels;
     this.#emitter.setMaxListeners(0);
+  }
+
+  /** Whether notifications reach this process now. */
+  get connected(): boolean {
+    return this.#connected;
   }
 
   async start(): Promise<void> {
@@ -33,6 +39,7 @@ export class Listener {
       this.#reconnect(client);
       return;
     }
+    this.#connected = client === this.#client;
     // Whatever was notified while we were away.
     for (const channel of this.#channels) this.#emitter.emit(channel, '');
   }
@@ -69,6 +76,7 @@ export class Listener {
   #reconnect(client: pg.Client): void {
     if (this.#closed || client !== this.#client) return;
     this.#client = undefined;
+    this.#connected = false;
     client.end().catch(() => undefined);
     this.#retry = setTimeout(() => void this.start(), 500);
   }

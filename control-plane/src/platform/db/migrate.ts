@@ -45,6 +45,31 @@ export async function migrate(
   }
 }
 
+/** Refuses a database that `migrate` has not brought to this release. */
+export async function requireMigrated(url: string, folder: string = MIGRATIONS_FOLDER): Promise<void> {
+  const migrations = await readMigrations(folder);
+  const client = new Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const { rows: found } = await client.query<{ known: boolean }>(
+      "select to_regclass('public.schema_migrations') is not null as known",
+    );
+    const { rows } = found[0]?.known
+      ? await client.query<AppliedMigration>('select version, checksum from public.schema_migrations')
+      : { rows: [] };
+    const [first, ...more] = pendingMigrations(migrations, rows);
+    if (!first) return;
+    throw new MigrationError(
+      'not_migrated',
+      `The database lacks ${more.length + 1} migrations, the first is ${first.version}. ` +
+        'Run node control-plane/src/roles/migrate.ts with the same DATABASE_URL first.',
+    );
+  } finally {
+    await client.end();
+  }
+}
+
 async function apply(client: Client, { version, sql, checksum }: Migration): Promise<void> {
   await client.query('begin');
   try {

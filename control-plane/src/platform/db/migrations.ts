@@ -7,6 +7,7 @@ export type MigrationErrorCode =
   | 'changed_after_applied'
   | 'database_is_newer'
   | 'out_of_order'
+  | 'not_migrated'
   | 'migration_failed';
 
 /** The schema cannot be brought up to date; the message says which file and why. */

@@ -20,6 +20,8 @@ export interface Consumer {
 export interface Bus {
   readonly kind: 'embedded' | 'nats';
   consume(consumer: Consumer): Promise<Consumption>;
+  /** For readiness: says how well events get through, or throws with the reason why they do not. */
+  check(): Promise<string>;
   /** Stops every consumer started here. */
   close(): Promise<void>;
 }

@@ -31,6 +31,10 @@ export class NatsBus implements Bus {
     return consumption;
   }
 
+  check(): Promise<string> {
+    return this.#link.check();
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#running.splice(0).map((consumption) => consumption.stop()));
     await this.#link.close();

@@ -10,6 +10,11 @@ import { runConsumer } from './run-consumer.ts';
 
 export const RELAY = 'nats-relay';
 
+export interface Relay extends Consumption {
+  /** Whether NATS answers; throws with the reason when not. */
+  check(): Promise<string>;
+}
+
 /**
  * Publishes the log to JetStream in its own order; one process at a time. The stream itself says how far it got:
  * each message expects to follow the one before it, so neither a lost publish nor a second relay can leave a gap
@@ -20,7 +25,7 @@ export async function startRelay(options: {
   listener: Listener;
   log: Logger;
   natsUrl: string;
-}): Promise<Consumption> {
+}): Promise<Relay> {
   const link = new NatsLink(options.natsUrl, 'gpuaas relay');
   let client: JetStreamClient;
   let head = { sequence: 0, cursor: LOG_START };
@@ -49,6 +54,7 @@ export async function startRelay(options: {
     },
   });
   return {
+    check: () => link.check(),
     async stop() {
       await relay.stop();
       await link.close();

@@ -49,6 +49,19 @@ export class NatsLink {
     return await this.connection();
   }
 
+  /** Asks the server; the error says why there is no answer, without the address, which may hold a password. */
+  async check(): Promise<string> {
+    // A process that waits for its turn has not needed the connection yet.
+    const connection = await this.connection().catch((error: unknown) => {
+      throw new Error(`NATS cannot be reached: ${error instanceof Error ? error.message : 'unknown'}`);
+    });
+    try {
+      return `answers in ${await connection.rtt()} ms`;
+    } catch (error) {
+      throw new Error('NATS: the connection is lost; it is being made again', { cause: error });
+    }
+  }
+
   async close(): Promise<void> {
     const connection = await this.#connection?.catch(() => undefined);
     await connection?.close();

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from './problem.ts';
 
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
@@ -8,7 +8,9 @@ const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
  * Measurements are the operator's: with GPUAAS_METRICS_TOKEN set they need it as a bearer token, without it
  * only a scraper on this machine that came through no proxy is answered.
  */
-export function metricsAccess(token: string | undefined): (request: FastifyRequest) => void {
+export function metricsAccess(
+  token: string | undefined,
+): (request: { headers: IncomingHttpHeaders; ip: string }) => void {
   return (request) => {
     const { authorization, forwarded } = request.headers;
     const proxied = forwarded !== undefined || request.headers['x-forwarded-for'] !== undefined;

@@ -4,6 +4,8 @@ export interface ReadinessPart {
   name: string;
   /** Resolves when the part can serve, with a remark if there is one; the error says why it cannot. */
   check(): Promise<string | void>;
+  /** False: shown with its reason, but the process serves without it. True when absent. */
+  decides?: boolean;
 }
 
 /** A part that does not answer is not ready; the probe itself must answer. */
@@ -35,16 +37,18 @@ export class Readiness {
 
   async report(): Promise<{ ready: boolean; parts: { name: string; ready: boolean; detail?: string }[] }> {
     const parts = await Promise.all(
-      this.#parts.map(async ({ name, check }) => {
+      this.#parts.map(async (part) => {
+        const { name } = part;
         try {
-          const detail = await withDeadline(check());
+          const detail = await withDeadline(part.check());
           return { name, ready: true, ...(detail ? { detail } : {}) };
         } catch (error) {
           return { name, ready: false, detail: reasonOf(error) };
         }
       }),
     );
-    return { ready: parts.every((part) => part.ready), parts };
+    const ready = this.#parts.every(({ decides = true }, index) => !decides || parts[index]?.ready);
+    return { ready, parts };
   }
 }
 
