@@ -20,7 +20,7 @@ import { eventually } from '../harness/eventually.ts';
 import { balance, roleProcesses, type RoleProcess } from '../harness/role-processes.ts';
 
 const ISSUER = 'https://identity.example';
-const stops: (() => Promise<unknown> | unknown)[] = [];
+const stops: (() => unknown)[] = [];
 let env: Record<string, string>;
 let databaseUrl: string;
 let services: Services;
