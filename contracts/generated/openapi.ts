@@ -356,6 +356,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/billing/balance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a tenant has left
+         * @description The sum of the ledger at this moment, one amount for each currency the tenant ever had.
+         */
+        get: operations["getBalance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/billing/ledger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Everything that moved a tenant's balance, newest first
+         * @description The ledger is append-only: what is here never changes. A mistake is mended by another transaction that names
+         *     the entry it corrects.
+         */
+        get: operations["listLedger"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events/stream": {
         parameters: {
             query?: never;
@@ -850,6 +891,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/tenants/{organization_id}/ledger-adjustments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a tenant credit, or correct its balance
+         * @description `credit` raises the balance from the platform's credits. `adjustment` moves it either way, and may name the
+         *     ledger entry that it corrects. Both need a reason, which the tenant sees.
+         */
+        post: operations["postLedgerAdjustment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/skus": {
         parameters: {
             query?: never;
@@ -1083,6 +1145,37 @@ export interface components {
             verification: string;
             started_at: components["schemas"]["Timestamp"];
             finished_at: components["schemas"]["Timestamp"];
+        };
+        Balance: {
+            /** Format: uuid */
+            organization_id: string;
+            balances: components["schemas"]["Money"][];
+            as_of: components["schemas"]["Timestamp"];
+        };
+        /** @enum {string} */
+        LedgerAccount: "tenant_balance" | "revenue" | "credits" | "payments" | "adjustments" | "tax";
+        LedgerTransaction: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @enum {string} */
+            kind: "credit" | "adjustment";
+            /** @description What it did to the tenant's balance. */
+            amount: components["schemas"]["Money"];
+            reason: string;
+            /** Format: uuid */
+            corrects_entry_id: string | null;
+            /** Format: uuid */
+            correlation_id: string;
+            posted_at: components["schemas"]["Timestamp"];
+            /** @description They sum to zero. */
+            entries: {
+                /** Format: uuid */
+                id: string;
+                account: components["schemas"]["LedgerAccount"];
+                amount: components["schemas"]["Money"];
+            }[];
         };
         /** @description Only these event types; empty for every one a tenant may see. */
         EventTypes: string[];
@@ -1410,6 +1503,25 @@ export interface components {
             resolved_by: string | null;
             resolution: string | null;
         };
+        PostLedgerAdjustment: {
+            /** @enum {string} */
+            kind: "credit" | "adjustment";
+            amount: {
+                /** @description One of the price book. */
+                currency: string;
+                /**
+                 * Format: int64
+                 * @description Micro-units; not zero, and positive for a credit.
+                 */
+                micros: number;
+            };
+            reason: string;
+            /**
+             * Format: uuid
+             * @description Entry of the same tenant's ledger that an adjustment corrects.
+             */
+            corrects_entry_id?: string;
+        };
         AdminSku: {
             sku: string;
             display_name: string;
@@ -1443,6 +1555,7 @@ export interface components {
         /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
         IdempotencyKey: string;
         AllocationId: string;
+        OrganizationQuery: string;
         WebhookId: string;
         NodeId: string;
         /**
@@ -1975,6 +2088,58 @@ export interface operations {
                         token: string;
                         expires_at: components["schemas"]["Timestamp"];
                         websocket_path: string;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getBalance: {
+        parameters: {
+            query: {
+                organization_id: components["parameters"]["OrganizationQuery"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The balance. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Balance"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listLedger: {
+        parameters: {
+            query: {
+                organization_id: components["parameters"]["OrganizationQuery"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["LedgerTransaction"][];
+                        next_page: components["schemas"]["NextPage"];
                     };
                 };
             };
@@ -2928,6 +3093,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Incident"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    postLedgerAdjustment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                organization_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PostLedgerAdjustment"];
+            };
+        };
+        responses: {
+            /** @description The posted transaction. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LedgerTransaction"];
                 };
             };
             "4XX": components["responses"]["Problem"];

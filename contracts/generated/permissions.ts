@@ -21,12 +21,14 @@ export const tenantPermissions = {
   "allocation.connect": "Open a terminal or connection to an allocation.",
   "webhook.read": "See webhooks and their delivery logs.",
   "webhook.manage": "Create, test, rotate, replay and delete webhooks.",
+  "billing.read": "See the tenant's balance and ledger.",
   "tenant_policy.read": "See the policies that hold for one's tenant and projects.",
   "tenant_policy.manage": "Set the policies of one's tenant and projects, within what the platform allows.",
   "tenant_audit.read": "Read the audit log of one's tenant."
 } as const;
 
 export const platformPermissions = {
+  "billing.adjust": "Give tenants credit and correct their balances.",
   "catalog.manage": "Open and close products.",
   "fleet.read": "See nodes, slots, topology and tasks.",
   "fleet.enrol": "Enrol nodes.",
@@ -110,6 +112,7 @@ export const permissionGroups = {
       "allocation.connect",
       "webhook.read",
       "webhook.manage",
+      "billing.read",
       "tenant_policy.read",
       "tenant_policy.manage",
       "tenant_audit.read"
@@ -121,7 +124,8 @@ export const permissionGroups = {
     "permissions": [
       "organization.read",
       "project.read",
-      "allocation.read"
+      "allocation.read",
+      "billing.read"
     ]
   },
   "auditor": {
@@ -137,6 +141,7 @@ export const permissionGroups = {
       "ssh_key.read",
       "allocation.read",
       "webhook.read",
+      "billing.read",
       "tenant_policy.read",
       "tenant_audit.read"
     ]
@@ -177,6 +182,7 @@ export const permissionGroups = {
     "display_name": "Platform Admin",
     "scope": "platform",
     "permissions": [
+      "billing.adjust",
       "catalog.manage",
       "fleet.read",
       "fleet.enrol",

@@ -136,6 +136,14 @@ export const problems = {
     "status": 500,
     "title": "The answer is not one the contract declares"
   },
+  "currency_unknown": {
+    "status": 422,
+    "title": "Nothing is sold in this currency"
+  },
+  "adjustment_refused": {
+    "status": 422,
+    "title": "The adjustment cannot be posted"
+  },
   "internal_error": {
     "status": 500,
     "title": "Something went wrong on our side"

@@ -20,6 +20,8 @@ export async function seedKnownResources(
   const webhook = await seedWebhook(api);
   const values: KnownValues = {
     project_id: [projectId],
+    organization_id: [api.people['admin']!.organizationId],
+    currency: ['USD'],
     node_id: [nodeId],
     allocation_id: [await seedActiveAllocation(api)],
     ...webhook,

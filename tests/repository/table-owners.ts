@@ -45,6 +45,8 @@ export const tableOwners: Record<string, string> = {
   wipe_certificates: 'domains/allocations',
   allocation_access_keys: 'domains/allocations',
   terminal_tokens: 'domains/terminal',
+  ledger_transactions: 'domains/billing',
+  ledger_entries: 'domains/billing',
   webhooks: 'domains/webhooks',
   webhook_deliveries: 'domains/webhooks',
   webhook_attempts: 'domains/webhooks',

@@ -3,6 +3,7 @@ import cookie from '@fastify/cookie';
 import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
 import type { FastifyInstance } from 'fastify';
 import { allocationRoutes } from '../domains/allocations/routes.ts';
+import { billingRoutes } from '../domains/billing/routes.ts';
 import { catalogRoutes } from '../domains/catalog/routes.ts';
 import { nodeOperationRoutes } from '../domains/fleet/operation-routes.ts';
 import { fleetRoutes } from '../domains/fleet/routes.ts';
@@ -117,6 +118,7 @@ export async function createApi(
   const handlers = {
     ...systemRoutes({ readiness: options.readiness, document, metrics }),
     ...tenancyRoutes(services, { login, publicUrl: options.publicUrl }),
+    ...billingRoutes(services),
     ...catalogRoutes(services),
     ...allocationRoutes(services),
     ...terminalRoutes(services),

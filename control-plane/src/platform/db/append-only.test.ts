@@ -36,6 +36,8 @@ describe('history', () => {
     const tables = (await appendOnlyTables(owner)).filter((table) => !table.isPartition);
     expect(tables.map((table) => table.name)).toEqual([
       'audit_logs',
+      'ledger_entries',
+      'ledger_transactions',
       'outbox_events',
       'policy_changes',
       'wipe_certificates',

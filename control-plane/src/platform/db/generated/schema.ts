@@ -177,6 +177,29 @@ export interface Incidents {
   type: string;
 }
 
+export interface LedgerEntries {
+  account: string;
+  amount_micros: bigint;
+  currency: string;
+  id: string;
+  organization_id: string;
+  transaction_id: string;
+}
+
+export interface LedgerTransactions {
+  actor_user_id: string | null;
+  correlation_id: string;
+  currency: string;
+  id: string;
+  kind: string;
+  metadata: Generated<Json>;
+  organization_id: string;
+  posted_at: Generated<Timestamp>;
+  posting_key: string;
+  reason: string;
+  xid: Generated<string>;
+}
+
 export interface MaintenanceWindows {
   cancelled_at: Timestamp | null;
   created_at: Timestamp;
@@ -589,6 +612,8 @@ export interface DB {
   idempotency_keys: IdempotencyKeys;
   images: Images;
   incidents: Incidents;
+  ledger_entries: LedgerEntries;
+  ledger_transactions: LedgerTransactions;
   maintenance_windows: MaintenanceWindows;
   node_burn_ins: NodeBurnIns;
   node_certificates: NodeCertificates;

@@ -52,6 +52,9 @@ export const policiesForEveryRow: Record<string, string> = {
     'made and destroyed with the machine; the private half is not readable',
   'allocation_access_keys: every: gpuaas_gateway': 'a token decides which machine is opened',
   'terminal_tokens: every: gpuaas_gateway': 'whoever holds a token is known by it alone',
+  'ledger_transactions: every: gpuaas_operator':
+    'operators give credit to any tenant and correct its balance',
+  'ledger_entries: every: gpuaas_operator': 'operators give credit to any tenant and correct its balance',
   'webhooks: every: gpuaas_worker': 'delivers the events of every tenant',
   'webhook_deliveries: every: gpuaas_worker': 'delivers the events of every tenant',
   'webhook_attempts: every: gpuaas_worker': 'delivers the events of every tenant',

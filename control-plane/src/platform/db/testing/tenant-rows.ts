@@ -78,6 +78,13 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
   await sql`insert into allocation_overviews (allocation_id, organization_id, project_id, state, stage, status, message,
       event_position, projected_at)
     values (${allocation}, ${organization}, ${project}, 's', 's', 's', 'm', 1, now())`.execute(db);
+  const posted = newId();
+  await sql`with posted as (
+      insert into ledger_transactions (id, organization_id, kind, currency, posting_key, reason, correlation_id)
+      values (${posted}, ${organization}, 'credit', 'USD', 'k', 'r', ${correlation}) returning id)
+    insert into ledger_entries (id, transaction_id, organization_id, currency, account, amount_micros)
+    select gen_random_uuid(), id, ${organization}::uuid, 'USD', account, amount
+    from posted, (values ('tenant_balance', 1), ('credits', -1)) as e (account, amount)`.execute(db);
   await sql`insert into idempotency_keys (caller_id, key, operation, request_hash)
     values (${user}, 'k', 'o', ${secret})`.execute(db);
   await sql`insert into audit_logs (id, actor_user_id, actor_role, action, target_type, target_id, result,

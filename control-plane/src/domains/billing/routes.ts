@@ -1,0 +1,49 @@
+import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
+import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import type { Handlers } from '../../platform/http/operation.ts';
+import { moneyJson } from '../../platform/money.ts';
+import type { Services } from '../../platform/services.ts';
+import { adjustBalance } from './adjust-balance.ts';
+import { describeTransaction } from './describe-transaction.ts';
+import { getBalances } from './get-balance.ts';
+import { listLedger } from './list-ledger.ts';
+
+type BillingOperations = Pick<operations, 'getBalance' | 'listLedger' | 'postLedgerAdjustment'>;
+
+export function billingRoutes({ clock }: Services): Handlers<BillingOperations, Caller> {
+  return {
+    getBalance({ caller, query: { organization_id }, read }) {
+      authorize(caller, 'billing.read', { kind: 'tenant', organizationId: organization_id });
+      return read(async (tx) => {
+        const balances = await getBalances(tx, organization_id);
+        const as_of = clock.now().toISOString();
+        return { status: 200, body: { organization_id, balances: balances.map(moneyJson), as_of } };
+      });
+    },
+    listLedger({ caller, query, read }) {
+      authorize(caller, 'billing.read', { kind: 'tenant', organizationId: query.organization_id });
+      return read(async (tx) => ({ status: 200, body: await listLedger(tx, { limit: 50, ...query }) }));
+    },
+    postLedgerAdjustment({ caller, params, body, correlationId, audit, mutate }) {
+      const organizationId = params.organization_id;
+      const target = { targetType: 'organization', targetId: organizationId };
+      audit(target);
+      return mutate(async (tx) => {
+        authorize(caller, 'billing.adjust', { kind: 'platform' });
+        const posted = await adjustBalance(tx, {
+          organizationId,
+          actorUserId: caller.userId,
+          correlationId,
+          body,
+        });
+        const { kind, amount, reason } = body;
+        audit({
+          ...target,
+          organizationId,
+          detail: { transaction_id: posted.transaction.id, kind, amount, reason },
+        });
+        return { status: 201, body: describeTransaction(posted) };
+      });
+    },
+  };
+}
