@@ -22,6 +22,8 @@ export async function seedKnownResources(
     project_id: [projectId],
     organization_id: [api.people['admin']!.organizationId],
     currency: ['USD'],
+    micros: [5_000_000],
+    corrects_entry_id: [await seedLedgerEntry(api)],
     node_id: [nodeId],
     allocation_id: [await seedActiveAllocation(api)],
     ...webhook,
@@ -114,6 +116,17 @@ async function seedMaintenance(api: TestApi, nodeId: string): Promise<string> {
   const body = { starts_at: hours(24), ends_at: hours(25), reason: 'New firmware' };
   const path = `/api/v1/admin/nodes/${nodeId}/maintenance-windows`;
   return (await ask(api, 'operator', 'POST', path, body)).json<{ id: string }>().id;
+}
+
+async function seedLedgerEntry(api: TestApi): Promise<string> {
+  const url = `/api/v1/admin/tenants/${api.people['admin']!.organizationId}/ledger-adjustments`;
+  const body = {
+    kind: 'credit',
+    amount: { currency: 'USD', micros: 9_000_000 },
+    reason: 'Seeded for the fuzz.',
+  };
+  const posted = await ask(api, 'operator', 'POST', url, body);
+  return posted.json<{ entries: { id: string }[] }>().entries[0]!.id;
 }
 
 async function seedIncident({ services }: TestApi, nodeId: string): Promise<string> {

@@ -38,6 +38,7 @@ describe('history', () => {
       'audit_logs',
       'ledger_entries',
       'ledger_transactions',
+      'node_burn_ins',
       'outbox_events',
       'policy_changes',
       'wipe_certificates',
