@@ -21,8 +21,7 @@ export async function seedKnownResources(
   const values: KnownValues = {
     project_id: [projectId],
     organization_id: [api.people['admin']!.organizationId],
-    currency: ['USD'],
-    micros: [5_000_000],
+    amount: [{ currency: 'USD', micros: 5_000_000 }],
     corrects_entry_id: [await seedLedgerEntry(api)],
     node_id: [nodeId],
     allocation_id: [await seedActiveAllocation(api)],
