@@ -642,7 +642,13 @@ create table sessions (
   user_id uuid not null,
   csrf_token text not null,
   created_at timestamp with time zone default now() not null,
-  expires_at timestamp with time zone not null
+  expires_at timestamp with time zone not null,
+  id uuid default gen_random_uuid() not null,
+  last_used_at timestamp with time zone default now() not null,
+  user_agent text default ''::text not null,
+  ip text default ''::text not null,
+  issuer text,
+  sealed_id_token bytea
 );
 create table sku_catalog (
   sku text not null,
@@ -855,6 +861,7 @@ alter table projects add constraint projects_organization_id_name_key UNIQUE (or
 alter table service_account_tokens add constraint service_account_tokens_secret_hash_key UNIQUE (secret_hash);
 alter table service_accounts add constraint service_accounts_project_id_id_key UNIQUE (project_id, id);
 alter table service_accounts add constraint service_accounts_project_id_name_key UNIQUE (project_id, name);
+alter table sessions add constraint sessions_id_key UNIQUE (id);
 alter table sku_prices add constraint sku_prices_sku_region_currency_effective_from_key UNIQUE (sku, region, currency, effective_from);
 alter table teams add constraint teams_organization_id_id_key UNIQUE (organization_id, id);
 alter table teams add constraint teams_organization_id_name_key UNIQUE (organization_id, name);
@@ -915,6 +922,8 @@ alter table regions add constraint regions_status_check CHECK ((status = ANY (AR
 alter table service_accounts add constraint service_accounts_description_check CHECK ((length(description) <= 500));
 alter table service_accounts add constraint service_accounts_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
 alter table service_accounts add constraint service_accounts_state_check CHECK ((state = ANY (ARRAY['active'::text, 'disabled'::text])));
+alter table sessions add constraint sessions_ip_check CHECK ((length(ip) <= 45));
+alter table sessions add constraint sessions_user_agent_check CHECK ((length(user_agent) <= 300));
 alter table sku_catalog add constraint sku_catalog_allowed_gpu_counts_check CHECK ((cardinality(allowed_gpu_counts) > 0));
 alter table sku_catalog add constraint sku_catalog_capacity_shape_check CHECK ((capacity_shape = ANY (ARRAY['baremetal'::text, 'gpu_slice'::text])));
 alter table sku_catalog add constraint sku_catalog_gpus_total_check CHECK (((gpus_total >= 1) AND (gpus_total <= 16)));
@@ -1032,6 +1041,7 @@ CREATE INDEX policy_changes_key ON public.policy_changes USING btree (key, id);
 CREATE INDEX policy_values_tenant ON public.policy_values USING btree (organization_id, project_id);
 CREATE INDEX service_account_tokens_account ON public.service_account_tokens USING btree (service_account_id);
 CREATE INDEX service_accounts_owner ON public.service_accounts USING btree (owner_user_id);
+CREATE INDEX sessions_user ON public.sessions USING btree (user_id, id DESC);
 CREATE INDEX team_members_user ON public.team_members USING btree (user_id);
 CREATE INDEX webhook_deliveries_age ON public.webhook_deliveries USING btree (created_at);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook_id, next_attempt_at) WHERE (state = 'pending'::text);
@@ -1175,6 +1185,7 @@ create policy own on wipe_certificates as permissive for select to gpuaas_tenant
    FROM allocations a
   WHERE (a.id = wipe_certificates.allocation_id))));
 create policy own_or_nobodys on audit_logs as permissive for insert to gpuaas_tenant with check (((organization_id IS NULL) OR (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
+create policy sign_in on audit_logs as permissive for insert to gpuaas_auth with check (true);
 create policy sign_up on organizations as permissive for insert to gpuaas_auth with check (true);
 create policy sign_up on projects as permissive for insert to gpuaas_auth with check (true);
 
@@ -1223,6 +1234,7 @@ grant execute on function signal_workflow(text,text,json) to gpuaas_node;
 grant execute on function signal_workflow(text,text,json) to gpuaas_worker;
 grant insert on allocation_resource_claims to gpuaas_placement;
 grant insert on api_keys to gpuaas_tenant;
+grant insert on audit_logs to gpuaas_auth;
 grant insert on audit_logs to gpuaas_gateway;
 grant insert on audit_logs to gpuaas_node;
 grant insert on audit_logs to gpuaas_worker;
@@ -1334,6 +1346,7 @@ grant update (enabled) on sku_catalog to gpuaas_operator;
 grant update (expires_at, revoked_at) on service_account_tokens to gpuaas_tenant;
 grant update (last_used_at) on api_keys to gpuaas_auth;
 grant update (last_used_at) on service_account_tokens to gpuaas_auth;
+grant update (last_used_at, user_agent, ip) on sessions to gpuaas_auth;
 grant update (name) on projects to gpuaas_tenant;
 grant update (name, description) on teams to gpuaas_tenant;
 grant update (name, description, owner_user_id, state) on service_accounts to gpuaas_tenant;

@@ -157,6 +157,81 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/auth/configuration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where programs get access tokens
+         * @description The command line signs in by the device flow (RFC 8628) at this issuer. What it gets there, any JWT access token
+         *     for the audience, is accepted as a bearer token.
+         */
+        get: operations["getAuthConfiguration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The caller's browser sessions, newest first */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End one of the caller's sessions
+         * @description It is refused from its next request on; open event streams end within five seconds.
+         */
+        delete: operations["revokeSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/revoke-others": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End every session of the caller but this one */
+        post: operations["revokeOtherSessions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/me": {
         parameters: {
             query?: never;
@@ -981,6 +1056,30 @@ export interface components {
                 detail?: string;
             }[];
         };
+        AuthConfiguration: {
+            issuer: string;
+            /** @description The public client for the device flow; null where the command line takes API keys only. */
+            cli_client_id: string | null;
+            /** @description What access tokens must be meant for. */
+            audience: string;
+            scopes: string[];
+        };
+        /** Format: date-time */
+        Timestamp: string;
+        Session: {
+            /** Format: uuid */
+            id: string;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description To the minute. */
+            last_used_at: components["schemas"]["Timestamp"];
+            expires_at: components["schemas"]["Timestamp"];
+            user_agent: string;
+            ip: string;
+            /** @description Whether it is the one that asks. */
+            current: boolean;
+        };
+        /** @description Opaque cursor of the next page, null on the last one. */
+        NextPage: string | null;
         Permissions: string[];
         Me: {
             /** @description Null when a service account asks. */
@@ -1013,8 +1112,6 @@ export interface components {
                 }[];
             }[];
         };
-        /** @description Opaque cursor of the next page, null on the last one. */
-        NextPage: string | null;
         /** @enum {unknown} */
         CapacityShape: "baremetal" | "gpu_slice";
         ResourceProfile: {
@@ -1052,8 +1149,6 @@ export interface components {
         };
         /** @enum {unknown} */
         AllocationState: "queued" | "reserved" | "provisioning" | "active" | "releasing" | "released" | "failed" | "release_failed";
-        /** Format: date-time */
-        Timestamp: string;
         /**
          * @description Desired (intent), observed (node evidence), execution (what the workflow does) and projected (what the read model
          *     last showed, built from events) are kept and shown apart.
@@ -1773,12 +1868,116 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Signed out. */
+            /** @description Signed out here. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Where to send the browser to sign out at the identity provider too; null where that is not offered. */
+                        redirect_to: string | null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getAuthConfiguration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The identity provider. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthConfiguration"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Session"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    revokeSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is over. */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    revokeOtherSessions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many there were. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        revoked: number;
+                    };
+                };
             };
             "4XX": components["responses"]["Problem"];
         };

@@ -1,5 +1,6 @@
 import type { TaskOutput } from '@gpuaas/contracts/tasks';
 import { openIncident } from '@gpuaas/control-plane/domains/incidents/open-incident';
+import { createSession } from '@gpuaas/control-plane/platform/auth/sessions';
 import { encodePage } from '@gpuaas/control-plane/platform/http/pagination';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import { x509 } from '@gpuaas/control-plane/platform/keys/x509';
@@ -19,6 +20,7 @@ export async function seedKnownResources(
   const nodeId = await seedNode(api);
   const webhook = await seedWebhook(api);
   const values: KnownValues = {
+    session_id: await seedSessions(api),
     project_id: [projectId],
     organization_id: [api.people['admin']!.organizationId],
     amount: [{ currency: 'USD', micros: 5_000_000 }],
@@ -100,6 +102,19 @@ async function seedActiveAllocation({ services, people }: TestApi): Promise<stri
     .where('id', '=', id)
     .execute();
   return id;
+}
+
+/** A browser session of each of some people; each can end its own once. */
+async function seedSessions({ services }: TestApi): Promise<string[]> {
+  const users = await services.db.selectFrom('users').select('id').execute();
+  const browser = { userAgent: 'fuzz', ip: '127.0.0.1' };
+  return await services.db
+    .transaction()
+    .execute((tx) =>
+      Promise.all(
+        users.map(async ({ id }) => (await createSession(tx, services, { userId: id, ...browser })).id),
+      ),
+    );
 }
 
 async function seedWebhook(api: TestApi): Promise<KnownValues> {

@@ -59,10 +59,10 @@ export function mayInProject(me: Me | null, projectId: string, permission: strin
   );
 }
 
-/** Ends the session, then loads the site afresh so that nothing of it stays in memory. */
+/** Ends the session here and at the identity provider, and leaves the page so that nothing of it stays in memory. */
 export async function signOut() {
-  await unwrap(client.POST('/auth/logout'));
-  location.assign('/');
+  const { redirect_to: provider } = await unwrap(client.POST('/auth/logout'));
+  location.assign(provider ?? '/');
 }
 
 export function signInPath(returnTo: string): string {

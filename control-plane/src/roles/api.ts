@@ -8,6 +8,7 @@ import { catalogRoutes } from '../domains/catalog/routes.ts';
 import { nodeOperationRoutes } from '../domains/fleet/operation-routes.ts';
 import { fleetRoutes } from '../domains/fleet/routes.ts';
 import { incidentRoutes } from '../domains/incidents/routes.ts';
+import { signInRoutes } from '../domains/sign-in/routes.ts';
 import { tenancyRoutes } from '../domains/tenancy/routes.ts';
 import { signIn } from '../domains/tenancy/sign-in.ts';
 import { terminalRoutes } from '../domains/terminal/routes.ts';
@@ -19,6 +20,7 @@ import type { Caller } from '../platform/auth/caller.ts';
 import type { DevIdp } from '../platform/auth/dev-idp/dev-idp.ts';
 import { BearerTokens } from '../platform/auth/bearer-tokens.ts';
 import { OidcLogin } from '../platform/auth/oidc-login.ts';
+import { SessionCookies } from '../platform/auth/session-cookies.ts';
 import { TrustedProviders, type OidcSettings } from '../platform/auth/trusted-providers.ts';
 import { actingAs, inScope } from '../platform/db/scope.ts';
 import { EventTail } from '../platform/events/tail.ts';
@@ -55,6 +57,8 @@ export interface ApiOptions {
   readiness: Readiness;
   onMismatch?: OnMismatch;
   rateLimits?: RateLimits;
+  /** Addresses or networks whose `X-Forwarded-*` headers are believed. */
+  trustedProxies?: string[];
 }
 
 export interface Api {
@@ -114,10 +118,13 @@ export async function createApi(
     clock: services.clock,
     policies: services.policies,
   });
+  const cookies = new SessionCookies(options.publicUrl);
+  const sessions = { cookies, idleSeconds: () => services.policies.get('auth.session_idle_seconds') };
   const metrics = createMetrics(services.database, log);
   const handlers = {
     ...systemRoutes({ readiness: options.readiness, document, metrics }),
-    ...tenancyRoutes(services, { login, publicUrl: options.publicUrl }),
+    ...tenancyRoutes(),
+    ...signInRoutes(services, { login, cookies, oidc: options.oidc, publicUrl: options.publicUrl }),
     ...billingRoutes(services),
     ...catalogRoutes(services),
     ...allocationRoutes(services),
@@ -132,13 +139,17 @@ export async function createApi(
     name: 'public',
     document: document as unknown as ContractDocument,
     handlers,
-    authenticate: (request, operation) => authenticate(services.database, request, operation, tokens),
+    authenticate: (request, operation) =>
+      authenticate(services.database, request, operation, { tokens, sessions }),
     db: services.db,
     log,
     metrics: metrics.http,
     rateLimits: options.rateLimits ?? policyRateLimits(services.policies),
     ...(options.onMismatch ? { onMismatch: options.onMismatch } : {}),
-    fastify: { serverFactory: (handler) => createServer(withDevIdp(options.devIdp, handler)) },
+    fastify: {
+      serverFactory: (handler) => createServer(withDevIdp(options.devIdp, handler)),
+      trustProxy: options.trustedProxies?.length ? options.trustedProxies : false,
+    },
     prepare: async (instance) => {
       await instance.register(cookie);
     },

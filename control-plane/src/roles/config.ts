@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -16,6 +17,7 @@ export interface Config {
   databaseUrl: string | null;
   /** JetStream carries events when set; the log in Postgres does otherwise. */
   natsUrl: string | null;
+  trustedProxies: string[];
   /** Where a role without a public port answers `/healthz`, `/readyz` and `/metrics`. */
   probePort: number | null;
   oidc: Omit<OidcSettings, 'redirectUri'> | null;
@@ -50,6 +52,7 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
     dataDir: resolve(setting('data-dir') ?? defaultDataDir(env)),
     databaseUrl: setting('database-url') ?? null,
     natsUrl: setting('nats-url') ?? null,
+    trustedProxies: addresses(setting('trusted-proxies') ?? ''),
     probePort: setting('probe-port') === undefined ? null : number('probe-port', 0, 1, 65_535),
     oidc: issuer === undefined ? null : readOidc(issuer, setting),
     simNodes: number('sim-nodes', 2, 0, 64),
@@ -104,6 +107,15 @@ function knownFaults(text: string): string {
   throw new ConfigError(
     `GPUAAS_SIM_FAULTS: "${unknown}" is not known; known are ${SIMULATED_FAULTS.join(', ')}, each also as name@host`,
   );
+}
+
+/** Addresses and networks such as `10.0.0.0/8`, with commas. */
+function addresses(text: string): string[] {
+  const all = text.split(',').map((part) => part.trim());
+  const given = all.filter((part) => part !== '');
+  const wrong = given.find((part) => isIP(part.replace(/\/\d{1,3}$/, '')) === 0);
+  if (wrong === undefined) return given;
+  throw new ConfigError(`GPUAAS_TRUSTED_PROXIES: "${wrong}" is neither an address nor a network`);
 }
 
 function required(value: string | undefined, name: string): string {

@@ -20,6 +20,11 @@ export const SETTINGS = {
     otherwise: 'http://<host>:<port>',
     about: 'where browsers reach the console; sign-in comes back to it',
   },
+  'trusted-proxies': {
+    env: 'GPUAAS_TRUSTED_PROXIES',
+    otherwise: 'none',
+    about: 'addresses or networks, with commas, whose X-Forwarded headers are believed',
+  },
   'data-dir': {
     env: 'GPUAAS_DATA_DIR',
     otherwise: '$XDG_STATE_HOME/gpuaas, else ~/.local/state/gpuaas',

@@ -12,28 +12,37 @@ import {
   bindingsOfKey,
   findCredential,
   IDENTITY,
+  noteSessionUse,
   noteUse,
   SERVICE_ACCOUNT_TOKEN,
   SESSION,
 } from './credentials.ts';
 import { grantedBindings, type PrincipalRow } from './rights.ts';
 import { hashSecret, kindOfSecret } from './secrets.ts';
-import { SESSION_COOKIE } from './sessions.ts';
+import type { SessionCookies } from './session-cookies.ts';
+import { detailsOf } from './sessions.ts';
 
 const ANONYMOUS = '00000000-0000-0000-0000-000000000000';
+
+/** What is accepted besides keys and tokens of our own. */
+export interface Recognition {
+  tokens: BearerTokens;
+  sessions: { cookies: SessionCookies; idleSeconds(): number };
+}
 
 /** The caller behind a request of the public API; runs before validation. */
 export async function authenticate(
   database: Database,
   request: FastifyRequest,
   operation: OperationObject,
-  tokens: BearerTokens | null = null,
+  { tokens, sessions }: Partial<Recognition> = {},
 ): Promise<Caller> {
   if (operation.security?.length === 0) return anonymous();
   const { authorization } = request.headers;
   if (authorization !== undefined) return await byBearer(database, authorization, request, operation, tokens);
-  const session = request.cookies[SESSION_COOKIE];
-  if (session) return await bySession(database, session, request, operation);
+  const session = sessions?.cookies.session(request);
+  if (sessions && session)
+    return await bySession(database, session, sessions.idleSeconds(), request, operation);
   throw unauthenticated();
 }
 
@@ -42,7 +51,7 @@ async function byBearer(
   authorization: string,
   request: FastifyRequest,
   operation: OperationObject,
-  tokens: BearerTokens | null,
+  tokens: BearerTokens | undefined,
 ): Promise<Caller> {
   const bearer = /^Bearer (\S+)$/i.exec(authorization)?.[1] ?? '';
   switch (kindOfSecret(bearer)) {
@@ -114,14 +123,16 @@ async function byServiceAccountToken(
 async function bySession(
   { identities }: Database,
   session: string,
+  idleSeconds: number,
   request: FastifyRequest,
   operation: OperationObject,
 ): Promise<Caller> {
   const idHash = hashSecret(session);
-  const row = await findCredential(identities, SESSION, idHash);
+  const row = await findCredential(identities, SESSION, idHash, idleSeconds);
   if (!row) throw unauthenticated();
+  if (!row.used_lately) note(noteSessionUse(identities, idHash, detailsOf(request)), request);
   if (!isRead(request)) requireCsrfToken(request, row.csrf_token);
-  const credential = { kind: 'session', csrfToken: row.csrf_token, idHash } as const;
+  const credential = { kind: 'session', csrfToken: row.csrf_token, idHash, idleSeconds } as const;
   return callerOf(row, grantedBindings(row.bindings, null), credential, operation);
 }
 

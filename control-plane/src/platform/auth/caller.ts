@@ -16,7 +16,7 @@ export interface Binding {
 
 export type Credential =
   | { kind: 'api_key'; id: string; scopes: readonly string[] | null }
-  | { kind: 'session'; csrfToken: string; idHash: Buffer }
+  | { kind: 'session'; csrfToken: string; idHash: Buffer; idleSeconds: number }
   | { kind: 'service_account_token'; id: string }
   | { kind: 'access_token'; issuer: string; subject: string; expiresAt: Date };
 

@@ -9,6 +9,7 @@ import {
   USER_WITH_RIGHTS,
   type PrincipalRow,
 } from './rights.ts';
+import type { BrowserDetails } from './sessions.ts';
 
 interface Statement<Row> {
   name: string;
@@ -29,6 +30,7 @@ interface TokenRow extends PrincipalRow {
 }
 interface SessionRow extends PrincipalRow {
   csrf_token: string;
+  used_lately: boolean;
 }
 
 const apiKeyBy = (column: 'secret_hash' | 'id'): Statement<ApiKeyRow> => ({
@@ -51,8 +53,9 @@ export const API_KEY = apiKeyBy('secret_hash');
 export const SERVICE_ACCOUNT_TOKEN = tokenBy('secret_hash');
 export const SESSION: Statement<SessionRow> = {
   name: 'session',
-  text: `select s.csrf_token, ${USER_WITH_RIGHTS} from sessions s join users u on u.id = s.user_id
-    where s.id_hash = $1 and s.expires_at > now()`,
+  text: `select s.csrf_token, ${usedLately('s')}, ${USER_WITH_RIGHTS}
+    from sessions s join users u on u.id = s.user_id
+    where s.id_hash = $1 and s.expires_at > now() and s.last_used_at > now() - make_interval(secs => $2)`,
 };
 
 /** The user behind a verified access token. */
@@ -64,7 +67,7 @@ export const IDENTITY: Statement<PrincipalRow> = {
 export async function findCredential<Row extends object>(
   pool: pg.Pool,
   { name, text }: Statement<Row>,
-  ...values: (Buffer | string)[]
+  ...values: (Buffer | string | number)[]
 ): Promise<Row | null> {
   const { rows } = await pool.query<Row>({ name, text, values });
   return rows[0] ?? null;
@@ -80,7 +83,7 @@ export function bindingsOfKey(row: ApiKeyRow): Binding[] {
 export async function refreshBindings(tx: Tx, { credential }: Caller): Promise<Binding[] | null> {
   switch (credential.kind) {
     case 'session': {
-      const row = await findAgain(tx, SESSION, credential.idHash);
+      const row = await findAgain(tx, SESSION, credential.idHash, credential.idleSeconds);
       return row && grantedBindings(row.bindings, null);
     }
     case 'api_key': {
@@ -105,8 +108,22 @@ async function findAgain<Row>(tx: Tx, { text }: Statement<Row>, ...values: unkno
 }
 
 /** Last use is told to the minute, so that a busy key is not written at each request. */
-function usedLately(table: 'k' | 't'): string {
+function usedLately(table: 'k' | 't' | 's'): string {
   return `coalesce(${table}.last_used_at > now() - interval '1 minute', false) as used_lately`;
+}
+
+/** The same for a browser session, with where it was used from. */
+export async function noteSessionUse(
+  pool: pg.Pool,
+  idHash: Buffer,
+  { userAgent, ip }: BrowserDetails,
+): Promise<void> {
+  await pool.query({
+    name: 'note-use-of-session',
+    text: `update sessions set last_used_at = now(), user_agent = $2, ip = $3
+      where id_hash = $1 and last_used_at < now() - interval '1 minute'`,
+    values: [idHash, userAgent, ip],
+  });
 }
 
 /** Notes the use of a credential; two requests at once write once. */

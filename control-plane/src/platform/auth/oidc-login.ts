@@ -7,10 +7,12 @@ import type { Policies } from '../policy/policies.ts';
 import { SIGNATURE_ALGORITHMS } from './access-token.ts';
 import { identityFrom, type Identity } from './identity.ts';
 import { hashSecret } from './secrets.ts';
-import type { OidcSettings, TrustedProvider } from './trusted-providers.ts';
+import type { EndedSession } from './sessions.ts';
+import { isSameIssuer, type OidcSettings, type TrustedProvider } from './trusted-providers.ts';
 
 export interface FinishedLogin {
   identity: Identity;
+  idToken: string;
   returnTo: string;
 }
 
@@ -82,10 +84,25 @@ export class OidcLogin {
         ? claims
         : await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub);
       const identity = { issuer: claims.iss, subject: claims.sub, ...identityFrom(profile, null) };
-      return { identity, returnTo: pending.return_to };
+      return { identity, idToken: tokens.id_token!, returnTo: pending.return_to };
     } catch (error) {
       if (error instanceof Problem) throw error;
       throw loginFailed('The identity provider did not confirm the sign-in.', error);
+    }
+  }
+
+  /** Where to end the session at the provider too; null when it offers no such thing or cannot be asked. */
+  async endSessionUrl({ issuer, idToken }: EndedSession, returnTo: string): Promise<string | null> {
+    if (!issuer || !isSameIssuer(issuer, this.#settings.issuer)) return null;
+    try {
+      const configuration = await this.#trusted.provider.as(this.#trusted.client);
+      if (!isWebUrl(configuration.serverMetadata().end_session_endpoint)) return null;
+      return oidc.buildEndSessionUrl(configuration, {
+        post_logout_redirect_uri: returnTo,
+        ...(idToken ? { id_token_hint: idToken } : {}),
+      }).href;
+    } catch {
+      return null;
     }
   }
 
@@ -102,6 +119,11 @@ export class OidcLogin {
     });
     return payload;
   }
+}
+
+/** The console goes there: it must be a page, never a script. */
+function isWebUrl(text: string | undefined): boolean {
+  return text !== undefined && /^https?:$/.test(URL.parse(text)?.protocol ?? '');
 }
 
 function loginFailed(detail: string, cause?: unknown): Problem {

@@ -447,7 +447,13 @@ export interface Sessions {
   created_at: Generated<Timestamp>;
   csrf_token: string;
   expires_at: Timestamp;
+  id: Generated<string>;
   id_hash: Buffer;
+  ip: Generated<string>;
+  issuer: string | null;
+  last_used_at: Generated<Timestamp>;
+  sealed_id_token: Buffer | null;
+  user_agent: Generated<string>;
   user_id: string;
 }
 

@@ -27,6 +27,7 @@ export const policiesForEveryRow: Record<string, string> = {
   'users: every: gpuaas_auth': 'people are looked up before it is known whose request it is',
   'sessions: every: gpuaas_auth': 'a session is looked up before it is known whose request it is',
   'pending_logins: every: gpuaas_auth': 'a sign-in belongs to nobody until it comes back',
+  'audit_logs: sign_in: gpuaas_auth': 'sign-ins, of people of every tenant; no right to read',
   'audit_logs: every: gpuaas_operator': 'operators read the audit log of the platform and write to it',
   'audit_logs: every: gpuaas_worker': 'workers act for every tenant; they have no right to read it',
   'audit_logs: every: gpuaas_gateway': 'a token decides whose terminal opens; no right to read',
