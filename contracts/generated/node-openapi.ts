@@ -173,7 +173,7 @@ export interface components {
         };
         TaskRefusal: {
             /** @enum {unknown} */
-            code: "signature_invalid" | "wrong_node" | "task_expired" | "task_replayed" | "kind_unknown" | "params_invalid" | "clock_unknown";
+            code: "signature_invalid" | "wrong_node" | "task_expired" | "task_replayed" | "kind_unknown" | "params_invalid";
             detail: string;
             refused_at: components["schemas"]["Timestamp"];
             /** @description What the message said of itself. Nothing here is proven. */
@@ -328,7 +328,7 @@ export interface operations {
                     disks?: components["schemas"]["ObservedDisk"][];
                     /** @description Agent clock minus platform clock as the agent last measured it; null before the first answer. */
                     clock_offset_ms?: number | null;
-                    /** @description Digest of the CA bundle that the agent trusts, so that the platform can send a newer one. */
+                    /** @description SHA-256 of the PEM text of the CA bundle that the agent trusts, so that the platform can send a newer one. */
                     ca_bundle_sha256?: string;
                 };
             };

@@ -76,7 +76,11 @@ it('enrols once, discovers, provisions and releases, and shows each stage', asyn
   await expect
     .poll(() => platform.heartbeats.at(-1)?.vms, { timeout: 8_000 })
     .toMatchObject([{ state: 'running' }]);
-  expect(platform.heartbeats.at(-1)?.leases).toHaveLength(4);
+  const facts = platform.heartbeats.at(-1);
+  expect(facts?.leases).toHaveLength(4);
+  expect(facts?.gpus?.map(({ state }) => state)).toEqual(Array(8).fill('ok'));
+  expect(facts?.disks).toHaveLength(8);
+  expect(Math.abs(facts?.clock_offset_ms ?? NaN)).toBeLessThan(5_000);
   expect((await readdir(join(dir, 'slices', params.allocation_id))).sort()).toEqual([
     'meta-data.yaml',
     'user-data.yaml',
@@ -193,6 +197,18 @@ it('runs only what is signed, its own, known, valid, in time and new', async () 
   expect(told).not.toContain(forged.task.task_id);
   expect(told).not.toContain(alien.task_id);
   expect(told.filter((id) => id === good.task.task_id)).toHaveLength(1);
+  const refused = (): string[] => platform.refusals.map(({ code }) => code).toSorted();
+  await expect
+    .poll(refused, { timeout: 10_000 })
+    .toEqual([
+      'kind_unknown',
+      'params_invalid',
+      'signature_invalid',
+      'task_expired',
+      'task_replayed',
+      'task_replayed',
+      'wrong_node',
+    ]);
 }, 30_000);
 
 it('stops a task that was handed to a later attempt', async () => {

@@ -1,3 +1,4 @@
+import { pause } from './backoff.ts';
 import type { AgentConfig } from './config.ts';
 import { createControlPlane } from './control-plane.ts';
 import { createCrashPoint } from './crash-point.ts';
@@ -5,65 +6,95 @@ import { ensureFolder } from './durable-file.ts';
 import { beat } from './heartbeat.ts';
 import { openHost } from './host/open-host.ts';
 import { ensureIdentity } from './identity/ensure-identity.ts';
-import { keepIdentityFresh } from './identity/renew.ts';
+import { createIdentityKeeper } from './identity/keep-identity.ts';
 import { reasonOf, type Logger } from './log.ts';
+import { createPlatformClock, type PlatformClock } from './platform-clock.ts';
 import { openSlotLeases } from './slot-leases.ts';
 import { deliverOutcome } from './tasks/deliver-outcome.ts';
 import { openJournal, type Journal } from './tasks/journal.ts';
+import { openRefusals } from './tasks/refusals.ts';
 import { pullTasks } from './tasks/task-loop.ts';
 import { createTaskRunner } from './tasks/task-runner.ts';
-import { pause } from './backoff.ts';
 import { GuestStreams } from './tunnel/guest-streams.ts';
 import { keepTunnel } from './tunnel/tunnel.ts';
 
 const PRUNE_EVERY_MS = 3_600_000;
 
-/** Runs until the signal fires. VMs go on without the agent. */
-export async function runAgent(config: AgentConfig, log: Logger, stop: AbortController): Promise<void> {
+export interface AgentRun {
+  config: AgentConfig;
+  log: Logger;
+  stop: AbortController;
+  /** Ends this agent as kill -9 would: nothing is finished, nothing is told. */
+  die: () => void;
+}
+
+/** Runs until the signal fires; throws when a part breaks. VMs go on without the agent. */
+export async function runAgent({ config, log, stop, die }: AgentRun): Promise<void> {
   const { signal } = stop;
   await ensureFolder(config.dir);
   // VMs come back with the host, even when the platform cannot be reached.
-  const host = await openHost(config, log);
+  const { host, link, localTime, atStage, watch } = await openHost(config, log, die);
+  const clock = createPlatformClock(localTime);
   const identity = await ensureIdentity(config, log, signal);
-  const controlPlane = createControlPlane(config.server, identity);
-  const [leases, journal] = await Promise.all([openSlotLeases(config.dir), openJournal(config.dir)]);
+  const keeper = createIdentityKeeper({ config, clock, log });
+  const controlPlane = createControlPlane({
+    server: config.server,
+    identity,
+    clock,
+    link,
+    onCall: keeper.noteCall,
+  });
+  const [leases, journal, refusals] = await Promise.all([
+    openSlotLeases(config.dir),
+    openJournal(config.dir),
+    openRefusals(config.dir),
+  ]);
   const streams = new GuestStreams();
+  const crashPoint = createCrashPoint(config.dir, config.crashAt, die);
   const runner = createTaskRunner({
     controlPlane,
     journal,
+    refusals,
+    clock,
     tools: { host, leases, streams, dir: config.dir },
-    crashPoint: createCrashPoint(config.dir, config.crashAt),
+    crashPoint(kind, stage) {
+      crashPoint(kind, stage);
+      atStage();
+    },
     log,
     signal,
   });
   log.info({ node_id: identity.node_id, boot_id: host.bootId, server: config.server.origin }, 'agent ready');
 
-  const onExpired = (): void => {
-    log.fatal('the certificate has expired and could not be renewed; enrol this host anew');
-    process.exitCode = 1;
-    stop.abort();
-  };
+  const tunnel = { host, streams, identity: () => controlPlane.identity, now: clock.now, log };
   const parts = [
-    beat({ host, leases, controlPlane, log }, signal),
+    beat({ host, leases, controlPlane, clock, keeper, log }, signal),
     pullTasks({ controlPlane, runner, log, signal }),
-    keepTunnel(config.server, { host, streams, identity: () => controlPlane.identity, log }, signal),
-    keepIdentityFresh(identity, { ...config, controlPlane, log, signal, onExpired }),
-    pruneJournal(journal, signal),
+    keepTunnel(config.server, tunnel, link, signal),
+    keeper.keep(controlPlane, signal),
+    refusals.deliver(controlPlane, log, signal),
+    pruneJournal(journal, clock, signal),
+    watch(signal),
     ...journal.undelivered().map((entry) => deliverOutcome(entry, { controlPlane, journal, log, signal })),
   ];
-  await Promise.all(parts.map((part) => part.catch(failLoudly)));
+  let broken: unknown = null;
+  await Promise.all(
+    parts.map((part) =>
+      part.catch((error: unknown) => {
+        log.fatal({ reason: reasonOf(error) }, 'a part of the agent broke');
+        broken ??= error;
+        stop.abort();
+      }),
+    ),
+  );
   controlPlane.close();
-
-  function failLoudly(error: unknown): void {
-    log.fatal({ reason: reasonOf(error) }, 'a part of the agent broke');
-    process.exitCode = 1;
-    stop.abort();
-  }
+  if (broken !== null) throw broken;
 }
 
-async function pruneJournal(journal: Journal, signal: AbortSignal): Promise<void> {
+async function pruneJournal(journal: Journal, clock: PlatformClock, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await journal.prune(new Date());
-    await pause(PRUNE_EVERY_MS, signal);
+    // By this host's clock alone a replay could be forgotten too early.
+    if (clock.offsetMs() !== null) await journal.prune(clock.now());
+    await pause(clock.offsetMs() === null ? 60_000 : PRUNE_EVERY_MS, signal);
   }
 }

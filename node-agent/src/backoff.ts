@@ -12,7 +12,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Full-jitter exponential delays, so that a fleet does not come back in step. */
+/** Exponential delays of which half is chance, so that a fleet does not come back in step. */
 export class Backoff {
   readonly #base: number;
   readonly #cap: number;

@@ -3,11 +3,15 @@ import type { components, operations } from '@gpuaas/contracts/generated/node-op
 import { isSuccess, postJson, ServerRefusedError, type JsonAnswer } from './http-json.ts';
 import type { NodeIdentity } from './identity/enrol.ts';
 import type { Identity } from './identity/identity.ts';
+import type { Link } from './link.ts';
+import type { PlatformClock } from './platform-clock.ts';
 
 export type SignedTask = components['schemas']['SignedTask'];
 export type TaskOutcome = components['schemas']['TaskOutcome'];
+export type TaskRefusalReport = components['schemas']['TaskRefusal'];
 export type Progress = operations['reportTaskProgress']['requestBody']['content']['application/json'];
 export type Heartbeat = operations['heartbeat']['requestBody']['content']['application/json'];
+export type HeartbeatAnswer = operations['heartbeat']['responses']['200']['content']['application/json'];
 
 export interface TaskCall {
   task_id: string;
@@ -20,24 +24,44 @@ export interface ControlPlane {
   claimTask(waitSeconds: number, signal: AbortSignal): Promise<SignedTask | null>;
   reportProgress(task: TaskCall, progress: Progress): Promise<void>;
   completeTask(task: TaskCall, outcome: TaskOutcome): Promise<void>;
-  heartbeat(body: Heartbeat): Promise<void>;
+  reportRefusal(refusal: TaskRefusalReport): Promise<void>;
+  heartbeat(body: Heartbeat): Promise<HeartbeatAnswer>;
   renew(csrPem: string): Promise<NodeIdentity>;
   useIdentity(identity: Identity): void;
   close(): void;
+}
+
+export interface ControlPlaneOptions {
+  server: URL;
+  identity: Identity;
+  clock: PlatformClock;
+  link: Link;
+  /** Told how every call ended: with null, or with what went wrong. */
+  onCall: (error: unknown) => void;
 }
 
 const CALL_MS = 10_000;
 /** On top of the server's own waiting time. */
 const CLAIM_GRACE_MS = 10_000;
 
-export function createControlPlane(server: URL, first: Identity): ControlPlane {
-  let identity = first;
-  let agent = mutualTls(first);
+export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
+  const { server, clock, link, onCall } = options;
+  let { identity } = options;
+  let agent = mutualTls(identity);
 
   async function post(path: string, body: unknown, extra: PostExtra = {}): Promise<JsonAnswer> {
-    const answer = await postJson({ url: new URL(path, server), body, agent, timeoutMs: CALL_MS, ...extra });
-    if (!isSuccess(answer)) throw new ServerRefusedError(path, answer);
-    return answer;
+    try {
+      const signal = extra.signal ? AbortSignal.any([extra.signal, link.signal()]) : link.signal();
+      const call = { url: new URL(path, server), body, agent, timeoutMs: CALL_MS, ...extra, signal };
+      const answer = await postJson(call);
+      clock.noteDate(answer.date);
+      if (!isSuccess(answer)) throw new ServerRefusedError(path, answer);
+      onCall(null);
+      return answer;
+    } catch (error) {
+      if (!extra.signal?.aborted) onCall(error);
+      throw error;
+    }
   }
 
   return {
@@ -55,8 +79,14 @@ export function createControlPlane(server: URL, first: Identity): ControlPlane {
     async completeTask(task, outcome) {
       await post(`/node/v1/tasks/${task.task_id}/complete`, outcome, { correlationId: task.correlation_id });
     },
+    async reportRefusal(refusal) {
+      await post('/node/v1/refusals', refusal);
+    },
     async heartbeat(body) {
-      await post('/node/v1/heartbeat', body);
+      const sentAt = clock.localNow();
+      const answer = (await post('/node/v1/heartbeat', body)).body as HeartbeatAnswer;
+      clock.noteTime(answer.server_time, sentAt);
+      return answer;
     },
     async renew(csrPem) {
       return (await post('/node/v1/renew', { csr_pem: csrPem })).body as NodeIdentity;

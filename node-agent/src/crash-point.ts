@@ -5,10 +5,10 @@ import { isErrno } from './durable-file.ts';
 export type CrashPoint = (kind: string, stage: string) => void;
 
 /** For tests: dies like a pulled plug at `<kind>:<stage>`, once per state folder. */
-export function createCrashPoint(dir: string, crashAt: string | null): CrashPoint {
+export function createCrashPoint(dir: string, crashAt: string | null, die: () => void): CrashPoint {
   return (kind, stage) => {
     if (crashAt !== `${kind}:${stage}`) return;
-    if (leaveMarker(join(dir, 'crash-points'), `${kind}.${stage}`)) process.kill(process.pid, 'SIGKILL');
+    if (leaveMarker(join(dir, 'crash-points'), `${kind}.${stage}`)) die();
   };
 }
 

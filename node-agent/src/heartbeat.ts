@@ -3,38 +3,49 @@ import { pause } from './backoff.ts';
 import type { ControlPlane, Heartbeat } from './control-plane.ts';
 import type { Host } from './host/host.ts';
 import { reasonOf, type Logger } from './log.ts';
+import { bundleDigest } from './identity/ca-bundle.ts';
+import type { IdentityKeeper } from './identity/keep-identity.ts';
+import type { PlatformClock } from './platform-clock.ts';
 import type { SlotLeases } from './slot-leases.ts';
 
 const EVERY_MS = 5_000;
+/** A fleet that came up together must not beat together. */
+const JITTER = 0.2;
 
 export interface HeartbeatSources {
   host: Host;
   leases: SlotLeases;
   controlPlane: ControlPlane;
+  clock: PlatformClock;
+  keeper: IdentityKeeper;
   log: Logger;
 }
 
-/** Tells what is observed here, at once and then every five seconds; a missed beat is simply followed by the next. */
+/** Tells what is observed here, at once and then about every five seconds; a missed beat is simply followed by the next. */
 export async function beat(sources: HeartbeatSources, signal: AbortSignal): Promise<void> {
   let heard = true;
   while (!signal.aborted) {
     try {
-      await sources.controlPlane.heartbeat(await observe(sources));
+      const answer = await sources.controlPlane.heartbeat(await observe(sources));
       if (!heard) sources.log.info('heartbeat heard again');
       heard = true;
+      if (answer.ca_bundle_pem) await sources.keeper.trustBundle(answer.ca_bundle_pem);
+      if (answer.renew_certificate) sources.keeper.renewSoon();
     } catch (error) {
       if (heard && !signal.aborted) sources.log.warn({ reason: reasonOf(error) }, 'heartbeat not heard');
       heard = false;
     }
-    await pause(EVERY_MS, signal);
+    await pause(EVERY_MS * (1 - JITTER / 2 + Math.random() * JITTER), signal);
   }
 }
 
-async function observe({ host, leases }: HeartbeatSources): Promise<Heartbeat> {
+async function observe({ host, leases, clock, controlPlane }: HeartbeatSources): Promise<Heartbeat> {
   return {
     boot_id: host.bootId,
     agent_version: AGENT_VERSION,
-    agent_time: new Date().toISOString(),
+    agent_time: clock.localNow().toISOString(),
+    clock_offset_ms: clock.offsetMs(),
+    ca_bundle_sha256: bundleDigest(controlPlane.identity.ca_bundle_pem),
     leases: (await leases.list()).map(({ slot_id, allocation_id }) => ({ slot_id, allocation_id })),
     vms: await host.listVms(),
     ...(await host.observeDevices()),

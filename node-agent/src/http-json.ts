@@ -14,6 +14,8 @@ export interface JsonRequest {
 export interface JsonAnswer {
   status: number;
   body: unknown;
+  /** The date header: when the server wrote the answer, by its own clock. */
+  date: string | undefined;
 }
 
 /** The server answered, but not with a success. */
@@ -60,7 +62,8 @@ export function postJson(call: JsonRequest): Promise<JsonAnswer> {
       });
       incoming.on('error', reject);
       incoming.on('end', () => {
-        resolve({ status: incoming.statusCode ?? 0, body: parseBody(Buffer.concat(chunks)) });
+        const { statusCode = 0, headers } = incoming;
+        resolve({ status: statusCode, body: parseBody(Buffer.concat(chunks)), date: headers.date });
       });
     });
     outgoing.on('error', (error) => {

@@ -32,7 +32,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 try {
-  await runAgent(config, log, stop);
+  await runAgent({ config, log, stop, die: () => process.kill(process.pid, 'SIGKILL') });
 } catch (error) {
   log.fatal({ reason: reasonOf(error) }, 'agent cannot run');
   process.exitCode = 1;

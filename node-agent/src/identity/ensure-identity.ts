@@ -3,34 +3,39 @@ import type { AgentConfig } from '../config.ts';
 import { ServerRefusedError } from '../http-json.ts';
 import { reasonOf, type Logger } from '../log.ts';
 import { enrol } from './enrol.ts';
+import { enrolmentTokenFile, readTokenFile, removeTokenFile } from './enrolment-token-file.ts';
 import { isValidAt, loadIdentity, saveIdentity, type Identity } from './identity.ts';
 import { AuthorityMismatchError } from './pinned-authority.ts';
 
 export class NoIdentityError extends Error {}
 
-/** The identity on disk while it is valid, else a new one for the token. Waits for a server that is not up yet. */
+/**
+ * The identity on disk, or one for the token. An old identity is better than none: this host's clock may be
+ * wrong, and only the platform knows whether it still counts.
+ */
 export async function ensureIdentity(
   config: AgentConfig,
   log: Logger,
   signal: AbortSignal,
 ): Promise<Identity> {
   const stored = await loadIdentity(config.dir);
-  if (stored && isValidAt(stored, new Date())) return stored;
-  if (!config.token) {
+  const token = config.token ?? (await readTokenFile(config.dir));
+  if (stored && (!token || isValidAt(stored, new Date()))) return stored;
+  if (!token) {
     throw new NoIdentityError(
-      stored
-        ? 'the certificate has expired; mint a new enrolment token and set GPUAAS_AGENT_TOKEN'
-        : 'this host is not enrolled; mint an enrolment token and set GPUAAS_AGENT_TOKEN',
+      `this host is not enrolled; mint an enrolment token for ${config.hostname} and set GPUAAS_AGENT_TOKEN ` +
+        `or write it to ${enrolmentTokenFile(config.dir)}`,
     );
   }
   const backoff = new Backoff(500, 10_000);
   while (!signal.aborted) {
     try {
-      const identity = await enrol(config.server, config.token, config.hostname);
-      await saveIdentity(config.dir, identity);
-      log.info({ node_id: identity.node_id }, 'enrolled');
-      return identity;
+      return await enrolAnew(config, token, log);
     } catch (error) {
+      if (isFinal(error) && stored) {
+        log.warn({ reason: reasonOf(error) }, 'the token was refused; trying the identity on disk');
+        return stored;
+      }
       if (isFinal(error)) throw new NoIdentityError(`enrolment failed: ${reasonOf(error)}`);
       log.warn({ reason: reasonOf(error) }, 'enrolment not possible yet');
       await backoff.wait(signal);
@@ -39,7 +44,21 @@ export async function ensureIdentity(
   throw new NoIdentityError('stopped before enrolment');
 }
 
-function isFinal(error: unknown): boolean {
+/** Trades a token for an identity and keeps it; a token file has then done its work. */
+export async function enrolAnew(
+  { server, dir, hostname }: Pick<AgentConfig, 'server' | 'dir' | 'hostname'>,
+  token: string,
+  log: Logger,
+): Promise<Identity> {
+  const identity = await enrol(server, token, hostname);
+  await saveIdentity(dir, identity);
+  await removeTokenFile(dir);
+  log.info({ node_id: identity.node_id }, 'enrolled');
+  return identity;
+}
+
+/** Trying again with the same token would change nothing. */
+export function isFinal(error: unknown): boolean {
   if (error instanceof AuthorityMismatchError) return true;
   return error instanceof ServerRefusedError && error.status < 500 && error.status !== 429;
 }

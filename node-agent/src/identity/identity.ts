@@ -20,6 +20,11 @@ export function identityFile(dir: string): string {
   return join(dir, 'identity.json');
 }
 
+/** There while the platform and this host do not accept each other, with what to do about it. */
+export function identityProblemFile(dir: string): string {
+  return join(dir, 'identity-problem.json');
+}
+
 export async function loadIdentity(dir: string): Promise<Identity | null> {
   return await readJson<Identity>(identityFile(dir));
 }

@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { verifyCanonical } from '@gpuaas/contracts/signing';
 import { isTaskKind, parseTaskParams, type TaskKind, type TaskParams } from '@gpuaas/contracts/tasks';
-import type { SignedTask } from '../control-plane.ts';
+import type { SignedTask, TaskRefusalReport } from '../control-plane.ts';
 import { reasonOf } from '../log.ts';
 
 export type Task = SignedTask['task'];
@@ -10,13 +10,7 @@ export type CheckedTask = {
   [K in TaskKind]: { task: Task; kind: K; params: TaskParams[K] };
 }[TaskKind];
 
-export type TaskRefusal =
-  | 'signature_invalid'
-  | 'wrong_node'
-  | 'task_expired'
-  | 'task_replayed'
-  | 'kind_unknown'
-  | 'params_invalid';
+export type TaskRefusal = TaskRefusalReport['code'];
 
 export type Verdict<T> = { ok: true; value: T } | { ok: false; code: TaskRefusal; detail: string };
 

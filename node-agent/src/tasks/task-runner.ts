@@ -2,10 +2,12 @@ import type { TaskKind } from '@gpuaas/contracts/tasks';
 import type { ControlPlane, SignedTask } from '../control-plane.ts';
 import type { CrashPoint } from '../crash-point.ts';
 import type { Logger } from '../log.ts';
+import type { PlatformClock } from '../platform-clock.ts';
 import { checkContent, checkOrigin, type CheckedTask, type Task } from './check-task.ts';
 import { deliverOutcome } from './deliver-outcome.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import { createProgressReporter, type ProgressReporter, type Stage } from './progress-reporter.ts';
+import type { Refusals } from './refusals.ts';
 import { failed, runTask } from './run-task.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { TaskContext, TaskTools } from './task-context.ts';
@@ -14,6 +16,8 @@ export interface TaskRunnerOptions {
   controlPlane: ControlPlane;
   journal: Journal;
   tools: TaskTools;
+  refusals: Refusals;
+  clock: PlatformClock;
   crashPoint: CrashPoint;
   log: Logger;
   signal: AbortSignal;
@@ -37,15 +41,18 @@ interface Run {
 }
 
 export function createTaskRunner(options: TaskRunnerOptions): TaskRunner {
-  const { controlPlane, journal, log, signal } = options;
+  const { controlPlane, journal, refusals, clock, log, signal } = options;
   const running = new Map<string, Run>();
   const queue = new SerialQueue();
 
   async function accept(signed: SignedTask): Promise<void> {
     const { node_id, signing_public_key_pem } = controlPlane.identity;
     const origin = checkOrigin(signed, node_id, signing_public_key_pem);
-    // The platform cannot be told about a task that it may never have written.
-    if (!origin.ok) return log.error({ code: origin.code, detail: origin.detail }, 'task dropped');
+    if (!origin.ok) {
+      // Only for the audit: who sent this must not be able to end a real task by its id.
+      log.error({ code: origin.code, detail: origin.detail }, 'task dropped');
+      return await refusals.add(signed, origin.code, origin.detail, clock.now());
+    }
     const task = origin.value;
     const taskLog = log.child({
       task_id: task.task_id,
@@ -54,12 +61,16 @@ export function createTaskRunner(options: TaskRunnerOptions): TaskRunner {
     });
 
     const admission = await journal.admit(task);
-    if (admission.verdict === 'replayed') return await refuseReplay(task, admission.detail, taskLog);
+    if (admission.verdict === 'replayed') {
+      await refusals.add(signed, 'task_replayed', admission.detail, clock.now());
+      return await refuseReplay(task, admission.detail, taskLog);
+    }
     if (admission.verdict === 'deliver') return await deliver(admission.entry);
 
-    const content = checkContent(task, new Date());
+    const content = checkContent(task, clock.now());
     if (!content.ok) {
       taskLog.warn({ code: content.code, detail: content.detail }, 'task refused');
+      await refusals.add(signed, content.code, content.detail, clock.now());
       return await deliver(await journal.finish(task.task_id, failed(content.code, content.detail, null)));
     }
 
@@ -113,6 +124,7 @@ export function createTaskRunner(options: TaskRunnerOptions): TaskRunner {
       stage(stage, message) {
         stop.throwIfAborted();
         options.crashPoint(checked.kind, stage);
+        stop.throwIfAborted();
         taskLog.info({ stage }, message);
         reporter.update(stage, 0, message);
         return { signal: stop, percent: (percent, text = message) => reporter.update(stage, percent, text) };

@@ -9,7 +9,14 @@ import { signCanonical } from '@gpuaas/contracts/signing';
 import type { TaskKind, TaskParams } from '@gpuaas/contracts/tasks';
 import { TUNNEL_PATH } from '@gpuaas/contracts/tunnel';
 import { createWebSocketStream, WebSocketServer } from 'ws';
-import type { Heartbeat, Progress, SignedTask, TaskOutcome } from '../control-plane.ts';
+import type {
+  Heartbeat,
+  HeartbeatAnswer,
+  Progress,
+  SignedTask,
+  TaskOutcome,
+  TaskRefusalReport,
+} from '../control-plane.ts';
 import { asSocket } from '@gpuaas/contracts/socket-pair';
 import { createTestAuthority, type TestAuthority } from './test-authority.ts';
 
@@ -23,6 +30,11 @@ export interface FakeControlPlane {
   heartbeats: Heartbeat[];
   progress: (Progress & { task_id: string })[];
   outcomes: (TaskOutcome & { task_id: string })[];
+  refusals: TaskRefusalReport[];
+  /** Goes into every answer to a heartbeat. */
+  heartbeatAnswer: Partial<HeartbeatAnswer>;
+  /** What enrolment and renewal hand out; the CA itself at first. */
+  caBundlePem: string;
   enrolments: number;
   renewals: number;
   /** The status for the next calls of a path, before the real answer. */
@@ -33,8 +45,12 @@ export interface FakeControlPlane {
   close(): Promise<void>;
 }
 
-export async function startFakeControlPlane(): Promise<FakeControlPlane> {
-  const authority = await createTestAuthority();
+/** On a given port it takes the place of an earlier one, with a CA and a memory of its own. */
+export async function startFakeControlPlane(
+  port = 0,
+  given: TestAuthority | null = null,
+): Promise<FakeControlPlane> {
+  const authority = given ?? (await createTestAuthority());
   const queued: SignedTask[] = [];
   const waiting: (() => void)[] = [];
   const gateways: ClientHttp2Session[] = [];
@@ -57,6 +73,9 @@ export async function startFakeControlPlane(): Promise<FakeControlPlane> {
     heartbeats: [],
     progress: [],
     outcomes: [],
+    refusals: [],
+    heartbeatAnswer: {},
+    caBundlePem: authority.caPem,
     enrolments: 0,
     renewals: 0,
     refuse: [],
@@ -138,7 +157,11 @@ export async function startFakeControlPlane(): Promise<FakeControlPlane> {
     if (path === '/node/v1/enroll' || path === '/node/v1/renew') return await issue(path, body, response);
     if (path === '/node/v1/heartbeat') fake.heartbeats.push(body as unknown as Heartbeat);
     if (path === '/node/v1/heartbeat')
-      return answer(response, 200, { server_time: new Date().toISOString() });
+      return answer(response, 200, { server_time: new Date().toISOString(), ...fake.heartbeatAnswer });
+    if (path === '/node/v1/refusals') {
+      fake.refusals.push(body as unknown as TaskRefusalReport);
+      return answer(response, 204, null);
+    }
     if (path === '/node/v1/tasks/claim') return await claim(response);
     if (taskId && call === 'progress')
       fake.progress.push({ task_id: taskId, ...(body as unknown as Progress) });
@@ -154,7 +177,7 @@ export async function startFakeControlPlane(): Promise<FakeControlPlane> {
     answer(response, 201, {
       node_id: fake.nodeId,
       certificate_pem: await authority.issueNode(String(body['csr_pem']), fake.nodeId, fake.lifetimeMs),
-      ca_bundle_pem: authority.caPem,
+      ca_bundle_pem: fake.caBundlePem,
       signing_public_key_pem: authority.signing.publicKeyPem,
     });
   }
@@ -171,7 +194,7 @@ export async function startFakeControlPlane(): Promise<FakeControlPlane> {
     answer(response, next ? 200 : 204, next ?? null);
   }
 
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   fake.url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return fake;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { readConfig } from '../config.ts';
 import type { Host, Step } from '../host/host.ts';
+import { openFaults } from '../host/simulated/faults.ts';
 import { openSimulatedHost } from '../host/simulated/simulated-host.ts';
 import { openSlotLeases } from '../slot-leases.ts';
 import type { TaskContext, TaskTools } from '../tasks/task-context.ts';
@@ -29,7 +30,8 @@ export async function openTestHost(faults = ''): Promise<TestHost> {
     GPUAAS_SIM_SPEED: '0',
     GPUAAS_SIM_FAULTS: faults,
   });
-  const host = await openSimulatedHost(config, silent);
+  const { has } = openFaults(dir, HOSTNAME, config.simulation.faults);
+  const host = await openSimulatedHost(config, has, silent);
   const stages: string[] = [];
   const { signal } = new AbortController();
   const step: Step = { signal, percent: () => undefined };
@@ -47,7 +49,7 @@ export async function openTestHost(faults = ''): Promise<TestHost> {
         return step;
       },
     },
-    reopen: () => openSimulatedHost(config, silent),
+    reopen: () => openSimulatedHost(config, has, silent),
     async close() {
       for (const vm of await host.listVms()) await host.removeVm(vm.allocation_id, 0, step);
       await rm(dir, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { createHash, generateKeyPairSync, KeyObject } from 'node:crypto';
+import { createHash, generateKeyPairSync, KeyObject, randomUUID } from 'node:crypto';
 import {
   BasicConstraintsExtension,
   ExtendedKeyUsageExtension,
@@ -25,7 +25,8 @@ export interface TestAuthority {
 export async function createTestAuthority(): Promise<TestAuthority> {
   const caKeys = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
   const ca = await X509CertificateGenerator.createSelfSigned({
-    name: 'CN=test CA',
+    // Two CAs in one bundle must not share a name, or OpenSSL may try the wrong one.
+    name: `CN=test CA ${randomUUID()}`,
     keys: caKeys,
     signingAlgorithm: ALGORITHM,
     notBefore: new Date(Date.now() - 60_000),

@@ -17,6 +17,8 @@ export interface StreamServer {
   host: Host;
   streams: GuestStreams;
   identity: () => Identity;
+  /** The platform's time, by which it dates its grants. */
+  now: () => Date;
   log: Logger;
 }
 
@@ -48,7 +50,7 @@ async function open(
   server: StreamServer,
 ): Promise<void> {
   if (headers[':method'] !== 'CONNECT') return refuse(stream, 405, 'connect_only', server.log);
-  const verdict = checkGrant(headers[GRANT_HEADER], server.identity(), new Date());
+  const verdict = checkGrant(headers[GRANT_HEADER], server.identity(), server.now());
   if (!verdict.ok) return refuse(stream, verdict.status, verdict.reason, server.log);
   const { allocation_id, port, grant_id, user_id } = verdict.grant;
   const log = server.log.child({ allocation_id, grant_id, user_id, port });

@@ -14,6 +14,7 @@ import { identityFrom } from '../identity/enrol.ts';
 import { startFakeControlPlane, type FakeControlPlane } from '../testing/fake-control-plane.ts';
 import { silent } from '../testing/simulated-host.ts';
 import { GuestStreams } from './guest-streams.ts';
+import { UNCUT } from '../link.ts';
 import { keepTunnel } from './tunnel.ts';
 
 const allocationId = randomUUID();
@@ -45,7 +46,8 @@ beforeAll(async () => {
   const host = { openGuestPort } as unknown as Host;
   tunnel = keepTunnel(
     new URL(platform.url),
-    { host, streams, identity: () => identity, log: silent },
+    { host, streams, identity: () => identity, now: () => new Date(), log: silent },
+    UNCUT,
     stop.signal,
   );
   await platform.gateway();

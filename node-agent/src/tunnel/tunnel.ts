@@ -3,6 +3,7 @@ import { TUNNEL_PATH } from '@gpuaas/contracts/tunnel';
 import { createWebSocketStream, WebSocket } from 'ws';
 import { Backoff } from '../backoff.ts';
 import type { Identity } from '../identity/identity.ts';
+import type { Link } from '../link.ts';
 import { reasonOf } from '../log.ts';
 import { serveStreams, type StreamServer } from './serve-streams.ts';
 import { asSocket } from '@gpuaas/contracts/socket-pair';
@@ -14,12 +15,17 @@ const HANDSHAKE_MS = 10_000;
 const STABLE_MS = 10_000;
 
 /** Keeps the one outbound connection to the gateway until the signal fires. */
-export async function keepTunnel(server: URL, streams: StreamServer, signal: AbortSignal): Promise<void> {
+export async function keepTunnel(
+  server: URL,
+  streams: StreamServer,
+  link: Link,
+  signal: AbortSignal,
+): Promise<void> {
   const backoff = new Backoff(500, 15_000);
   while (!signal.aborted) {
     const started = Date.now();
     try {
-      await holdTunnel(server, streams, signal);
+      await holdTunnel(server, streams, AbortSignal.any([signal, link.signal()]));
       streams.log.info('tunnel closed');
     } catch (error) {
       if (!signal.aborted) streams.log.warn({ reason: reasonOf(error) }, 'tunnel lost');
@@ -30,6 +36,7 @@ export async function keepTunnel(server: URL, streams: StreamServer, signal: Abo
 }
 
 async function holdTunnel(server: URL, streams: StreamServer, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
   const socket = openSocket(server, streams.identity());
   const cut = (): void => socket.terminate();
   signal.addEventListener('abort', cut, { once: true });

@@ -11,13 +11,17 @@ interface BootRecord {
 
 /** The same over agent restarts, another one after the simulated machine was without power. */
 export async function currentBootId(dir: string, supervisorBootId: string | null): Promise<string> {
-  const file = join(dir, 'boot.json');
+  const file = bootFile(dir);
   const power_on = supervisorBootId ?? machineBootId();
   const known = await readJson<BootRecord>(file);
   if (known?.power_on === power_on) return known.boot_id;
   const record: BootRecord = { power_on, boot_id: randomUUID() };
   await writeDurable(file, `${JSON.stringify(record)}\n`);
   return record.boot_id;
+}
+
+export function bootFile(dir: string): string {
+  return join(dir, 'boot.json');
 }
 
 function machineBootId(): string {

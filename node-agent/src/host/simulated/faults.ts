@@ -1,15 +1,28 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SIMULATED_FAULTS, unknownFaults, type SimulatedFault } from '@gpuaas/contracts/simulated-faults';
 
 export type HasFault = (fault: SimulatedFault) => boolean;
 
+export interface Faults {
+  has: HasFault;
+  /** Takes away a fault that happens once, before it happens. */
+  consume(fault: SimulatedFault): void;
+}
+
 /** A fault is named `wipe_fails`, or `wipe_fails@sim-h200-02` for one host. The file `faults` overrides at run time. */
-export function createFaults(dir: string, hostname: string, configured: readonly string[]): HasFault {
+export function openFaults(dir: string, hostname: string, configured: readonly string[]): Faults {
   for (const name of configured) checkName(name);
-  return (fault) => {
-    const names = readOverride(join(dir, 'faults')) ?? configured;
-    return names.some((name) => name === fault || name === `${fault}@${hostname}`);
+  const file = join(dir, 'faults');
+  const current = (): readonly string[] => readOverride(file) ?? configured;
+  const means = (name: string, fault: SimulatedFault): boolean =>
+    name === fault || name === `${fault}@${hostname}`;
+  return {
+    has: (fault) => current().some((name) => means(name, fault)),
+    consume(fault) {
+      const left = current().filter((name) => !means(name, fault));
+      writeFileSync(file, `${left.join('\n')}\n`, { mode: 0o600 });
+    },
   };
 }
 

@@ -10,7 +10,7 @@ import { currentBootId } from './boot-id.ts';
 import { checkBundle } from './check-bundle.ts';
 import { checkSimulatedPrerequisites } from './check-prerequisites.ts';
 import { openDisks } from './disks.ts';
-import { createFaults } from './faults.ts';
+import type { HasFault } from './faults.ts';
 import { ensureHostKey, fingerprintOf } from './guest/host-key.ts';
 import { describeHardware } from './hardware.ts';
 import { observeSimulatedDevices } from './observe-devices.ts';
@@ -26,10 +26,9 @@ const GUEST_DEADLINE_MS = 30_000;
 const SSH_PORT = 22;
 
 /** An HGX H200 machine of which only the hardware and the hypervisor are made up. */
-export async function openSimulatedHost(config: AgentConfig, log: Logger): Promise<Host> {
+export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault, log: Logger): Promise<Host> {
   const { dir, hostname, simulation } = config;
   const hardware = describeHardware(hostname);
-  const hasFault = createFaults(dir, hostname, simulation.faults);
   const pace = createPace(simulation.speed);
   const disks = openDisks(dir);
   const vms = await openVms(dir, simulation.powerFd);

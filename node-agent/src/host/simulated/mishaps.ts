@@ -1,0 +1,62 @@
+import { rm } from 'node:fs/promises';
+import { pause } from '../../backoff.ts';
+import { createLink, type Link } from '../../link.ts';
+import type { Logger } from '../../log.ts';
+import type { Faults } from './faults.ts';
+import { bootFile } from './boot-id.ts';
+import { openVms } from './vms.ts';
+
+/** Faults that befall the agent and its machine rather than a task: clock, network, sudden death, reboot. */
+export interface Mishaps {
+  link: Link;
+  localTime(): number;
+  /** Called at each stage of a task: under `agent_dies` the agent ends here, once. */
+  atStage(): void;
+  /** Looks for faults that were set at run time, until the signal fires. */
+  watch(signal: AbortSignal): Promise<void>;
+}
+
+export interface MishapOptions {
+  dir: string;
+  faults: Faults;
+  /** Ends the agent as kill -9 would. */
+  die: () => void;
+  log: Logger;
+}
+
+const LOOK_EVERY_MS = 500;
+const DAY_MS = 86_400_000;
+
+export function createMishaps({ dir, faults, die, log }: MishapOptions): Mishaps {
+  const link = createLink();
+
+  async function reboot(): Promise<void> {
+    log.warn('the simulated host reboots');
+    faults.consume('host_reboot');
+    const vms = await openVms(dir, null);
+    const { signal } = new AbortController();
+    for (const { plan } of await vms.list()) await vms.stop(plan.allocation_id, 0, signal);
+    await rm(bootFile(dir), { force: true });
+    die();
+  }
+
+  return {
+    link,
+    localTime() {
+      if (faults.has('clock_skew')) return Date.now() + DAY_MS;
+      return faults.has('clock_skew_back') ? Date.now() - DAY_MS : Date.now();
+    },
+    atStage() {
+      if (!faults.has('agent_dies')) return;
+      faults.consume('agent_dies');
+      die();
+    },
+    async watch(signal) {
+      while (!signal.aborted) {
+        link.set(faults.has('network_cut'));
+        if (faults.has('host_reboot')) await reboot();
+        await pause(LOOK_EVERY_MS, signal);
+      }
+    },
+  };
+}
