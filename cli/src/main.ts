@@ -17,7 +17,7 @@ function report(error: unknown): number {
     console.error(`gpuaas: ${problem.title}${problem.detail ? `\n  ${problem.detail}` : ''}`);
     for (const miss of problem.errors ?? []) console.error(`  ${miss.pointer}: ${miss.detail}`);
     console.error(`  code ${problem.code}, correlation id ${problem.correlation_id}`);
-    if (problem.status === 401) console.error('  Set GPUAAS_API_KEY or pass --api-key.');
+    if (problem.status === 401) console.error('  Run gpuaas login, or set GPUAAS_API_KEY.');
     return problem.status === 401 ? 4 : 1;
   }
   if (isUnreachable(error)) {

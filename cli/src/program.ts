@@ -1,6 +1,8 @@
 import { Command } from 'commander';
 import { addLaunch } from './commands/launch.ts';
 import { addList } from './commands/list.ts';
+import { addLogin } from './commands/login.ts';
+import { addLogout } from './commands/logout.ts';
 import { addMe } from './commands/me.ts';
 import { addRelease } from './commands/release.ts';
 import { addShow } from './commands/show.ts';
@@ -18,7 +20,8 @@ export function createProgram(): Command {
     .option('--api-key <key>', 'API key (GPUAAS_API_KEY)')
     .option('--json', 'print the answer as JSON')
     .exitOverride();
-  for (const add of [addMe, addSkus, addLaunch, addList, addShow, addRelease]) add(program);
+  for (const add of [addLogin, addLogout, addMe, addSkus, addLaunch, addList, addShow, addRelease])
+    add(program);
   for (const command of program.commands) command.exitOverride();
   return program;
 }

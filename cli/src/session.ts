@@ -1,21 +1,22 @@
 import type { Command } from 'commander';
 import { createGpuaasClient, type GpuaasClient } from '@gpuaas/sdk/client';
 import { unwrap } from '@gpuaas/sdk/problem';
+import { accessToken } from './sign-in/access-token.ts';
 
 export interface Session {
   client: GpuaasClient;
   json: boolean;
+  /** Address of the platform, without a slash at its end. */
+  url: string;
 }
 
-/** The client and the options that stand before the command. */
+/** The client and the options that stand before the command. An API key wins over a sign-in. */
 export function openSession(command: Command): Session {
   const options = command.optsWithGlobals<{ url: string; apiKey?: string; json?: boolean }>();
   const apiKey = options.apiKey ?? process.env['GPUAAS_API_KEY'];
-  const client = createGpuaasClient({
-    baseUrl: options.url.replace(/\/$/, ''),
-    ...(apiKey ? { apiKey } : {}),
-  });
-  return { client, json: options.json ?? false };
+  const url = options.url.replace(/\/$/, '');
+  const credential = apiKey ? { apiKey } : { accessToken: () => accessToken(url) };
+  return { client: createGpuaasClient({ baseUrl: url, ...credential }), json: options.json ?? false, url };
 }
 
 /** The project to act in: the asked one, or the only one the caller has. */

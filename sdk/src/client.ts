@@ -8,6 +8,8 @@ export interface ClientOptions {
   baseUrl: string;
   /** Programs send an API key; the browser relies on its session cookie. */
   apiKey?: string;
+  /** Asked before each request: the access token of a person who signed in, null when there is none. */
+  accessToken?: () => Promise<string | null>;
   /** The CSRF token of a browser session, from `GET /api/v1/me`. */
   csrfToken?: () => string | null;
   fetch?: typeof globalThis.fetch;
@@ -25,8 +27,9 @@ export function createGpuaasClient(options: ClientOptions): GpuaasClient {
     fetch: retryingFetch(send, { ...defaultRetryPolicy, ...options.retry }),
   });
   const credentials: Middleware = {
-    onRequest({ request }) {
-      if (options.apiKey) request.headers.set('authorization', `Bearer ${options.apiKey}`);
+    async onRequest({ request }) {
+      const bearer = options.apiKey ?? (await options.accessToken?.());
+      if (bearer) request.headers.set('authorization', `Bearer ${bearer}`);
       if (!MUTATIONS.has(request.method)) return;
       if (!request.headers.has('x-idempotency-key')) {
         request.headers.set('x-idempotency-key', crypto.randomUUID());

@@ -6,6 +6,7 @@ import { openSession } from '../session.ts';
 export function addMe(program: Command): void {
   program
     .command('me')
+    .alias('whoami')
     .description('who you are and where you may act')
     .action(async (_options, command: Command) => {
       const { client, json } = openSession(command);

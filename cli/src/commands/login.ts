@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import { createGpuaasClient } from '@gpuaas/sdk/client';
+import { unwrap } from '@gpuaas/sdk/problem';
+import { print } from '../print.ts';
+import { openSession } from '../session.ts';
+import { signInByDevice, type Prompt } from '../sign-in/device-flow.ts';
+import { withTokensLocked, writeTokens } from '../sign-in/kept-tokens.ts';
+
+export function addLogin(program: Command): void {
+  program
+    .command('login')
+    .description('sign in with a browser, on this machine or another')
+    .action(async (_options, command: Command) => {
+      const { client, json, url } = openSession(command);
+      const configuration = await unwrap(client.GET('/api/v1/auth/configuration'));
+      const tokens = await signInByDevice(configuration, (prompt) => show(prompt, json));
+      const signedIn = createGpuaasClient({ baseUrl: url, apiKey: tokens.access_token });
+      const me = await unwrap(signedIn.GET('/api/v1/me'));
+      await withTokensLocked(() => writeTokens(url, tokens));
+      print(json, { user: me.user }, () => `Signed in as ${me.user?.name} <${me.user?.email}>.`);
+    });
+}
+
+/** Apart from the answer, so that a program can read either. */
+function show(prompt: Prompt, json: boolean): void {
+  if (json) return console.error(JSON.stringify(prompt));
+  console.error(`Open ${prompt.verification_uri}\nand enter the code  ${prompt.user_code}`);
+  if (prompt.verification_uri_complete) console.error(`or open ${prompt.verification_uri_complete}`);
+  console.error('Waiting …');
+}
