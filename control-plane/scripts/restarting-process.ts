@@ -10,39 +10,52 @@ export interface RestartingProcess {
 /** Whoever waits for a restart does not wait for open connections; the platform survives being killed. */
 const GRACE_MS = 700;
 
-/** A child process that is replaced when its sources change; `ready` resolves when it serves. */
+/**
+ * A child process that is replaced when its sources change; `ready` resolves when it serves. The next one already
+ * waits with its dependencies loaded: told to `load` it reads our sources while the old one ends, and answers
+ * `loaded`; told to `go` it runs.
+ */
 export async function startRestartingProcess(
   spec: { args: string[]; env: Record<string, string> },
   ready: (ended: AbortSignal) => Promise<void>,
 ): Promise<RestartingProcess> {
-  let child: ChildProcess;
+  let child: ChildProcess | null = null;
+  let next: ChildProcess | null = null;
   let stopped = false;
   let restarting: Promise<void> | null = null;
   let again = false;
 
-  const start = async (): Promise<void> => {
-    const ended = new AbortController();
-    child = spawn(process.execPath, spec.args, { stdio: 'inherit', env: { ...process.env, ...spec.env } });
-    child.once('exit', () => ended.abort());
-    await ready(ended.signal);
+  const prepare = (): ChildProcess => {
+    const prepared = spawn(process.execPath, spec.args, {
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+      env: { ...process.env, ...spec.env },
+    });
+    // A child that has ended is seen by its exit; what could not be told to it matters no more.
+    prepared.on('error', () => undefined);
+    return prepared;
   };
-  const end = async (): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const exit = once(child, 'exit');
-    child.kill('SIGTERM');
-    const impatient = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
-    await exit;
-    clearTimeout(impatient);
+  const replace = async (): Promise<void> => {
+    const fresh = next && !hasEnded(next) ? next : prepare();
+    next = null;
+    const ended = new AbortController();
+    fresh.once('exit', () => ended.abort());
+    const loaded = saidLoaded(fresh, ended.signal);
+    fresh.send('load');
+    await Promise.all([loaded, child ? end(child) : null]);
+    child = fresh;
+    if (stopped) return;
+    fresh.send('go');
+    await ready(ended.signal);
+    next = prepare();
   };
   const cycle = async (): Promise<void> => {
     do {
       again = false;
-      await end();
-      if (!stopped) await start();
+      await replace();
     } while (again && !stopped);
   };
 
-  await start();
+  await replace();
   return {
     restart() {
       again = restarting !== null;
@@ -54,7 +67,25 @@ export async function startRestartingProcess(
     async stop() {
       stopped = true;
       await restarting?.catch(() => undefined);
-      await end();
+      for (const each of [next, child]) if (each) await end(each);
     },
   };
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+/** Also resolves when it ends without a word; `ready` then says so. */
+async function saidLoaded(child: ChildProcess, ended: AbortSignal): Promise<void> {
+  await once(child, 'message', { signal: ended }).catch(() => undefined);
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGTERM');
+  const impatient = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
+  await exit;
+  clearTimeout(impatient);
 }

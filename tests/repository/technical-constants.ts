@@ -26,7 +26,7 @@ export const technicalConstants: Record<string, string> = {
   'platform/events/nats-stream.ts DUPLICATE_SECONDS': 'window in which the bus tells repetitions',
   'platform/events/consumer-lease.ts LEASE_SECONDS': 'election of a reader',
   'platform/db/embedded/start-server.ts PORT_ATTEMPTS': 'start of the embedded database',
-  'roles/platform.ts MAX_LAG_SECONDS': 'readiness of a process',
+  'roles/readiness-parts.ts MAX_LAG_SECONDS': 'readiness of a process',
 };
 
 /** Files with a lifetime in an expression. */
