@@ -1,0 +1,96 @@
+import { layoutOf, roomOf, type Layout, type Room } from './layout.ts';
+import { countOf, MAX_SLOTS, maskOf, type SlotMask } from './slot-mask.ts';
+import { isComplete, isHealthy, type SlotFacts } from './slot-rules.ts';
+
+export type CapacityShape = 'baremetal' | 'gpu_slice';
+
+/** The end of a lease that has none. */
+export const OPEN_ENDED = Infinity;
+
+export interface PlacementRequest {
+  shape: CapacityShape;
+  gpus: number;
+  /** Null takes any. */
+  region: string | null;
+  gpuModel: string | null;
+  now: number;
+  /** When the lease will end, in the unit of `now`. */
+  endsAt: number;
+}
+
+export interface Lease {
+  slots: SlotMask;
+  endsAt: number;
+}
+
+export interface NodeFacts {
+  nodeId: string;
+  region: string;
+  gpuModel: string;
+  /** What the node's mode lets it serve. */
+  serves: readonly CapacityShape[];
+  connected: boolean;
+  draining: boolean;
+}
+
+/** A node as placement sees it. */
+export interface Candidate extends NodeFacts {
+  layout: Layout;
+  /** Slots whose state is `available`, whatever else is wrong with them. */
+  available: SlotMask;
+  /** Those of them that are completely configured. */
+  complete: SlotMask;
+  /** Those of them that may be sold now. */
+  free: SlotMask;
+  room: Room;
+  leases: readonly Lease[];
+  /** When its last lease ends; `OPEN_ENDED` if one has no end, minus infinity without leases. */
+  busyUntil: number;
+}
+
+/** A candidate from the rows of a node's approved slots. */
+export function candidateFromSlots(
+  facts: NodeFacts,
+  slots: readonly SlotFacts[],
+  leases: readonly Lease[],
+): Candidate {
+  const known = slots.filter(({ slotIndex }) => slotIndex >= 0 && slotIndex < MAX_SLOTS);
+  const available = known.filter(({ state }) => state === 'available');
+  const complete = available.filter(isComplete);
+  const layout = layoutOf(
+    groupsBy(known, ({ numaNode }) => numaNode),
+    groupsBy(known, ({ pcieRoot }) => pcieRoot),
+  );
+  return candidate(facts, layout, leases, {
+    available: slotsMask(available),
+    complete: slotsMask(complete),
+    free: slotsMask(complete.filter(isHealthy)),
+  });
+}
+
+export function candidate(
+  facts: NodeFacts,
+  layout: Layout,
+  leases: readonly Lease[],
+  slots: { available: SlotMask; complete: SlotMask; free: SlotMask },
+): Candidate {
+  const busyUntil = leases.reduce((latest, lease) => Math.max(latest, lease.endsAt), -Infinity);
+  return { ...facts, ...slots, layout, leases, busyUntil, room: roomOf(layout, slots.free) };
+}
+
+/** Slots that the request takes on a node: a whole node is all of them. */
+export function slotsWanted(request: PlacementRequest, node: Candidate): number {
+  return request.shape === 'baremetal' ? node.layout.size : request.gpus;
+}
+
+export function isWhole(node: Candidate, slots: SlotMask): boolean {
+  return countOf(slots) === node.layout.size;
+}
+
+function slotsMask(slots: readonly SlotFacts[]): SlotMask {
+  return maskOf(slots.map(({ slotIndex }) => slotIndex));
+}
+
+function groupsBy(slots: readonly SlotFacts[], key: (slot: SlotFacts) => number | string): SlotMask[] {
+  return [...Map.groupBy(slots, key).values()].map(slotsMask).toSorted((a, b) => (a & -a) - (b & -b));
+}

@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { OPEN_ENDED, type Candidate } from './candidate.ts';
+import { filters } from './filters/all.ts';
+import { place } from './place.ts';
+import { PlacementIndex } from './placement-index.ts';
+import { countOf, indexesOf } from './slot-mask.ts';
+import { anyFleet, anyRequest } from './testing/arbitrary.ts';
+import { node, request } from './testing/nodes.ts';
+
+const COUNTS = [1, 2, 3, 4, 5, 6, 7, 8];
+
+function indexed(nodes: readonly Candidate[]): PlacementIndex {
+  const index = new PlacementIndex();
+  for (const one of nodes) index.set(one);
+  return index;
+}
+
+describe('place', () => {
+  it('packs the partly used node and keeps the clean one clean', () => {
+    const used = node('used', { leases: [{ slots: [0, 1, 2, 3, 4] }] });
+    const placement = place(request(), [node('clean'), used], COUNTS);
+    expect(placement).toMatchObject({ fits: true, node: { nodeId: 'used' } });
+    expect(placement.fits && indexesOf(placement.slots)).toEqual([6, 7]);
+  });
+
+  it('gives a whole clean node for baremetal', () => {
+    const used = node('a', { leases: [{ slots: [0] }] });
+    const placement = place(request({ shape: 'baremetal', gpus: 8 }), [used, node('b')], COUNTS);
+    expect(placement).toMatchObject({ fits: true, node: { nodeId: 'b' }, slots: 255 });
+  });
+
+  it('never spans nodes, and says why, what would fit and when', () => {
+    const nodes = [
+      node('a', { leases: [{ slots: [0, 1, 2], endsAt: 60 }, { slots: [3, 4, 5, 6] }] }),
+      node('b', { leases: [{ slots: [0, 1, 2, 3, 4, 5], endsAt: 90 }] }),
+      node('c', {}, { draining: true }),
+      node('d', {}, { draining: true, connected: false }),
+    ];
+    expect(place(request({ gpus: 4, now: 10 }), nodes, COUNTS)).toEqual({
+      fits: false,
+      rejections: [
+        { filter: 'connected', reason: 'not reachable at the moment', nodes: 1, nodesOtherwiseFitting: 0 },
+        { filter: 'not_draining', reason: 'being drained', nodes: 1, nodesOtherwiseFitting: 1 },
+        { filter: 'free_slots', reason: 'with too few free slots', nodes: 2, nodesOtherwiseFitting: 2 },
+      ],
+      nearest: { shape: 'gpu_slice', gpus: 2 },
+      expectedAt: 60,
+    });
+  });
+
+  it('knows no time when no end is known', () => {
+    const full = node('a', { leases: [{ slots: [0, 1, 2, 3, 4, 5, 6, 7] }] });
+    expect(place(request(), [full], COUNTS)).toMatchObject({ expectedAt: null, nearest: null });
+  });
+
+  it('gives the asked slots of one node if any can serve, whatever the order of nodes', () => {
+    fc.assert(
+      fc.property(anyFleet, anyRequest, (nodes, asked) => {
+        const placement = place(asked, nodes, COUNTS);
+        expect(place(asked, nodes.toReversed(), COUNTS)).toEqual(placement);
+        const able = nodes.filter((one) => filters.every((filter) => filter.keeps(asked, one)));
+        expect(placement.fits).toBe(able.length > 0);
+        if (!placement.fits) return;
+        expect(able).toContain(placement.node);
+        expect(placement.slots & ~placement.node.free).toBe(0);
+        expect(countOf(placement.slots)).toBe(asked.gpus);
+        if (asked.shape === 'baremetal') expect(placement.node.leases).toEqual([]);
+      }),
+    );
+  });
+
+  it('answers the same from the index as from all nodes', () => {
+    fc.assert(
+      fc.property(anyFleet, fc.array(anyRequest, { minLength: 1, maxLength: 8 }), (nodes, requests) => {
+        const index = indexed(nodes);
+        for (const asked of requests) expect(place(asked, index, COUNTS)).toEqual(place(asked, nodes, COUNTS));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('keeps the index right while nodes change and go', () => {
+    fc.assert(
+      fc.property(anyFleet, anyFleet, anyRequest, (before, after, asked) => {
+        const index = indexed(before);
+        for (const one of after) index.set(one);
+        const last = after.at(-1);
+        if (last) index.remove(last.nodeId);
+        const known = new Map([...before, ...after].map((one) => [one.nodeId, one]));
+        if (last) known.delete(last.nodeId);
+        expect(index.size).toBe(known.size);
+        expect(place(asked, index, COUNTS)).toEqual(place(asked, [...known.values()], COUNTS));
+      }),
+    );
+  });
+});
+
+describe('a refusal', () => {
+  it('counts every node once, under the first filter against it', () => {
+    fc.assert(
+      fc.property(anyFleet, anyRequest, (nodes, asked) => {
+        const placement = place(asked, nodes, COUNTS);
+        if (placement.fits) return;
+        const counted = placement.rejections.reduce((sum, rejection) => sum + rejection.nodes, 0);
+        expect(counted).toBe(nodes.length);
+      }),
+    );
+  });
+
+  it('is true: the nearest shape fits, and at the expected time the request does', () => {
+    fc.assert(
+      fc.property(anyFleet, anyRequest, (nodes, asked) => {
+        const placement = place(asked, nodes, COUNTS);
+        if (placement.fits) return;
+        if (placement.nearest) {
+          expect(place({ ...asked, ...placement.nearest }, nodes, COUNTS).fits).toBe(true);
+        }
+        const { expectedAt } = placement;
+        if (expectedAt === null) return;
+        const later = nodes.map((one) => leaseEndsSeen(one, expectedAt));
+        expect(place({ ...asked, now: expectedAt, endsAt: OPEN_ENDED }, later, COUNTS).fits).toBe(true);
+      }),
+    );
+  });
+});
+
+/** The node once every lease that ends by then has ended. */
+function leaseEndsSeen(one: Candidate, by: number): Candidate {
+  const leases = one.leases.filter(({ endsAt }) => endsAt > by);
+  const freed = one.leases.filter(({ endsAt }) => endsAt <= by).reduce((mask, { slots }) => mask | slots, 0);
+  return {
+    ...one,
+    leases,
+    available: one.available | freed,
+    complete: one.complete | freed,
+    free: one.free | freed,
+  };
+}

@@ -1,0 +1,31 @@
+import type { Candidate, PlacementRequest } from './candidate.ts';
+import { filters } from './filters/all.ts';
+import type { Filter } from './filters/filter.ts';
+import { scores } from './scores/all.ts';
+
+/** The first filter that rejects the node, or null if it can serve the request. */
+export function rejectionOf(request: PlacementRequest, node: Candidate): Filter | null {
+  for (const filter of filters) {
+    if (!filter.keeps(request, node)) return filter;
+  }
+  return null;
+}
+
+/** Below zero if `a` serves the request better than `b`. A total order: the node's id breaks what ties are left. */
+export function compare(request: PlacementRequest, a: Candidate, b: Candidate): number {
+  for (const score of scores) {
+    const [left, right] = [score.of(request, a), score.of(request, b)];
+    if (left !== right) return left < right ? -1 : 1;
+  }
+  return a.nodeId < b.nodeId ? -1 : a.nodeId > b.nodeId ? 1 : 0;
+}
+
+/** The node that serves the request best, or null if none can. */
+export function bestOf(request: PlacementRequest, nodes: Iterable<Candidate>): Candidate | null {
+  let best: Candidate | null = null;
+  for (const node of nodes) {
+    if (rejectionOf(request, node) !== null) continue;
+    if (best === null || compare(request, node, best) < 0) best = node;
+  }
+  return best;
+}
