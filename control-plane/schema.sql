@@ -273,7 +273,8 @@ create table allocation_resource_claims (
   slot_id uuid,
   snapshot jsonb not null,
   created_at timestamp with time zone default now() not null,
-  released_at timestamp with time zone
+  released_at timestamp with time zone,
+  ends_at timestamp with time zone
 );
 create table allocations (
   id uuid not null,
@@ -304,7 +305,8 @@ create table allocations (
   failure jsonb,
   connection jsonb,
   state_changed_at timestamp with time zone default now() not null,
-  owner_user_id uuid
+  owner_user_id uuid,
+  ends_at timestamp with time zone
 );
 create table api_keys (
   id uuid not null,
@@ -871,6 +873,7 @@ alter table allocation_resource_claims add constraint allocation_resource_claims
 alter table allocation_resource_claims add constraint allocation_resource_claims_claim_kind_check CHECK ((claim_kind = ANY (ARRAY['node_exclusive'::text, 'slot'::text])));
 alter table allocations add constraint allocations_capacity_shape_check CHECK ((capacity_shape = ANY (ARRAY['baremetal'::text, 'gpu_slice'::text])));
 alter table allocations add constraint allocations_desired_state_check CHECK ((desired_state = ANY (ARRAY['active'::text, 'released'::text])));
+alter table allocations add constraint allocations_end_after_start CHECK ((ends_at > created_at));
 alter table allocations add constraint allocations_gpu_count_check CHECK (((gpu_count >= 1) AND (gpu_count <= 16)));
 alter table allocations add constraint allocations_observed_state_check CHECK ((observed_state = ANY (ARRAY['unknown'::text, 'absent'::text, 'running'::text])));
 alter table allocations add constraint allocations_per_gpu_hour_micros_check CHECK ((per_gpu_hour_micros >= 0));
@@ -1012,7 +1015,9 @@ alter table wipe_certificates add constraint wipe_certificates_slot_id_fkey FORE
 
 CREATE INDEX allocation_overviews_project ON public.allocation_overviews USING btree (project_id);
 CREATE INDEX allocation_resource_claims_allocation ON public.allocation_resource_claims USING btree (allocation_id);
+CREATE INDEX allocation_resource_claims_live ON public.allocation_resource_claims USING btree (node_id) WHERE (released_at IS NULL);
 CREATE INDEX allocation_resource_claims_slot ON public.allocation_resource_claims USING btree (slot_id, created_at DESC);
+CREATE INDEX allocations_ending ON public.allocations USING btree (ends_at) WHERE ((desired_state = 'active'::text) AND (ends_at IS NOT NULL));
 CREATE INDEX allocations_owner ON public.allocations USING btree (owner_user_id) WHERE (owner_user_id IS NOT NULL);
 CREATE INDEX allocations_project ON public.allocations USING btree (project_id, id DESC);
 CREATE INDEX api_keys_organization ON public.api_keys USING btree (organization_id, id DESC);
@@ -1137,6 +1142,7 @@ create policy every_write on outbox_events as permissive for insert to gpuaas_op
 create policy expired on pending_logins as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on sessions as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on terminal_tokens as permissive for all to gpuaas_worker using ((expires_at < now()));
+create policy live on allocation_resource_claims as permissive for select to gpuaas_placement using ((released_at IS NULL));
 create policy nobodys on audit_logs as permissive for insert to gpuaas_node with check ((organization_id IS NULL));
 create policy nobodys on outbox_events as permissive for insert to gpuaas_placement with check ((organization_id IS NULL));
 create policy observed_on_it on allocations as permissive for update to gpuaas_node using ((node_id = ( SELECT scope_node() AS scope_node))) with check ((node_id = ( SELECT scope_node() AS scope_node)));
@@ -1273,6 +1279,7 @@ grant insert, select on workflow_starts to gpuaas_operator;
 grant insert, select, update on incidents to gpuaas_worker;
 grant insert, select, update on node_tasks to gpuaas_worker;
 grant select (allocation_id) on terminal_tokens to gpuaas_tenant;
+grant select (allocation_id, node_id, slot_id, released_at, ends_at) on allocation_resource_claims to gpuaas_placement;
 grant select (allocation_id, public_key) on allocation_access_keys to gpuaas_worker;
 grant select (created_at) on idempotency_keys to gpuaas_worker;
 grant select (expires_at) on pending_logins to gpuaas_worker;

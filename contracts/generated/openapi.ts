@@ -157,81 +157,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/auth/configuration": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Where programs get access tokens
-         * @description The command line signs in by the device flow (RFC 8628) at this issuer. What it gets there, any JWT access token
-         *     for the audience, is accepted as a bearer token.
-         */
-        get: operations["getAuthConfiguration"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The caller's browser sessions, newest first */
-        get: operations["listSessions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/sessions/{session_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * End one of the caller's sessions
-         * @description It is refused from its next request on; open event streams end within five seconds.
-         */
-        delete: operations["revokeSession"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/sessions/revoke-others": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** End every session of the caller but this one */
-        post: operations["revokeOtherSessions"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/me": {
         parameters: {
             query?: never;
@@ -294,6 +219,27 @@ export interface paths {
         get: operations["listImages"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/placements/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Would it fit, why not, what would, when, and for how much
+         * @description A dry run of a launch: it decides like one and changes nothing. Tenants see how many nodes stand behind each
+         *     reason; who may see the fleet sees which. That it fits now promises nothing.
+         */
+        post: operations["explainPlacement"];
         delete?: never;
         options?: never;
         head?: never;
@@ -425,47 +371,6 @@ export interface paths {
          *     The one mutation without an idempotency key: a replay must not hand out the secret again.
          */
         post: operations["createTerminalToken"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/billing/balance": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What a tenant has left
-         * @description The sum of the ledger at this moment, one amount for each currency the tenant ever had.
-         */
-        get: operations["getBalance"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/billing/ledger": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Everything that moved a tenant's balance, newest first
-         * @description The ledger is append-only: what is here never changes. A mistake is mended by another transaction that names
-         *     the entry it corrects.
-         */
-        get: operations["listLedger"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -966,27 +871,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/admin/tenants/{organization_id}/ledger-adjustments": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Give a tenant credit, or correct its balance
-         * @description `credit` raises the balance from the platform's credits. `adjustment` moves it either way, and may name the
-         *     ledger entry that it corrects. Both need a reason, which the tenant sees.
-         */
-        post: operations["postLedgerAdjustment"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/admin/skus": {
         parameters: {
             query?: never;
@@ -1056,30 +940,6 @@ export interface components {
                 detail?: string;
             }[];
         };
-        AuthConfiguration: {
-            issuer: string;
-            /** @description The public client for the device flow; null where the command line takes API keys only. */
-            cli_client_id: string | null;
-            /** @description What access tokens must be meant for. */
-            audience: string;
-            scopes: string[];
-        };
-        /** Format: date-time */
-        Timestamp: string;
-        Session: {
-            /** Format: uuid */
-            id: string;
-            created_at: components["schemas"]["Timestamp"];
-            /** @description To the minute. */
-            last_used_at: components["schemas"]["Timestamp"];
-            expires_at: components["schemas"]["Timestamp"];
-            user_agent: string;
-            ip: string;
-            /** @description Whether it is the one that asks. */
-            current: boolean;
-        };
-        /** @description Opaque cursor of the next page, null on the last one. */
-        NextPage: string | null;
         Permissions: string[];
         Me: {
             /** @description Null when a service account asks. */
@@ -1112,6 +972,8 @@ export interface components {
                 }[];
             }[];
         };
+        /** @description Opaque cursor of the next page, null on the last one. */
+        NextPage: string | null;
         /** @enum {unknown} */
         CapacityShape: "baremetal" | "gpu_slice";
         ResourceProfile: {
@@ -1146,6 +1008,61 @@ export interface components {
             /** @enum {unknown} */
             kind: "base" | "cuda-dev";
             digest: string;
+        };
+        /**
+         * @description The lease ends so long after its launch and is released then. Placement keeps leases that end together on one
+         *     node, which leaves more room for everybody.
+         */
+        MaxDuration: number;
+        PlacementShape: {
+            capacity_shape: components["schemas"]["CapacityShape"];
+            gpu_count: number;
+        };
+        PlacementReason: {
+            filter: string;
+            /** @description To be read after "nodes". */
+            reason: string;
+            /** @description Nodes for which this is the first obstacle. */
+            nodes: number;
+            /** @description Nodes for which it is the only one. */
+            nodes_otherwise_fitting: number;
+        };
+        /** Format: date-time */
+        Timestamp: string;
+        PlacementNode: {
+            /** Format: uuid */
+            node_id: string;
+            hostname: string;
+            free_gpus: number;
+            /** @description Every filter against the node; none when it can serve the request. */
+            rejected_by: string[];
+            /** @description What ranks a node that can serve, in order of weight; lower is better. */
+            scores: {
+                score: string;
+                /** @description Null when it has no bound. */
+                value: number | null;
+            }[];
+        };
+        PlacementExplanation: {
+            fits: boolean;
+            requested: components["schemas"]["PlacementShape"];
+            /** @description Why nodes cannot serve it, also when others can. */
+            reasons: components["schemas"]["PlacementReason"][];
+            /** @description The asked shape if it fits, else the largest smaller one that fits now; null when none does. */
+            nearest: components["schemas"]["PlacementShape"] | null;
+            /**
+             * @description When it may fit: now if it does, else when enough leases with a known end are over; null when no known end
+             *     makes room.
+             */
+            expected_at: components["schemas"]["Timestamp"] | null;
+            price: {
+                per_gpu_hour: components["schemas"]["Money"];
+                per_hour: components["schemas"]["Money"];
+                /** @description What the asked duration costs when all of it is used. */
+                for_max_duration: components["schemas"]["Money"] | null;
+            };
+            /** @description The nodes nearest to serving it, best first; null for who may not see the fleet. */
+            nodes: components["schemas"]["PlacementNode"][] | null;
         };
         /** @enum {unknown} */
         AllocationState: "queued" | "reserved" | "provisioning" | "active" | "releasing" | "released" | "failed" | "release_failed";
@@ -1191,6 +1108,8 @@ export interface components {
             active_at: components["schemas"]["Timestamp"] | null;
             release_requested_at: components["schemas"]["Timestamp"] | null;
             released_at: components["schemas"]["Timestamp"] | null;
+            /** @description When it is released by itself; null when nothing was agreed. */
+            ends_at: components["schemas"]["Timestamp"] | null;
             failure: null | {
                 code: string;
                 detail: string;
@@ -1204,6 +1123,7 @@ export interface components {
             gpu_count: number;
             image: string;
             region: string;
+            max_duration_seconds?: components["schemas"]["MaxDuration"];
         };
         TimelineEntry: {
             /** Format: uuid */
@@ -1240,37 +1160,6 @@ export interface components {
             verification: string;
             started_at: components["schemas"]["Timestamp"];
             finished_at: components["schemas"]["Timestamp"];
-        };
-        Balance: {
-            /** Format: uuid */
-            organization_id: string;
-            balances: components["schemas"]["Money"][];
-            as_of: components["schemas"]["Timestamp"];
-        };
-        /** @enum {string} */
-        LedgerAccount: "tenant_balance" | "revenue" | "credits" | "payments" | "adjustments" | "tax";
-        LedgerTransaction: {
-            /** Format: uuid */
-            id: string;
-            /** Format: uuid */
-            organization_id: string;
-            /** @enum {string} */
-            kind: "credit" | "adjustment";
-            /** @description What it did to the tenant's balance. */
-            amount: components["schemas"]["Money"];
-            reason: string;
-            /** Format: uuid */
-            corrects_entry_id: string | null;
-            /** Format: uuid */
-            correlation_id: string;
-            posted_at: components["schemas"]["Timestamp"];
-            /** @description They sum to zero. */
-            entries: {
-                /** Format: uuid */
-                id: string;
-                account: components["schemas"]["LedgerAccount"];
-                amount: components["schemas"]["Money"];
-            }[];
         };
         /** @description Only these event types; empty for every one a tenant may see. */
         EventTypes: string[];
@@ -1598,25 +1487,6 @@ export interface components {
             resolved_by: string | null;
             resolution: string | null;
         };
-        PostLedgerAdjustment: {
-            /** @enum {string} */
-            kind: "credit" | "adjustment";
-            amount: {
-                /** @description One of the price book. */
-                currency: string;
-                /**
-                 * Format: int64
-                 * @description Micro-units; not zero, and positive for a credit.
-                 */
-                micros: number;
-            };
-            reason: string;
-            /**
-             * Format: uuid
-             * @description Entry of the same tenant's ledger that an adjustment corrects.
-             */
-            corrects_entry_id?: string;
-        };
         AdminSku: {
             sku: string;
             display_name: string;
@@ -1650,7 +1520,6 @@ export interface components {
         /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
         IdempotencyKey: string;
         AllocationId: string;
-        OrganizationQuery: string;
         WebhookId: string;
         NodeId: string;
         /**
@@ -1868,116 +1737,12 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Signed out here. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description Where to send the browser to sign out at the identity provider too; null where that is not offered. */
-                        redirect_to: string | null;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Problem"];
-        };
-    };
-    getAuthConfiguration: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The identity provider. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AuthConfiguration"];
-                };
-            };
-            "4XX": components["responses"]["Problem"];
-        };
-    };
-    listSessions: {
-        parameters: {
-            query?: {
-                limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
-                page?: components["parameters"]["Page"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        items: components["schemas"]["Session"][];
-                        next_page: components["schemas"]["NextPage"];
-                    };
-                };
-            };
-            "4XX": components["responses"]["Problem"];
-        };
-    };
-    revokeSession: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
-                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                session_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description It is over. */
+            /** @description Signed out. */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
-            };
-            "4XX": components["responses"]["Problem"];
-        };
-    };
-    revokeOtherSessions: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
-                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description How many there were. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        revoked: number;
-                    };
-                };
             };
             "4XX": components["responses"]["Problem"];
         };
@@ -2075,6 +1840,36 @@ export interface operations {
                         items: components["schemas"]["Image"][];
                         next_page: components["schemas"]["NextPage"];
                     };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    explainPlacement: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    sku: string;
+                    gpu_count: number;
+                    region: string;
+                    max_duration_seconds?: components["schemas"]["MaxDuration"];
+                };
+            };
+        };
+        responses: {
+            /** @description The explanation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlacementExplanation"];
                 };
             };
             "4XX": components["responses"]["Problem"];
@@ -2287,58 +2082,6 @@ export interface operations {
                         token: string;
                         expires_at: components["schemas"]["Timestamp"];
                         websocket_path: string;
-                    };
-                };
-            };
-            "4XX": components["responses"]["Problem"];
-        };
-    };
-    getBalance: {
-        parameters: {
-            query: {
-                organization_id: components["parameters"]["OrganizationQuery"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The balance. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Balance"];
-                };
-            };
-            "4XX": components["responses"]["Problem"];
-        };
-    };
-    listLedger: {
-        parameters: {
-            query: {
-                organization_id: components["parameters"]["OrganizationQuery"];
-                limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
-                page?: components["parameters"]["Page"];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One page. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        items: components["schemas"]["LedgerTransaction"][];
-                        next_page: components["schemas"]["NextPage"];
                     };
                 };
             };
@@ -3292,36 +3035,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Incident"];
-                };
-            };
-            "4XX": components["responses"]["Problem"];
-        };
-    };
-    postLedgerAdjustment: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
-                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path: {
-                organization_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["PostLedgerAdjustment"];
-            };
-        };
-        responses: {
-            /** @description The posted transaction. */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["LedgerTransaction"];
                 };
             };
             "4XX": components["responses"]["Problem"];

@@ -19,6 +19,9 @@ const documents: [string, Document][] = [
 const withoutIdempotencyKey: Record<string, string> = {
   createTerminalToken: 'a token is single-use and never stored, so there is nothing to replay',
 };
+const changingNothing: Record<string, string> = {
+  explainPlacement: 'a dry run; it is a POST for the sake of its body',
+};
 const openBodies: Record<string, string> = {
   'schemas/TaskOutcome/output': 'checked against the output schema of the task kind instead',
 };
@@ -84,7 +87,8 @@ describe.each(documents)('limits in %s', (_name, document) => {
 describe('mutations under /api/v1', () => {
   const document = publicContract as unknown as Document;
   const mutations = operationsOf(document).filter(
-    ({ method, path }) => method !== 'get' && path.startsWith('/api/v1/'),
+    ({ method, path, operation }) =>
+      method !== 'get' && path.startsWith('/api/v1/') && !(operation.operationId in changingNothing),
   );
   const missing = (holds: (id: (typeof mutations)[number]) => boolean): string[] =>
     mutations.filter((mutation) => !holds(mutation)).map(({ operation }) => operation.operationId);

@@ -12,6 +12,7 @@ import { findProject } from './find-allocation.ts';
 import type { AllocationRow } from './move-allocation.ts';
 import { provisionWorkflow, provisionWorkflowId } from './provision.workflow.ts';
 import { reserveSlots } from './reserve-slots.ts';
+import { leaseEnd, sliceRequest } from './slice-request.ts';
 
 type CreateAllocation = components['schemas']['CreateAllocation'];
 
@@ -30,7 +31,7 @@ export async function createAllocation(
     image: request.image,
     region: request.region,
   });
-  const wanted = { region: request.region, gpuModel: offer.gpuModel, gpuCount: request.gpu_count };
+  const wanted = sliceRequest(services.clock.now(), request, offer);
   const { nodeId, slotIds } = await withRole(tx, 'gpuaas_placement', () =>
     reserveSlots(services.policies, tx, wanted, offer.allowedGpuCounts),
   );
@@ -50,6 +51,7 @@ export async function createAllocation(
       region: request.region,
       state: 'reserved',
       node_id: nodeId,
+      ends_at: leaseEnd(wanted),
       currency: offer.perGpuHour.currency,
       per_gpu_hour_micros: offer.perGpuHour.micros,
       price_id: offer.priceId,
@@ -90,6 +92,7 @@ async function claimSlots(
         node_id: nodeId,
         claim_kind: 'slot',
         slot_id: bundle.slot_id,
+        ends_at: allocation.ends_at,
         snapshot: JSON.stringify(bundle),
       })),
     )

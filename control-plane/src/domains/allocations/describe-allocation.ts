@@ -45,6 +45,7 @@ export function describeAllocation(row: AllocationRow, now: Date, overview: Over
     active_at: row.active_at?.toISOString() ?? null,
     release_requested_at: row.release_requested_at?.toISOString() ?? null,
     released_at: row.released_at?.toISOString() ?? null,
+    ends_at: row.ends_at?.toISOString() ?? null,
     failure: row.failure as Allocation['failure'],
   };
 }

@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/database.ts';
-import { Problem } from '../../platform/http/problem.ts';
 import type { Policies } from '../../platform/policy/policies.ts';
-import { lockFreeSlots, placementCandidates } from '../fleet/placement-candidates.ts';
-import { placeSlice, type Placement, type SliceRequest } from '../placement/place-slice.ts';
+import { lockFreeSlots, placementCandidates, type FleetNode } from '../fleet/placement-candidates.ts';
+import type { PlacementRequest } from '../placement/candidate.ts';
+import { place, type Placement } from '../placement/place.ts';
+import { indexesOf } from '../placement/slot-mask.ts';
+import { capacityRefusal } from './capacity-refusal.ts';
 
 export interface Reservation {
   nodeId: string;
@@ -22,7 +24,7 @@ const PATIENT_LOCK = 4_872_010;
 export async function reserveSlots(
   policies: Policies,
   tx: Tx,
-  request: SliceRequest,
+  request: PlacementRequest,
   allowedGpuCounts: number[],
 ): Promise<Reservation> {
   const contested = new Set<string>();
@@ -33,35 +35,21 @@ export async function reserveSlots(
     // A fresh snapshot for each try: READ COMMITTED sees what rivals committed meanwhile.
     const nodes = await placementCandidates(policies, tx);
     const uncontested = patient ? nodes : nodes.filter((node) => !contested.has(node.nodeId));
-    const placement = placeSlice(request, uncontested);
+    const placement = place(request, uncontested, allowedGpuCounts);
     if (!placement.fits) {
-      if (patient || contested.size === 0) throw unavailable(request, placement, allowedGpuCounts);
+      if (patient || contested.size === 0) throw capacityRefusal(request, placement);
       attempt = QUICK_TRIES - 1;
       continue;
     }
-    if (await lockFreeSlots(tx, placement.slotIds, patient)) return placement;
-    contested.add(placement.nodeId);
+    const { nodeId, slotIds } = slotsChosen(nodes, placement);
+    if (await lockFreeSlots(tx, slotIds, patient)) return { nodeId, slotIds };
+    contested.add(nodeId);
   }
-  throw unavailable(request, { fits: false, rejections: [], largestSlice: 0 }, allowedGpuCounts);
+  const none = { fits: false as const, rejections: [], nearest: null, expectedAt: null };
+  throw capacityRefusal(request, none);
 }
 
-function unavailable(
-  request: SliceRequest,
-  placement: Extract<Placement, { fits: false }>,
-  allowedGpuCounts: number[],
-): Problem {
-  const fitting = allowedGpuCounts.filter((count) => count <= placement.largestSlice);
-  const nearest = fitting.length > 0 ? Math.max(...fitting) : null;
-  const gpus = request.gpuCount === 1 ? '1 GPU' : `${request.gpuCount} GPUs`;
-  const hint =
-    nearest === null
-      ? 'Nothing is free in this region right now.'
-      : `The largest that fits now has ${nearest}.`;
-  return new Problem('sku_unavailable', `No single node can give ${gpus} at the moment. ${hint}`, {
-    extensions: {
-      requested_gpu_count: request.gpuCount,
-      nearest_gpu_count: nearest,
-      reasons: placement.rejections.map(({ filter, reason, nodes }) => ({ filter, reason, nodes })),
-    },
-  });
+function slotsChosen(nodes: FleetNode[], placement: Extract<Placement, { fits: true }>): Reservation {
+  const { nodeId, slotIds } = nodes.find((node) => node.nodeId === placement.node.nodeId)!;
+  return { nodeId, slotIds: indexesOf(placement.slots).map((index) => slotIds[index]!) };
 }

@@ -6,6 +6,7 @@ import type { Services } from '../../platform/services.ts';
 import { allocationOverviews } from '../read-models/find-overviews.ts';
 import { createAllocation } from './create-allocation.ts';
 import { describeAllocation } from './describe-allocation.ts';
+import { explainPlacement } from './explain-placement.ts';
 import { findAllocation, findProject } from './find-allocation.ts';
 import { listAllocations } from './list-allocations.ts';
 import { listTimeline } from './list-timeline.ts';
@@ -21,6 +22,7 @@ type AllocationOperations = Pick<
   | 'listAllocationTimeline'
   | 'getAllocationConnection'
   | 'listWipeCertificates'
+  | 'explainPlacement'
 >;
 
 export function allocationRoutes(services: Services): Handlers<AllocationOperations, Caller> {
@@ -78,6 +80,12 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
         });
       }
       return { status: 200, body: row.connection as unknown as components['schemas']['Connection'] };
+    },
+    explainPlacement({ caller, body, read }) {
+      return read(async (tx) => ({
+        status: 200,
+        body: await explainPlacement(services, tx, caller, body),
+      }));
     },
     listWipeCertificates({ caller, params, read }) {
       return read(async (tx) => {

@@ -5,7 +5,8 @@ import { withRole } from '../../platform/db/scope.ts';
 import type { Policies } from '../../platform/policy/policies.ts';
 import { moneyJson } from '../../platform/money.ts';
 import { placementCandidates } from '../fleet/placement-candidates.ts';
-import type { CandidateNode } from '../placement/place-slice.ts';
+import { OPEN_ENDED, type Candidate, type PlacementRequest } from '../placement/candidate.ts';
+import { rejectionOf } from '../placement/rank.ts';
 
 type Sku = components['schemas']['Sku'];
 
@@ -43,15 +44,18 @@ export async function listSkus(policies: Policies, tx: Tx): Promise<Sku[]> {
 }
 
 function stock(
-  nodes: CandidateNode[],
+  nodes: readonly Candidate[],
   region: string,
   gpuModel: string,
 ): { gpus_available: number; largest_slice: number } {
-  const free = nodes
-    .filter(
-      (n) =>
-        n.region === region && n.gpuModel === gpuModel && n.mode === 'slice' && n.connected && !n.draining,
-    )
-    .map((n) => n.freeSlots.length);
+  const single: PlacementRequest = {
+    shape: 'gpu_slice',
+    gpus: 1,
+    region,
+    gpuModel,
+    now: 0,
+    endsAt: OPEN_ENDED,
+  };
+  const free = nodes.filter((node) => rejectionOf(single, node) === null).map(({ room }) => room.free);
   return { gpus_available: free.reduce((sum, count) => sum + count, 0), largest_slice: Math.max(0, ...free) };
 }

@@ -3,15 +3,18 @@ import type { Db, Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import type { Money } from '../../platform/money.ts';
 
-export interface SliceOffer {
+export interface SlicePrice {
   sku: string;
   gpuModel: string;
   vcpuPerGpu: number;
   memoryGibPerGpu: number;
   allowedGpuCounts: number[];
-  imageDigest: string;
   priceId: string;
   perGpuHour: Money;
+}
+
+export interface SliceOffer extends SlicePrice {
+  imageDigest: string;
 }
 
 /** Checks that the asked product, size, image and region are on sale and returns what they cost now. */
@@ -19,6 +22,21 @@ export async function quoteSlice(
   db: Db | Tx,
   asked: { sku: string; gpuCount: number; image: string; region: string },
 ): Promise<SliceOffer> {
+  const price = await priceSlice(db, asked);
+  const image = await db
+    .selectFrom('images')
+    .select('digest')
+    .where('image', '=', asked.image)
+    .executeTakeFirst();
+  if (!image) throw new Problem('image_unknown', `There is no image ${asked.image}.`);
+  return { ...price, imageDigest: image.digest };
+}
+
+/** The same whatever the image: it does not change the price. */
+export async function priceSlice(
+  db: Db | Tx,
+  asked: { sku: string; gpuCount: number; region: string },
+): Promise<SlicePrice> {
   const sku = await db
     .selectFrom('sku_catalog')
     .selectAll()
@@ -41,12 +59,6 @@ export async function quoteSlice(
     const why = region ? 'is not open yet' : 'does not exist';
     throw new Problem('region_unavailable', `The region ${asked.region} ${why}.`);
   }
-  const image = await db
-    .selectFrom('images')
-    .select('digest')
-    .where('image', '=', asked.image)
-    .executeTakeFirst();
-  if (!image) throw new Problem('image_unknown', `There is no image ${asked.image}.`);
   const price = await currentPrice(db, asked.sku, asked.region);
   if (!price) throw new Problem('sku_unknown', `${asked.sku} has no price in ${asked.region}.`);
   return {
@@ -55,7 +67,6 @@ export async function quoteSlice(
     vcpuPerGpu: sku.vcpu_per_gpu,
     memoryGibPerGpu: sku.memory_gib_per_gpu,
     allowedGpuCounts: sku.allowed_gpu_counts,
-    imageDigest: image.digest,
     priceId: price.id,
     perGpuHour: { currency: price.currency, micros: price.per_gpu_hour_micros },
   };

@@ -9,6 +9,7 @@ export function classKey(node: Candidate): string {
     node.serves.join('+'),
     node.connected,
     node.draining,
+    node.cordoned,
     node.layout.key,
     countOf(node.available),
     countOf(node.complete),

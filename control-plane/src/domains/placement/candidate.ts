@@ -31,6 +31,8 @@ export interface NodeFacts {
   serves: readonly CapacityShape[];
   connected: boolean;
   draining: boolean;
+  /** Kept from new leases for another reason: burn-in, maintenance, a fault. */
+  cordoned: boolean;
 }
 
 /** A node as placement sees it. */

@@ -40,7 +40,8 @@ export function explainRefusal(
   };
 }
 
-function countRejections(request: PlacementRequest, groups: readonly CandidateGroup[]): Rejection[] {
+/** Per filter, how many nodes it stands against. */
+export function countRejections(request: PlacementRequest, groups: readonly CandidateGroup[]): Rejection[] {
   const rejections = filters.map(({ name, reason }) => ({
     filter: name,
     reason,

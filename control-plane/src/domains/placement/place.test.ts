@@ -74,7 +74,8 @@ describe('place', () => {
     fc.assert(
       fc.property(anyFleet, fc.array(anyRequest, { minLength: 1, maxLength: 8 }), (nodes, requests) => {
         const index = indexed(nodes);
-        for (const asked of requests) expect(place(asked, index, COUNTS)).toEqual(place(asked, nodes, COUNTS));
+        for (const asked of requests)
+          expect(place(asked, index, COUNTS)).toEqual(place(asked, nodes, COUNTS));
       }),
       { numRuns: 500 },
     );

@@ -18,7 +18,8 @@ export function place(
 ): Placement {
   const indexed = nodes instanceof PlacementIndex;
   const node = indexed ? nodes.best(request) : bestOf(request, nodes);
-  if (node) return { fits: true, node, slots: chooseSlots(node.layout, node.free, slotsWanted(request, node)) };
+  if (node)
+    return { fits: true, node, slots: chooseSlots(node.layout, node.free, slotsWanted(request, node)) };
   const groups = indexed ? [...nodes.groups()] : nodes.map((one) => ({ node: one, nodes: 1 }));
   return { fits: false, ...explainRefusal(request, groups, indexed ? nodes.nodes() : nodes, counts) };
 }

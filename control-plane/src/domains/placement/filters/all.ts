@@ -6,6 +6,7 @@ import { gpuModel } from './gpu-model.ts';
 import { healthySlots } from './healthy-slots.ts';
 import { nodeMode } from './node-mode.ts';
 import { nodeSize } from './node-size.ts';
+import { notCordoned } from './not-cordoned.ts';
 import { notDraining } from './not-draining.ts';
 import { region } from './region.ts';
 
@@ -17,6 +18,7 @@ export const filters: readonly Filter[] = [
   nodeSize,
   connected,
   notDraining,
+  notCordoned,
   freeSlots,
   completeSlots,
   healthySlots,

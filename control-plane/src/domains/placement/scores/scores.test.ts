@@ -37,9 +37,15 @@ const cases: Record<string, Case[]> = {
     { better: node('z', leased(0)), worse: node('a', until(99, 0)) },
     { better: node('z', until(99, 0)), worse: node('a', until(98, 0)) },
   ],
-  most_leases: [{ better: node('z', { leases: [{ slots: [0] }, { slots: [1] }] }), worse: node('a', leased(0, 1)) }],
-  numa_aligned: [{ better: node('z', leased(0, 1, 2, 4)), worse: node('a', leased(0, 1, 2, 4, 5)), for: { gpus: 3 } }],
-  tightest_numa: [{ better: node('z', leased(0, 1, 2)), worse: node('a', leased(0, 1, 4)), for: { gpus: 1 } }],
+  most_leases: [
+    { better: node('z', { leases: [{ slots: [0] }, { slots: [1] }] }), worse: node('a', leased(0, 1)) },
+  ],
+  numa_aligned: [
+    { better: node('z', leased(0, 1, 2, 4)), worse: node('a', leased(0, 1, 2, 4, 5)), for: { gpus: 3 } },
+  ],
+  tightest_numa: [
+    { better: node('z', leased(0, 1, 2)), worse: node('a', leased(0, 1, 4)), for: { gpus: 1 } },
+  ],
 };
 
 describe.each(scores)('score $name', (score) => {

@@ -5,7 +5,8 @@ import type { Score } from './score.ts';
 /** A NUMA crossing counts like one more GPU left over: alignment is worth that much packing and no more. */
 export const smallestLeftover: Score = {
   name: 'smallest_leftover',
-  reason: 'the node that is left with the fewest free GPUs, so that clean nodes stay clean for whole-node leases',
+  reason:
+    'the node that is left with the fewest free GPUs, so that clean nodes stay clean for whole-node leases',
   of: (request, node) => {
     const fit = fitOf(node.layout, node.room, slotsWanted(request, node));
     return fit.leftover + fit.crossings;

@@ -70,7 +70,8 @@ function readNodes(fields: Fields): SimulatedNode[] {
 function readNode(fields: Fields): SimulatedNode {
   const id = text(fields, 'id');
   const gpus = gpuCount(fields);
-  const numa = fields['numa'] === undefined ? [Array.from({ length: gpus }, (_, slot) => slot)] : fields['numa'];
+  const numa =
+    fields['numa'] === undefined ? [Array.from({ length: gpus }, (_, slot) => slot)] : fields['numa'];
   if (!Array.isArray(numa) || !numa.every((group): group is unknown[] => Array.isArray(group))) {
     throw new InvalidLine(`node ${id}: numa must be an array of arrays of slots`);
   }

@@ -116,6 +116,7 @@ function emptyNode({ id, model, numa }: SimulatedNode): Candidate {
     serves: ['baremetal', 'gpu_slice'] as const,
     connected: true,
     draining: false,
+    cordoned: false,
   };
   return candidate(facts, layout, [], { available: layout.all, complete: layout.all, free: layout.all });
 }

@@ -25,6 +25,7 @@ const anyNode: fc.Arbitrary<Candidate> = fc
     serves: fc.constantFrom(['gpu_slice', 'baremetal'] as const, ['gpu_slice'] as const),
     connected: mostly(true),
     draining: mostly(false),
+    cordoned: mostly(false),
   })
   .map(({ id, size, holders, ends, faults, ...facts }) => {
     // Holder 0 is nobody: its slots are free.

@@ -65,6 +65,7 @@ export function node(nodeId: string, shape: NodeShape = {}, change: Partial<Node
     serves: ['gpu_slice', 'baremetal'],
     connected: true,
     draining: false,
+    cordoned: false,
     ...change,
   };
   return candidateFromSlots(facts, slots, leases);

@@ -47,6 +47,7 @@ export interface AllocationResourceClaims {
   allocation_id: string;
   claim_kind: string;
   created_at: Generated<Timestamp>;
+  ends_at: Timestamp | null;
   id: string;
   node_id: string;
   released_at: Timestamp | null;
@@ -63,6 +64,7 @@ export interface Allocations {
   created_by: string;
   currency: string;
   desired_state: Generated<string>;
+  ends_at: Timestamp | null;
   execution_state: Generated<string>;
   failure: Json | null;
   gpu_count: number;

@@ -1,0 +1,23 @@
+import type { SlicePrice } from '../catalog/quote.ts';
+import { OPEN_ENDED, type PlacementRequest } from '../placement/candidate.ts';
+
+/** What a launch asks of placement; times are in milliseconds. */
+export function sliceRequest(
+  now: Date,
+  asked: { region: string; gpu_count: number; max_duration_seconds?: number },
+  product: Pick<SlicePrice, 'gpuModel'>,
+): PlacementRequest {
+  const { max_duration_seconds: seconds } = asked;
+  return {
+    shape: 'gpu_slice',
+    gpus: asked.gpu_count,
+    region: asked.region,
+    gpuModel: product.gpuModel,
+    now: now.getTime(),
+    endsAt: seconds === undefined ? OPEN_ENDED : now.getTime() + seconds * 1000,
+  };
+}
+
+export function leaseEnd({ endsAt }: PlacementRequest): Date | null {
+  return endsAt === OPEN_ENDED ? null : new Date(endsAt);
+}
