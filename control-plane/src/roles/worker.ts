@@ -1,4 +1,5 @@
 import { overdueAllocations } from '../domains/allocations/state-deadlines.ts';
+import { endLeases } from '../domains/allocations/end-leases.ts';
 import { provisionWorkflow } from '../domains/allocations/provision.workflow.ts';
 import { releaseWorkflow } from '../domains/allocations/release.workflow.ts';
 import { watchMaintenance } from '../domains/fleet/watch-maintenance.ts';
@@ -79,6 +80,7 @@ export async function startWorker(base: Services): Promise<WorkflowEngine> {
     ticks: [
       watchDeadlines([stuckWorkflows, stuckAllocations]),
       watchMaintenance,
+      endLeases,
       pruneRuns,
       pruneExecutors,
       pruneExpired,

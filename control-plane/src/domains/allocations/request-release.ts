@@ -28,6 +28,17 @@ export async function requestRelease(
       },
     );
   }
+  await tx.deleteFrom('terminal_tokens').where('allocation_id', '=', allocationId).execute();
+  return await recordRelease(services, tx, row, 'Release requested');
+}
+
+/** The intent itself, whoever has it: billing stops and the release starts. */
+export async function recordRelease(
+  services: Services,
+  tx: Tx,
+  row: AllocationRow,
+  why: string,
+): Promise<AllocationRow> {
   const attempt = row.release_attempts + 1;
   const updated = await tx
     .updateTable('allocations')
@@ -36,17 +47,16 @@ export async function requestRelease(
       release_attempts: attempt,
       release_requested_at: sql`coalesce(release_requested_at, ${services.clock.now()})`,
     })
-    .where('id', '=', allocationId)
+    .where('id', '=', row.id)
     .returningAll()
     .executeTakeFirstOrThrow();
-  await tx.deleteFrom('terminal_tokens').where('allocation_id', '=', allocationId).execute();
   await emitAllocation(tx, 'allocation.release_requested', updated, {
     stage: 'release',
     status: 'running',
-    message: row.active_at ? 'Release requested; billing has stopped' : 'Release requested',
+    message: row.active_at ? `${why}; billing has stopped` : why,
   });
-  await services.workflows.start(tx, releaseWorkflow.name, releaseWorkflowId(allocationId, attempt), {
-    allocationId,
+  await services.workflows.start(tx, releaseWorkflow.name, releaseWorkflowId(row.id, attempt), {
+    allocationId: row.id,
     attempt,
     correlationId: updated.correlation_id,
   });
