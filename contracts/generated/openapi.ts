@@ -157,6 +157,81 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/auth/configuration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Where programs get access tokens
+         * @description The command line signs in by the device flow (RFC 8628) at this issuer. What it gets there, any JWT access token
+         *     for the audience, is accepted as a bearer token.
+         */
+        get: operations["getAuthConfiguration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The caller's browser sessions, newest first */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{session_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End one of the caller's sessions
+         * @description It is refused from its next request on; open event streams end within five seconds.
+         */
+        delete: operations["revokeSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/revoke-others": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End every session of the caller but this one */
+        post: operations["revokeOtherSessions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/me": {
         parameters: {
             query?: never;
@@ -371,6 +446,47 @@ export interface paths {
          *     The one mutation without an idempotency key: a replay must not hand out the secret again.
          */
         post: operations["createTerminalToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/billing/balance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a tenant has left
+         * @description The sum of the ledger at this moment, one amount for each currency the tenant ever had.
+         */
+        get: operations["getBalance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/billing/ledger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Everything that moved a tenant's balance, newest first
+         * @description The ledger is append-only: what is here never changes. A mistake is mended by another transaction that names
+         *     the entry it corrects.
+         */
+        get: operations["listLedger"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -871,6 +987,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/tenants/{organization_id}/ledger-adjustments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a tenant credit, or correct its balance
+         * @description `credit` raises the balance from the platform's credits. `adjustment` moves it either way, and may name the
+         *     ledger entry that it corrects. Both need a reason, which the tenant sees.
+         */
+        post: operations["postLedgerAdjustment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/skus": {
         parameters: {
             query?: never;
@@ -940,6 +1077,30 @@ export interface components {
                 detail?: string;
             }[];
         };
+        AuthConfiguration: {
+            issuer: string;
+            /** @description The public client for the device flow; null where the command line takes API keys only. */
+            cli_client_id: string | null;
+            /** @description What access tokens must be meant for. */
+            audience: string;
+            scopes: string[];
+        };
+        /** Format: date-time */
+        Timestamp: string;
+        Session: {
+            /** Format: uuid */
+            id: string;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description To the minute. */
+            last_used_at: components["schemas"]["Timestamp"];
+            expires_at: components["schemas"]["Timestamp"];
+            user_agent: string;
+            ip: string;
+            /** @description Whether it is the one that asks. */
+            current: boolean;
+        };
+        /** @description Opaque cursor of the next page, null on the last one. */
+        NextPage: string | null;
         Permissions: string[];
         Me: {
             /** @description Null when a service account asks. */
@@ -972,8 +1133,6 @@ export interface components {
                 }[];
             }[];
         };
-        /** @description Opaque cursor of the next page, null on the last one. */
-        NextPage: string | null;
         /** @enum {unknown} */
         CapacityShape: "baremetal" | "gpu_slice";
         ResourceProfile: {
@@ -1027,8 +1186,6 @@ export interface components {
             /** @description Nodes for which it is the only one. */
             nodes_otherwise_fitting: number;
         };
-        /** Format: date-time */
-        Timestamp: string;
         PlacementNode: {
             /** Format: uuid */
             node_id: string;
@@ -1160,6 +1317,37 @@ export interface components {
             verification: string;
             started_at: components["schemas"]["Timestamp"];
             finished_at: components["schemas"]["Timestamp"];
+        };
+        Balance: {
+            /** Format: uuid */
+            organization_id: string;
+            balances: components["schemas"]["Money"][];
+            as_of: components["schemas"]["Timestamp"];
+        };
+        /** @enum {string} */
+        LedgerAccount: "tenant_balance" | "revenue" | "credits" | "payments" | "adjustments" | "tax";
+        LedgerTransaction: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @enum {string} */
+            kind: "credit" | "adjustment";
+            /** @description What it did to the tenant's balance. */
+            amount: components["schemas"]["Money"];
+            reason: string;
+            /** Format: uuid */
+            corrects_entry_id: string | null;
+            /** Format: uuid */
+            correlation_id: string;
+            posted_at: components["schemas"]["Timestamp"];
+            /** @description They sum to zero. */
+            entries: {
+                /** Format: uuid */
+                id: string;
+                account: components["schemas"]["LedgerAccount"];
+                amount: components["schemas"]["Money"];
+            }[];
         };
         /** @description Only these event types; empty for every one a tenant may see. */
         EventTypes: string[];
@@ -1487,6 +1675,25 @@ export interface components {
             resolved_by: string | null;
             resolution: string | null;
         };
+        PostLedgerAdjustment: {
+            /** @enum {string} */
+            kind: "credit" | "adjustment";
+            amount: {
+                /** @description One of the price book. */
+                currency: string;
+                /**
+                 * Format: int64
+                 * @description Micro-units; not zero, and positive for a credit.
+                 */
+                micros: number;
+            };
+            reason: string;
+            /**
+             * Format: uuid
+             * @description Entry of the same tenant's ledger that an adjustment corrects.
+             */
+            corrects_entry_id?: string;
+        };
         AdminSku: {
             sku: string;
             display_name: string;
@@ -1520,6 +1727,7 @@ export interface components {
         /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
         IdempotencyKey: string;
         AllocationId: string;
+        OrganizationQuery: string;
         WebhookId: string;
         NodeId: string;
         /**
@@ -1737,12 +1945,116 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Signed out. */
+            /** @description Signed out here. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Where to send the browser to sign out at the identity provider too; null where that is not offered. */
+                        redirect_to: string | null;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getAuthConfiguration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The identity provider. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthConfiguration"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Session"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    revokeSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is over. */
             204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    revokeOtherSessions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many there were. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        revoked: number;
+                    };
+                };
             };
             "4XX": components["responses"]["Problem"];
         };
@@ -2082,6 +2394,58 @@ export interface operations {
                         token: string;
                         expires_at: components["schemas"]["Timestamp"];
                         websocket_path: string;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getBalance: {
+        parameters: {
+            query: {
+                organization_id: components["parameters"]["OrganizationQuery"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The balance. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Balance"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listLedger: {
+        parameters: {
+            query: {
+                organization_id: components["parameters"]["OrganizationQuery"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["LedgerTransaction"][];
+                        next_page: components["schemas"]["NextPage"];
                     };
                 };
             };
@@ -3035,6 +3399,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Incident"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    postLedgerAdjustment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                organization_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PostLedgerAdjustment"];
+            };
+        };
+        responses: {
+            /** @description The posted transaction. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LedgerTransaction"];
                 };
             };
             "4XX": components["responses"]["Problem"];

@@ -99,7 +99,7 @@ const obstacles: Record<string, { put: (nodeId: string) => unknown; lift: (nodeI
     put: (id) => sql`update nodes set mode = 'baremetal' where id = ${id}`,
     lift: (id) => sql`update nodes set mode = 'slice' where id = ${id}`,
   },
-  free_slots: {
+  enough_free_slots: {
     put: (id) =>
       sql`update node_resource_slots set state = 'disabled' where node_id = ${id} and slot_index = 1`,
     lift: (id) => sql`update node_resource_slots set state = 'available' where node_id = ${id}`,
@@ -151,9 +151,10 @@ describe('a lease with an end', () => {
 
     const later = { now: () => new Date(new Date(short.ends_at).getTime() + 60_000) };
     await sql`update allocations set state = 'active' where id in (${short.id}, ${long.id})`.execute(db);
-    await endLeases.run({ ...actingAs(api.services, 'gpuaas_worker'), clock: later }, {
-      start: later.now(),
-    } as never);
+    await endLeases.run(
+      { ...actingAs(api.services, 'gpuaas_worker'), clock: later },
+      { from: later.now(), to: later.now() },
+    );
     const states = await db
       .selectFrom('allocations')
       .select(['id', 'desired_state'])

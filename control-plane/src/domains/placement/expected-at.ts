@@ -1,4 +1,5 @@
 import { slotsWanted, type Candidate, type PlacementRequest } from './candidate.ts';
+import { enoughFreeSlots } from './filters/enough-free-slots.ts';
 import { rejectionOf } from './rank.ts';
 import { countOf } from './slot-mask.ts';
 
@@ -9,7 +10,7 @@ import { countOf } from './slot-mask.ts';
 export function expectedAt(request: PlacementRequest, nodes: Iterable<Candidate>): number | null {
   let earliest = Infinity;
   for (const node of nodes) {
-    if (rejectionOf(request, node)?.name !== 'free_slots') continue;
+    if (rejectionOf(request, node) !== enoughFreeSlots) continue;
     earliest = Math.min(earliest, enoughFreeAt(node, slotsWanted(request, node), earliest));
   }
   return Number.isFinite(earliest) ? Math.max(earliest, request.now) : null;

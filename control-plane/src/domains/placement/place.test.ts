@@ -42,7 +42,12 @@ describe('place', () => {
       rejections: [
         { filter: 'connected', reason: 'not reachable at the moment', nodes: 1, nodesOtherwiseFitting: 0 },
         { filter: 'not_draining', reason: 'being drained', nodes: 1, nodesOtherwiseFitting: 1 },
-        { filter: 'free_slots', reason: 'with too few free slots', nodes: 2, nodesOtherwiseFitting: 2 },
+        {
+          filter: 'enough_free_slots',
+          reason: 'with too few free slots',
+          nodes: 2,
+          nodesOtherwiseFitting: 2,
+        },
       ],
       nearest: { shape: 'gpu_slice', gpus: 2 },
       expectedAt: 60,

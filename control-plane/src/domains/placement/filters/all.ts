@@ -1,7 +1,7 @@
 import { completeSlots } from './complete-slots.ts';
 import { connected } from './connected.ts';
 import type { Filter } from './filter.ts';
-import { freeSlots } from './free-slots.ts';
+import { enoughFreeSlots } from './enough-free-slots.ts';
 import { gpuModel } from './gpu-model.ts';
 import { healthySlots } from './healthy-slots.ts';
 import { nodeMode } from './node-mode.ts';
@@ -19,7 +19,7 @@ export const filters: readonly Filter[] = [
   connected,
   notDraining,
   notCordoned,
-  freeSlots,
+  enoughFreeSlots,
   completeSlots,
   healthySlots,
 ];

@@ -39,7 +39,7 @@ const cases: Record<string, Case[]> = {
   connected: [{ rejects: node('a', {}, { connected: false }), keeps: node('a') }],
   not_draining: [{ rejects: node('a', {}, { draining: true }), keeps: node('a') }],
   not_cordoned: [{ rejects: node('a', {}, { cordoned: true }), keeps: node('a') }],
-  free_slots: [
+  enough_free_slots: [
     { rejects: node('a', single), keeps: node('a', pair) },
     {
       rejects: node('a', { leases: [{ slots: [3] }] }),
