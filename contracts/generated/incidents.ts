@@ -30,6 +30,18 @@ export const incidentTypes = {
     "deadline_seconds": 3600,
     "runbook": "docs/runbooks/slot-cleanup-blocked.md"
   },
+  "audit_seal_late": {
+    "title": "Audit rows are not sealed in time",
+    "severity": "major",
+    "deadline_seconds": 3600,
+    "runbook": "docs/runbooks/audit-seal-late.md"
+  },
+  "audit_chain_broken": {
+    "title": "The audit log does not verify",
+    "severity": "critical",
+    "deadline_seconds": 900,
+    "runbook": "docs/runbooks/audit-chain-broken.md"
+  },
   "tick_failing": {
     "title": "A periodic job keeps failing",
     "severity": "major",

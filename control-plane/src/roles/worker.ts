@@ -1,3 +1,6 @@
+import { retireMonths } from '../domains/audit/retire-months.ts';
+import { verifyInTurns, watchSealLag } from '../domains/audit/watch-chain.ts';
+import { startSealer } from '../platform/audit/run-sealer.ts';
 import { overdueAllocations } from '../domains/allocations/state-deadlines.ts';
 import { endLeases } from '../domains/allocations/end-leases.ts';
 import { provisionWorkflow } from '../domains/allocations/provision.workflow.ts';
@@ -73,6 +76,7 @@ export async function startWorker(base: Services): Promise<WorkflowEngine> {
     onExecutorsLost: (tx, lost) => reportLostWorkers(services, tx, lost),
     onWorkflowFailed: (failed) => reportFailedWorkflow(services, failed),
   });
+  const sealer = startSealer(services);
   const ticks = startTickRunner({
     db,
     clock,
@@ -85,6 +89,9 @@ export async function startWorker(base: Services): Promise<WorkflowEngine> {
       pruneExecutors,
       pruneExpired,
       keepMonths,
+      watchSealLag,
+      verifyInTurns,
+      retireMonths,
     ],
     runner: engine.executorId,
     log,
@@ -93,6 +100,7 @@ export async function startWorker(base: Services): Promise<WorkflowEngine> {
   return {
     executorId: engine.executorId,
     async stop() {
+      await sealer.stop();
       await ticks.stop();
       await engine.stop();
     },

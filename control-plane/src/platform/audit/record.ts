@@ -1,15 +1,26 @@
+import { sanitize } from '@gpuaas/contracts/sanitize';
 import type { Db, Tx } from '../db/database.ts';
 import { newId } from '../ids.ts';
 
+export type ActorKind = 'user' | 'service_account' | 'node' | 'system' | 'anonymous';
+
 export interface AuditEntry {
+  /** A user or a service account; null for hosts, the platform itself and strangers. */
   actorUserId: string | null;
+  actorKind?: ActorKind;
   actorRole: string;
+  /** Which of the actor's credentials it was, by its id or a part of its hash; never the secret. */
+  credentialId?: string | null;
+  ip?: string | null;
   action: string;
   targetType: string;
   targetId: string;
   result: 'succeeded' | 'refused' | 'denied' | 'failed';
   correlationId: string;
   organizationId?: string | null;
+  /** What the change is about, as it was and as it is; a summary, not a copy. */
+  before?: Record<string, unknown> | null;
+  after?: Record<string, unknown> | null;
   detail?: Record<string, unknown>;
 }
 
@@ -20,14 +31,23 @@ export async function recordAudit(db: Db | Tx, entry: AuditEntry): Promise<void>
     .values({
       id: newId(),
       actor_user_id: entry.actorUserId,
+      actor_kind: entry.actorKind ?? (entry.actorUserId === null ? 'system' : 'user'),
       actor_role: entry.actorRole,
+      credential_id: entry.credentialId ?? null,
+      ip: entry.ip ?? null,
       action: entry.action,
       target_type: entry.targetType,
       target_id: entry.targetId,
       result: entry.result,
       correlation_id: entry.correlationId,
       organization_id: entry.organizationId ?? null,
-      detail: JSON.stringify(entry.detail ?? {}),
+      before: summary(entry.before),
+      after: summary(entry.after),
+      detail: JSON.stringify(sanitize(entry.detail ?? {})),
     })
     .execute();
+}
+
+function summary(value: Record<string, unknown> | null | undefined): string | null {
+  return value ? JSON.stringify(sanitize(value)) : null;
 }

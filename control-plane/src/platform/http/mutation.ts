@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { recordAudit, type AuditEntry } from '../audit/record.ts';
+import { actorOf } from '../audit/actor.ts';
 import type { Db, Tx } from '../db/database.ts';
 import { inScope } from '../db/scope.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -82,6 +83,7 @@ function auditEntry(mutation: Mutation, result: AuditEntry['result']): AuditEntr
   }
   return {
     actorUserId: mutation.caller.actorId,
+    ...actorOf(mutation.caller, mutation.request),
     actorRole: mutation.caller.role,
     action: mutation.operation['x-audit']!,
     targetType: target?.targetType ?? 'unknown',
@@ -89,6 +91,8 @@ function auditEntry(mutation: Mutation, result: AuditEntry['result']): AuditEntr
     organizationId: target?.organizationId ?? null,
     result,
     correlationId: mutation.request.id,
+    ...(target?.before ? { before: target.before } : {}),
+    ...(target?.after ? { after: target.after } : {}),
     ...(target?.detail ? { detail: target.detail } : {}),
   };
 }

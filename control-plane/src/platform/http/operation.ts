@@ -43,6 +43,9 @@ export interface AuditTarget {
   targetType: string;
   targetId: string;
   organizationId?: string | null;
+  /** A summary of what changed, as it was and as it is. */
+  before?: Record<string, unknown> | null;
+  after?: Record<string, unknown> | null;
   detail?: Record<string, unknown>;
 }
 

@@ -1,4 +1,11 @@
-import { createPrivateKey, generateKeyPairSync, X509Certificate, type KeyObject } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  X509Certificate,
+  type KeyObject,
+} from 'node:crypto';
 import { x509 } from './x509.ts';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../db/database.ts';
@@ -9,7 +16,15 @@ import { systemClock } from '../clock.ts';
 export interface PlatformKeys {
   /** Ed25519 key that signs node tasks and access grants. */
   signing: { privateKey: KeyObject; publicPem: string };
+  /** Ed25519 key that signs the checkpoints of the audit log. */
+  audit: AuditKey;
   ca: { privateKey: CryptoKey; certificate: x509.X509Certificate; pem: string; fingerprint: string };
+}
+
+export interface AuditKey {
+  id: string;
+  privateKey: KeyObject;
+  publicPem: string;
 }
 
 const KEYS_LOCK = 4_872_002;
@@ -20,9 +35,11 @@ export async function loadPlatformKeys(db: Db, sealer: Sealer): Promise<Platform
   return await db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(${KEYS_LOCK})`.execute(tx);
     const signing = await loadOrCreate(tx, sealer, 'signing', createSigningKey);
+    const audit = await loadOrCreate(tx, sealer, 'audit', createSigningKey);
     const ca = await loadOrCreate(tx, sealer, 'ca', createCa);
     return {
       signing: { privateKey: createPrivateKey(signing.privatePem), publicPem: signing.publicPem },
+      audit: auditKey(audit.privatePem),
       ca: {
         privateKey: await importPrivateKey(ca.privatePem),
         certificate: new x509.X509Certificate(ca.publicPem),
@@ -31,6 +48,18 @@ export async function loadPlatformKeys(db: Db, sealer: Sealer): Promise<Platform
       },
     };
   });
+}
+
+/** The public half is derived, not read: whoever can write the table must not be able to name another one. */
+function auditKey(privatePem: string): AuditKey {
+  const privateKey = createPrivateKey(privatePem);
+  const publicKey = createPublicKey(privateKey);
+  const der = publicKey.export({ type: 'spki', format: 'der' });
+  return {
+    id: createHash('sha256').update(der).digest('hex').slice(0, 16),
+    privateKey,
+    publicPem: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+  };
 }
 
 interface KeyText {

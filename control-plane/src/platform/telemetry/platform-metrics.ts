@@ -24,7 +24,20 @@ const READINGS = `
   union all
   select 'consumer_lag', c.name, coalesce(extract(epoch from now() - (
       select e.occurred_at from outbox_events e where (e.xid, e.position) > (c.cursor_xid, c.cursor_position)
-      order by e.xid, e.position limit 1)), 0) from event_consumers c`;
+      order by e.xid, e.position limit 1)), 0) from event_consumers c
+  union all
+  select * from (
+    with head as (
+      select coalesce(max(upto_xid), 0) as xid, coalesce((select upto_id from audit_segments order by segment desc limit 1),
+        '00000000-0000-0000-0000-000000000000') as id from audit_segments
+    ), unsealed as (
+      select count(*) as rows, coalesce(extract(epoch from now() - min(l.occurred_at)), 0) as seconds
+      from head, audit_logs l where (l.xid, l.id) > (head.xid, head.id)
+    )
+    select 'audit_unsealed', 'audit_logs', rows from unsealed
+    union all
+    select 'audit_seal_lag', 'audit_logs', seconds from unsealed
+  ) as audit`;
 
 const GAUGES = {
   workflows: ['gpuaas_workflows', 'Workflows that have not ended well, by state.', 'state'],
@@ -35,6 +48,8 @@ const GAUGES = {
     'Age of the first event a consumer has not handled.',
     'consumer',
   ],
+  audit_unsealed: ['gpuaas_audit_unsealed_rows', 'Audit rows that are not sealed yet.', 'log'],
+  audit_seal_lag: ['gpuaas_audit_seal_lag_seconds', 'Age of the oldest audit row that is not sealed.', 'log'],
 } as const;
 
 interface Reading {

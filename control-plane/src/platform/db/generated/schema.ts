@@ -102,18 +102,62 @@ export interface ApiKeys {
   user_id: string;
 }
 
+export interface AuditClock {
+  base: Generated<bigint>;
+  singleton: Generated<boolean>;
+}
+
+export interface AuditExports {
+  confirmed_at: Generated<Timestamp>;
+  confirmed_by: string;
+  head_hash: Buffer;
+  last_segment: bigint;
+  month: Timestamp;
+  row_count: bigint;
+}
+
 export interface AuditLogs {
   action: string;
+  actor_kind: Generated<string>;
   actor_role: string;
   actor_user_id: string | null;
+  after: Json | null;
+  before: Json | null;
   correlation_id: string;
+  credential_id: string | null;
   detail: Generated<Json>;
   id: string;
+  ip: string | null;
   occurred_at: Generated<Timestamp>;
   organization_id: string | null;
   result: string;
   target_id: string;
   target_type: string;
+  xid: Generated<bigint>;
+}
+
+export interface AuditRetirements {
+  first_segment: bigint;
+  key_id: string;
+  last_segment: bigint;
+  month: Timestamp;
+  retired_at: Timestamp;
+  row_count: bigint;
+  signature: string;
+}
+
+export interface AuditSegments {
+  head_hash: Buffer;
+  key_id: string;
+  leaves: Buffer;
+  month: Timestamp;
+  previous_hash: Buffer;
+  row_count: number;
+  sealed_at: Timestamp;
+  segment: bigint;
+  signature: string;
+  upto_id: string;
+  upto_xid: bigint;
 }
 
 export interface ClaimCells {
@@ -613,7 +657,11 @@ export interface DB {
   allocation_resource_claims: AllocationResourceClaims;
   allocations: Allocations;
   api_keys: ApiKeys;
+  audit_clock: AuditClock;
+  audit_exports: AuditExports;
   audit_logs: AuditLogs;
+  audit_retirements: AuditRetirements;
+  audit_segments: AuditSegments;
   claim_cells: ClaimCells;
   event_consumers: EventConsumers;
   handled_events: HandledEvents;

@@ -29,7 +29,7 @@ export const policiesForEveryRow: Record<string, string> = {
   'pending_logins: every: gpuaas_auth': 'a sign-in belongs to nobody until it comes back',
   'audit_logs: sign_in: gpuaas_auth': 'sign-ins, of people of every tenant; no right to read',
   'audit_logs: every: gpuaas_operator': 'operators read the audit log of the platform and write to it',
-  'audit_logs: every: gpuaas_worker': 'workers act for every tenant; they have no right to read it',
+  'audit_logs: every: gpuaas_worker': 'workers act for every tenant; sealing and verifying read every row',
   'audit_logs: every: gpuaas_gateway': 'a token decides whose terminal opens; no right to read',
   'outbox_events: every: gpuaas_operator': 'the operators’ live stream',
   'outbox_events: every: gpuaas_placement': 'only subject and transaction id, to keep events in order',
@@ -72,4 +72,5 @@ export const tablesOfTheOwner: Record<string, string> = {
   schema_migrations: 'written by migrations alone',
   platform_keys: 'read once at the start of a process, before anybody is served',
   claim_cells: 'written by the trigger on claims alone',
+  audit_clock: 'read by the defaults of audit rows; changed after a restore alone',
 };

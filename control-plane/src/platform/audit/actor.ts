@@ -1,0 +1,28 @@
+import type { AuditEntry } from './record.ts';
+
+interface Actor {
+  actorId: string | null;
+  role: string;
+  credential?: { kind: string; id?: string; idHash?: Buffer; subject?: string };
+}
+
+/** Who acted, with what, from where, as the audit log says it. */
+export function actorOf(
+  actor: Actor,
+  request: { ip: string },
+): Pick<AuditEntry, 'actorKind' | 'credentialId' | 'ip'> {
+  return { actorKind: kindOf(actor), credentialId: credentialOf(actor), ip: request.ip };
+}
+
+function kindOf({ actorId, role, credential }: Actor): NonNullable<AuditEntry['actorKind']> {
+  if (credential?.kind === 'service_account_token') return 'service_account';
+  if (actorId !== null) return 'user';
+  return role === 'node' ? 'node' : 'anonymous';
+}
+
+/** A session has no id but its secret; the begin of its hash tells sessions apart and opens none. */
+function credentialOf({ actorId, credential }: Actor): string | null {
+  if (!credential || actorId === null) return null;
+  const { kind, id, idHash, subject } = credential;
+  return `${kind}:${id ?? idHash?.toString('hex').slice(0, 16) ?? subject ?? ''}`;
+}
