@@ -170,6 +170,38 @@ begin
   update outbox_events set xid = '1';
   alter table outbox_events enable trigger outbox_events_append_only;
 end $function$;
+CREATE OR REPLACE FUNCTION public.refuse_late_entry()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (select from ledger_transactions t where t.id = new.transaction_id and t.xid = pg_current_xact_id())
+  then
+    raise exception 'ledger transaction % is closed', new.transaction_id using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$;
+CREATE OR REPLACE FUNCTION public.require_balanced_transaction()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  posted uuid := case tg_table_name when 'ledger_entries' then (to_jsonb(new) ->> 'transaction_id')::uuid else new.id end;
+  total numeric;
+  entries bigint;
+begin
+  select coalesce(sum(amount_micros), 0), count(*) into total, entries
+  from ledger_entries where transaction_id = posted;
+  if entries < 2 or total <> 0 then
+    raise exception 'ledger transaction % has % entries that sum to %', posted, entries, total
+      using errcode = 'check_violation';
+  end if;
+  return null;
+end $function$;
 CREATE OR REPLACE FUNCTION public.require_wipe_before_resale()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -423,6 +455,27 @@ create table incidents (
   resolved_by uuid,
   resolution text
 );
+create table ledger_entries (
+  id uuid not null,
+  transaction_id uuid not null,
+  organization_id uuid not null,
+  currency text not null,
+  account text not null,
+  amount_micros bigint not null
+);
+create table ledger_transactions (
+  id uuid not null,
+  organization_id uuid not null,
+  kind text not null,
+  currency text not null,
+  posting_key text not null,
+  reason text not null,
+  actor_user_id uuid,
+  correlation_id uuid not null,
+  metadata jsonb default '{}'::jsonb not null,
+  posted_at timestamp with time zone default now() not null,
+  xid xid8 default pg_current_xact_id() not null
+);
 create table maintenance_windows (
   id uuid not null,
   node_id uuid not null,
@@ -655,7 +708,13 @@ create table sessions (
   user_id uuid not null,
   csrf_token text not null,
   created_at timestamp with time zone default now() not null,
-  expires_at timestamp with time zone not null
+  expires_at timestamp with time zone not null,
+  id uuid default gen_random_uuid() not null,
+  last_used_at timestamp with time zone default now() not null,
+  user_agent text default ''::text not null,
+  ip text default ''::text not null,
+  issuer text,
+  sealed_id_token bytea
 );
 create table sku_catalog (
   sku text not null,
@@ -810,6 +869,8 @@ alter table handled_events add constraint handled_events_pkey PRIMARY KEY (consu
 alter table idempotency_keys add constraint idempotency_keys_pkey PRIMARY KEY (caller_id, key);
 alter table images add constraint images_pkey PRIMARY KEY (image);
 alter table incidents add constraint incidents_pkey PRIMARY KEY (id);
+alter table ledger_entries add constraint ledger_entries_pkey PRIMARY KEY (id);
+alter table ledger_transactions add constraint ledger_transactions_pkey PRIMARY KEY (id);
 alter table maintenance_windows add constraint maintenance_windows_pkey PRIMARY KEY (id);
 alter table node_burn_ins add constraint node_burn_ins_pkey PRIMARY KEY (id);
 alter table node_certificates add constraint node_certificates_pkey PRIMARY KEY (serial_number);
@@ -847,6 +908,9 @@ alter table workflow_executors add constraint workflow_executors_pkey PRIMARY KE
 alter table workflow_signals add constraint workflow_signals_pkey PRIMARY KEY (workflow_id, topic);
 alter table workflow_starts add constraint workflow_starts_pkey PRIMARY KEY (workflow_id);
 alter table api_keys add constraint api_keys_secret_hash_key UNIQUE (secret_hash);
+alter table ledger_entries add constraint ledger_entries_transaction_id_account_key UNIQUE (transaction_id, account);
+alter table ledger_transactions add constraint ledger_transactions_id_organization_id_currency_key UNIQUE (id, organization_id, currency);
+alter table ledger_transactions add constraint ledger_transactions_organization_id_posting_key_key UNIQUE (organization_id, posting_key);
 alter table node_enrolments add constraint node_enrolments_token_hash_key UNIQUE (token_hash);
 alter table node_resource_slots add constraint node_resource_slots_node_id_fabric_vf_pci_address_key UNIQUE (node_id, fabric_vf_pci_address);
 alter table node_resource_slots add constraint node_resource_slots_node_id_gpu_pci_address_key UNIQUE (node_id, gpu_pci_address);
@@ -867,6 +931,7 @@ alter table projects add constraint projects_organization_id_name_key UNIQUE (or
 alter table service_account_tokens add constraint service_account_tokens_secret_hash_key UNIQUE (secret_hash);
 alter table service_accounts add constraint service_accounts_project_id_id_key UNIQUE (project_id, id);
 alter table service_accounts add constraint service_accounts_project_id_name_key UNIQUE (project_id, name);
+alter table sessions add constraint sessions_id_key UNIQUE (id);
 alter table sku_prices add constraint sku_prices_sku_region_currency_effective_from_key UNIQUE (sku, region, currency, effective_from);
 alter table teams add constraint teams_organization_id_id_key UNIQUE (organization_id, id);
 alter table teams add constraint teams_organization_id_name_key UNIQUE (organization_id, name);
@@ -897,6 +962,12 @@ alter table images add constraint images_kind_check CHECK ((kind = ANY (ARRAY['b
 alter table incidents add constraint incidents_dedupe_key_check CHECK (((length(dedupe_key) >= 1) AND (length(dedupe_key) <= 300)));
 alter table incidents add constraint incidents_severity_check CHECK ((severity = ANY (ARRAY['critical'::text, 'major'::text, 'minor'::text])));
 alter table incidents add constraint incidents_summary_check CHECK (((length(summary) >= 1) AND (length(summary) <= 500)));
+alter table ledger_entries add constraint ledger_entries_account_check CHECK ((account = ANY (ARRAY['tenant_balance'::text, 'revenue'::text, 'credits'::text, 'payments'::text, 'adjustments'::text, 'tax'::text])));
+alter table ledger_entries add constraint ledger_entries_amount_micros_check CHECK ((amount_micros <> 0));
+alter table ledger_transactions add constraint ledger_transactions_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
+alter table ledger_transactions add constraint ledger_transactions_kind_check CHECK ((kind = ANY (ARRAY['credit'::text, 'adjustment'::text])));
+alter table ledger_transactions add constraint ledger_transactions_posting_key_check CHECK (((length(posting_key) >= 1) AND (length(posting_key) <= 200)));
+alter table ledger_transactions add constraint ledger_transactions_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 500)));
 alter table maintenance_windows add constraint maintenance_windows_check CHECK ((ends_at > starts_at));
 alter table node_burn_ins add constraint node_burn_ins_evidence_check CHECK ((evidence <> ''::text));
 alter table node_burn_ins add constraint node_burn_ins_result_check CHECK ((result = ANY (ARRAY['passed'::text, 'failed'::text])));
@@ -930,6 +1001,8 @@ alter table regions add constraint regions_status_check CHECK ((status = ANY (AR
 alter table service_accounts add constraint service_accounts_description_check CHECK ((length(description) <= 500));
 alter table service_accounts add constraint service_accounts_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
 alter table service_accounts add constraint service_accounts_state_check CHECK ((state = ANY (ARRAY['active'::text, 'disabled'::text])));
+alter table sessions add constraint sessions_ip_check CHECK ((length(ip) <= 45));
+alter table sessions add constraint sessions_user_agent_check CHECK ((length(user_agent) <= 300));
 alter table sku_catalog add constraint sku_catalog_allowed_gpu_counts_check CHECK ((cardinality(allowed_gpu_counts) > 0));
 alter table sku_catalog add constraint sku_catalog_capacity_shape_check CHECK ((capacity_shape = ANY (ARRAY['baremetal'::text, 'gpu_slice'::text])));
 alter table sku_catalog add constraint sku_catalog_gpus_total_check CHECK (((gpus_total >= 1) AND (gpus_total <= 16)));
@@ -966,6 +1039,8 @@ alter table claim_cells add constraint claim_cells_claim_id_fkey FOREIGN KEY (cl
 alter table claim_cells add constraint claim_cells_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table incidents add constraint incidents_acknowledged_by_fkey FOREIGN KEY (acknowledged_by) REFERENCES users(id);
 alter table incidents add constraint incidents_resolved_by_fkey FOREIGN KEY (resolved_by) REFERENCES users(id);
+alter table ledger_entries add constraint ledger_entries_transaction_id_organization_id_currency_fkey FOREIGN KEY (transaction_id, organization_id, currency) REFERENCES ledger_transactions(id, organization_id, currency);
+alter table ledger_transactions add constraint ledger_transactions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table maintenance_windows add constraint maintenance_windows_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_burn_ins add constraint node_burn_ins_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_certificates add constraint node_certificates_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
@@ -1034,6 +1109,8 @@ CREATE INDEX handled_events_age ON public.handled_events USING btree (handled_at
 CREATE INDEX idempotency_keys_created_at ON public.idempotency_keys USING btree (created_at);
 CREATE INDEX incidents_newest ON public.incidents USING btree (opened_at DESC, id DESC);
 CREATE UNIQUE INDEX incidents_one_open ON public.incidents USING btree (dedupe_key) WHERE (resolved_at IS NULL);
+CREATE INDEX ledger_entries_balance ON public.ledger_entries USING btree (organization_id, account, currency) INCLUDE (amount_micros);
+CREATE INDEX ledger_transactions_of_tenant ON public.ledger_transactions USING btree (organization_id, id);
 CREATE INDEX maintenance_windows_node ON public.maintenance_windows USING btree (node_id, id DESC);
 CREATE INDEX maintenance_windows_open ON public.maintenance_windows USING btree (ends_at) WHERE (cancelled_at IS NULL);
 CREATE INDEX node_burn_ins_node ON public.node_burn_ins USING btree (node_id, id DESC);
@@ -1050,6 +1127,7 @@ CREATE INDEX policy_changes_key ON public.policy_changes USING btree (key, id);
 CREATE INDEX policy_values_tenant ON public.policy_values USING btree (organization_id, project_id);
 CREATE INDEX service_account_tokens_account ON public.service_account_tokens USING btree (service_account_id);
 CREATE INDEX service_accounts_owner ON public.service_accounts USING btree (owner_user_id);
+CREATE INDEX sessions_user ON public.sessions USING btree (user_id, id DESC);
 CREATE INDEX team_members_user ON public.team_members USING btree (user_id);
 CREATE INDEX webhook_deliveries_age ON public.webhook_deliveries USING btree (created_at);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook_id, next_attempt_at) WHERE (state = 'pending'::text);
@@ -1070,6 +1148,11 @@ CREATE TRIGGER audit_exports_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON 
 CREATE TRIGGER audit_logs_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_logs FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_retirements_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_retirements FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_segments_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_segments FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE CONSTRAINT TRIGGER ledger_entries_balanced AFTER INSERT ON public.ledger_entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION require_balanced_transaction();
+CREATE TRIGGER ledger_entries_not_late BEFORE INSERT ON public.ledger_entries FOR EACH ROW EXECUTE FUNCTION refuse_late_entry();
+CREATE TRIGGER ledger_transactions_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_transactions FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE CONSTRAINT TRIGGER ledger_transactions_balanced AFTER INSERT ON public.ledger_transactions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION require_balanced_transaction();
 CREATE TRIGGER node_burn_ins_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.node_burn_ins FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER slots_need_wipe BEFORE INSERT OR UPDATE ON public.node_resource_slots FOR EACH ROW WHEN ((new.state = 'available'::text)) EXECUTE FUNCTION require_wipe_before_resale();
 CREATE TRIGGER outbox_events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.outbox_events FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
@@ -1087,6 +1170,8 @@ alter table api_keys enable row level security;
 alter table audit_logs enable row level security;
 alter table claim_cells enable row level security;
 alter table idempotency_keys enable row level security;
+alter table ledger_entries enable row level security;
+alter table ledger_transactions enable row level security;
 alter table node_tasks enable row level security;
 alter table organization_members enable row level security;
 alter table organizations enable row level security;
@@ -1114,6 +1199,8 @@ create policy every on allocation_resource_claims as permissive for all to gpuaa
 create policy every on allocations as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
 create policy every on api_keys as permissive for all to gpuaas_auth using (true);
 create policy every on audit_logs as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
+create policy every on ledger_entries as permissive for all to gpuaas_operator using (true);
+create policy every on ledger_transactions as permissive for all to gpuaas_operator using (true);
 create policy every on node_tasks as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on organization_members as permissive for all to gpuaas_auth using (true);
 create policy every on organizations as permissive for select to gpuaas_operator using (true);
@@ -1159,6 +1246,8 @@ create policy own on allocations as permissive for all to gpuaas_placement, gpua
 create policy own on api_keys as permissive for all to gpuaas_tenant using (((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])) OR ((organization_id IS NULL) AND (user_id = ( SELECT scope_caller() AS scope_caller)))));
 create policy own on audit_logs as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on idempotency_keys as permissive for all to gpuaas_operator, gpuaas_tenant using ((caller_id = ( SELECT scope_caller() AS scope_caller)));
+create policy own on ledger_entries as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on ledger_transactions as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on node_tasks as permissive for all to gpuaas_node using ((node_id = ( SELECT scope_node() AS scope_node)));
 create policy own on organization_members as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on organizations as permissive for all to gpuaas_tenant using ((id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
@@ -1186,6 +1275,7 @@ create policy own on wipe_certificates as permissive for select to gpuaas_tenant
    FROM allocations a
   WHERE (a.id = wipe_certificates.allocation_id))));
 create policy own_or_nobodys on audit_logs as permissive for insert to gpuaas_tenant with check (((organization_id IS NULL) OR (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
+create policy sign_in on audit_logs as permissive for insert to gpuaas_auth with check (true);
 create policy sign_up on organizations as permissive for insert to gpuaas_auth with check (true);
 create policy sign_up on projects as permissive for insert to gpuaas_auth with check (true);
 
@@ -1234,6 +1324,7 @@ grant execute on function signal_workflow(text,text,json) to gpuaas_node;
 grant execute on function signal_workflow(text,text,json) to gpuaas_worker;
 grant insert on allocation_resource_claims to gpuaas_placement;
 grant insert on api_keys to gpuaas_tenant;
+grant insert on audit_logs to gpuaas_auth;
 grant insert on audit_logs to gpuaas_gateway;
 grant insert on audit_logs to gpuaas_node;
 grant insert on node_cordons to gpuaas_node;
@@ -1252,6 +1343,8 @@ grant insert, select on audit_retirements to gpuaas_worker;
 grant insert, select on audit_segments to gpuaas_worker;
 grant insert, select on idempotency_keys to gpuaas_operator;
 grant insert, select on idempotency_keys to gpuaas_tenant;
+grant insert, select on ledger_entries to gpuaas_operator;
+grant insert, select on ledger_transactions to gpuaas_operator;
 grant insert, select on maintenance_windows to gpuaas_operator;
 grant insert, select on node_burn_ins to gpuaas_operator;
 grant insert, select on node_certificates to gpuaas_node;
@@ -1304,6 +1397,8 @@ grant select on images to gpuaas_operator;
 grant select on images to gpuaas_tenant;
 grant select on images to gpuaas_worker;
 grant select on incidents to gpuaas_operator;
+grant select on ledger_entries to gpuaas_tenant;
+grant select on ledger_transactions to gpuaas_tenant;
 grant select on maintenance_windows to gpuaas_worker;
 grant select on node_certificates to gpuaas_operator;
 grant select on node_cordons to gpuaas_placement;
@@ -1348,6 +1443,7 @@ grant update (enabled) on sku_catalog to gpuaas_operator;
 grant update (expires_at, revoked_at) on service_account_tokens to gpuaas_tenant;
 grant update (last_used_at) on api_keys to gpuaas_auth;
 grant update (last_used_at) on service_account_tokens to gpuaas_auth;
+grant update (last_used_at, user_agent, ip) on sessions to gpuaas_auth;
 grant update (name) on projects to gpuaas_tenant;
 grant update (name, description) on teams to gpuaas_tenant;
 grant update (name, description, owner_user_id, state) on service_accounts to gpuaas_tenant;
@@ -1371,4 +1467,6 @@ revoke execute on function drop_month_partitions(text,timestamp with time zone) 
 revoke execute on function grant_workflow_engine() from public;
 revoke execute on function rebase_audit_log() from public;
 revoke execute on function rebase_event_log() from public;
+revoke execute on function refuse_late_entry() from public;
+revoke execute on function require_balanced_transaction() from public;
 revoke execute on function signal_workflow(text,text,json) from public;

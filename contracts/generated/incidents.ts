@@ -30,6 +30,12 @@ export const incidentTypes = {
     "deadline_seconds": 3600,
     "runbook": "docs/runbooks/slot-cleanup-blocked.md"
   },
+  "tick_failing": {
+    "title": "A periodic job keeps failing",
+    "severity": "major",
+    "deadline_seconds": 3600,
+    "runbook": "docs/runbooks/tick-failing.md"
+  },
   "audit_seal_late": {
     "title": "Audit rows are not sealed in time",
     "severity": "major",
@@ -41,12 +47,6 @@ export const incidentTypes = {
     "severity": "critical",
     "deadline_seconds": 900,
     "runbook": "docs/runbooks/audit-chain-broken.md"
-  },
-  "tick_failing": {
-    "title": "A periodic job keeps failing",
-    "severity": "major",
-    "deadline_seconds": 3600,
-    "runbook": "docs/runbooks/tick-failing.md"
   }
 } as const;
 

@@ -35,7 +35,10 @@ describe('history', () => {
   test('is kept in tables that say so', async () => {
     const tables = (await appendOnlyTables(owner)).filter((table) => !table.isPartition);
     expect(tables.map((table) => table.name)).toEqual([
+      'audit_exports',
       'audit_logs',
+      'audit_retirements',
+      'audit_segments',
       'ledger_entries',
       'ledger_transactions',
       'node_burn_ins',
