@@ -12,6 +12,8 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     retry: 0,
+    // Tests wait for what must come, however loaded the machine is.
+    expect: { poll: { timeout: 30_000 } },
     // `--changed` follows imports; only these make it run everything.
     forceRerunTriggers: ['**/vitest.config.ts', '**/tests/setup/**'],
     globalSetup: ['tests/setup/global-setup.ts'],

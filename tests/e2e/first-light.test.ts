@@ -71,7 +71,7 @@ describe.skipIf(!chromiumPath || !existsSync('/usr/bin/bwrap'))(
       await expect.poll(() => page.getByRole('button', { name: /^Slot \d/ }).count()).toBe(8);
       await picture(page, 'node');
       await page.context().close();
-    }, 60_000);
+    });
 
     it('shares one event stream between the tabs of a browser', async () => {
       const first = await newPage('dark');
@@ -88,9 +88,9 @@ describe.skipIf(!chromiumPath || !existsSync('/usr/bin/bwrap'))(
       expect(streams).toHaveLength(1);
       await first.close();
       // The tab that is left takes over.
-      await expect.poll(() => streams.length, { timeout: 15_000 }).toBe(2);
+      await expect.poll(() => streams.length).toBe(2);
       await second.context().close();
-    }, 60_000);
+    });
   },
 );
 

@@ -55,7 +55,7 @@ describe('web terminal', () => {
       const terminal = new TestTerminal(platform.baseUrl, websocket_path, token);
       await terminal.ready;
       terminal.type('echo "sum $((20+22))"\n');
-      await expect.poll(() => terminal.output, { timeout: 10_000 }).toContain('sum 42');
+      await expect.poll(() => terminal.output).toContain('sum 42');
       await release(platform.member, other.id);
       const end = await terminal.ended;
       expect(end.message).toMatch(/released/);
@@ -71,7 +71,7 @@ describe('a terminal that is left while it opens', () => {
   it.skipIf(!existsSync('/usr/bin/bwrap'))('leaves no shell behind (needs bubblewrap)', async () => {
     const pid = await guestPid(allocation.id);
     const children = () => readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-    await expect.poll(children, { timeout: 15_000 }).toBe('');
+    await expect.poll(children).toBe('');
     for (const delay of [10, 30, 60, 120]) {
       const { token, websocket_path } = await mintTerminalToken(platform.member, allocation.id);
       const terminal = new TestTerminal(platform.baseUrl, websocket_path, token);
@@ -81,7 +81,7 @@ describe('a terminal that is left while it opens', () => {
     }
     // Long enough for each of them to have got its shell.
     await new Promise((resolve) => setTimeout(resolve, 2000));
-    await expect.poll(children, { timeout: 15_000 }).toBe('');
+    await expect.poll(children).toBe('');
   });
 });
 
@@ -111,7 +111,7 @@ describe('live events', () => {
     const launched = await launch(platform.member, platform.projectId, 1);
     await waitForState(platform.member, launched.id, 'active');
     await expect
-      .poll(() => seen.filter(isAbout(launched.id)).map((event) => event.event_type), { timeout: 10_000 })
+      .poll(() => seen.filter(isAbout(launched.id)).map((event) => event.event_type))
       .toContain('allocation.active');
     expect(foreign.filter(isAbout(launched.id))).toEqual([]);
     const timeline = await unwrap(

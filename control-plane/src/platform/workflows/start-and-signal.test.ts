@@ -172,7 +172,7 @@ describe('with a worker', () => {
     await Promise.all(Array.from({ length: 10 }, () => database.start(greet.name, 'twin', { who: 'twin' })));
     await database.waitFor('twin', 'SUCCESS');
     await database.start(greet.name, 'twin', { who: 'twin' });
-    await expect.poll(startRows, { timeout: 5000 }).toEqual([]);
+    await expect.poll(startRows).toEqual([]);
     await pause(300);
     expect(services.log.filter((entry) => entry === 'twin')).toEqual(['twin']);
   });

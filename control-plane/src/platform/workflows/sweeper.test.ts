@@ -37,7 +37,7 @@ async function startOnOneOfTwo(workflowId: string): Promise<{ busy: WorkerProces
   const pair = [spawn(), spawn()];
   await Promise.all(pair.map((worker) => worker.ready));
   await database.start(sixStepWorkflow.name, workflowId, { sleepSeconds: 0.1, stepSeconds: 0.5 });
-  await expect.poll(() => executions(workflowId), { timeout: 10_000 }).not.toEqual([]);
+  await expect.poll(() => executions(workflowId)).not.toEqual([]);
   const pid = (await executions(workflowId))[0]?.pid;
   return { busy: pair.find((w) => w.child.pid === pid)!, other: pair.find((w) => w.child.pid !== pid)! };
 }
@@ -70,7 +70,7 @@ describe('processes', () => {
     await killWorker(busy);
     const killedAt = Date.now();
     await expect
-      .poll(async () => (await executions('orphan')).at(-1)?.pid, { timeout: 12_000, interval: 50 })
+      .poll(async () => (await executions('orphan')).at(-1)?.pid, { interval: 50 })
       .toBe(other.child.pid);
     expect(Date.now() - killedAt).toBeLessThan(10_000);
     await database.waitFor('orphan', 'SUCCESS');
@@ -81,13 +81,11 @@ describe('processes', () => {
     const sleeper = spawn({ timings });
     await sleeper.ready;
     await database.start(sixStepWorkflow.name, 'taken', { sleepSeconds: 0.1, stepSeconds: 0.5 });
-    await expect.poll(() => executions('taken'), { timeout: 10_000 }).not.toEqual([]);
+    await expect.poll(() => executions('taken')).not.toEqual([]);
     sleeper.child.kill('SIGSTOP');
     const other = spawn({ timings });
     await other.ready;
-    await expect
-      .poll(async () => (await executions('taken')).at(-1)?.pid, { timeout: 15_000 })
-      .toBe(other.child.pid);
+    await expect.poll(async () => (await executions('taken')).at(-1)?.pid).toBe(other.child.pid);
     sleeper.child.kill('SIGCONT');
     await database.waitFor('taken', 'SUCCESS');
     const pids = (await executions('taken')).map((row) => row.pid);
@@ -106,7 +104,7 @@ describe('processes', () => {
     await busy.exited;
     const stoppedAt = Date.now();
     await expect
-      .poll(async () => (await executions('handed')).at(-1)?.pid, { timeout: 10_000, interval: 50 })
+      .poll(async () => (await executions('handed')).at(-1)?.pid, { interval: 50 })
       .toBe(other.child.pid);
     expect(Date.now() - stoppedAt).toBeLessThan(4000);
     await database.waitFor('handed', 'SUCCESS');
