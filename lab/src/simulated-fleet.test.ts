@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -31,7 +31,7 @@ afterEach(async () => {
   await rm(stateDir, { recursive: true, force: true, maxRetries: 5 });
 });
 
-async function start(): Promise<SimulatedFleet> {
+async function start(change: { count?: number; oneProcess?: boolean } = {}): Promise<SimulatedFleet> {
   const client = createGpuaasClient({
     baseUrl: 'http://platform.test',
     fetch: async (request) => {
@@ -48,6 +48,7 @@ async function start(): Promise<SimulatedFleet> {
     client,
     region: 'lab-1',
     log: quiet,
+    ...change,
   });
 }
 
@@ -124,3 +125,33 @@ it('a supervisor that is killed takes agents and VMs with it', async () => {
     .poll(async () => [await isAlive(vm.pid), await isAlive(agent)], { timeout: 5_000 })
     .toEqual([false, false]);
 }, 40_000);
+
+it('many hosts share a process, each for itself; one that reboots comes back alone', async () => {
+  const fleet = await start({ count: 12, oneProcess: true });
+  try {
+    expect(new Set(fleet.nodes.map((node) => node.pid())).size).toBe(1);
+    expect(minted).toHaveLength(12);
+    const pid = fleet.nodes[0]?.pid();
+    const boots = (): number => new Set(platform.heartbeats.map((beat) => beat.boot_id)).size;
+    await expect.poll(boots, { timeout: 30_000 }).toBe(12);
+    await writeFile(join(stateDir, HOST, 'faults'), 'host_reboot');
+    await expect.poll(boots, { timeout: 30_000 }).toBe(13);
+    expect((await readFile(join(stateDir, HOST, 'faults'), 'utf8')).trim()).toBe('');
+    expect(fleet.nodes[0]?.pid()).toBe(pid);
+  } finally {
+    await fleet.stop();
+  }
+}, 90_000);
+
+it('a host whose certificate was revoked gets a token from the lab and goes on', async () => {
+  const fleet = await start();
+  try {
+    platform.refuse.push({ path: /heartbeat|claim/, status: 401, code: 'unauthenticated', times: Infinity });
+    await expect.poll(() => platform.enrolments, { timeout: 30_000 }).toBe(2);
+    platform.refuse.length = 0;
+    const beats = platform.heartbeats.length;
+    await expect.poll(() => platform.heartbeats.length, { timeout: 20_000 }).toBeGreaterThan(beats);
+  } finally {
+    await fleet.stop();
+  }
+}, 60_000);

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { GpuaasClient } from '@gpuaas/sdk/client';
 import { unwrap } from '@gpuaas/sdk/problem';
 import type { LabLog } from './lab-log.ts';
-import { startMachine, type SimulatedMachine } from './simulated-machine.ts';
+import { startSharedMachines } from './shared-machines.ts';
+import { startMachine } from './simulated-machine.ts';
 
 export interface SimulatedFleetOptions {
   count: number;
@@ -19,19 +20,22 @@ export interface SimulatedFleetOptions {
   client: GpuaasClient;
   region: string;
   log: LabLog;
+  /** All agents in one process, for fleets that would not fit as processes. */
+  oneProcess?: boolean;
   /** Further settings of the agents, for tests. */
   agentEnv?: Record<string, string>;
 }
 
 export interface SimulatedFleet {
   nodes: { hostname: string; pid(): number | null }[];
-  /** The agent comes back by itself; its VMs do not notice. */
+  /** The agent comes back by itself; its VMs do not notice. In one process, all of them. */
   killAgent(hostname: string, signal: NodeJS.Signals): void;
   /** Stops the agents and cuts the power. */
   stop(): Promise<void>;
 }
 
 const ENROL_DEADLINE_MS = 30_000;
+const ENROL_EACH_MS = 500;
 
 /** Simulated 8-GPU hosts run by real node agents. Resolves when all have enrolled. */
 export async function startSimulatedFleet(options: SimulatedFleetOptions): Promise<SimulatedFleet> {
@@ -40,23 +44,21 @@ export async function startSimulatedFleet(options: SimulatedFleetOptions): Promi
     { length: options.count },
     (_, index) => `sim-h200-${String(index + 1).padStart(2, '0')}`,
   );
-  const machines = await Promise.all(hostnames.map((hostname, index) => startHost(hostname, index)));
-
-  async function startHost(hostname: string, index: number): Promise<SimulatedMachine> {
-    return await startMachine({
-      hostname,
-      dir: join(options.stateDir, hostname),
-      log: options.log,
-      env: {
-        GPUAAS_AGENT_SERVER: options.serverUrl,
-        GPUAAS_SIM_SPEED: String(options.speed),
-        GPUAAS_SIM_FAULTS: options.faults ?? '',
-        GPUAAS_SIM_BOOT_ID: bootId,
-        ...options.agentEnv,
-      },
-      mintToken: () => mintToken(options, hostname, `rack-${Math.floor(index / 4) + 1}`),
-    });
-  }
+  const env = {
+    GPUAAS_AGENT_SERVER: options.serverUrl,
+    GPUAAS_SIM_SPEED: String(options.speed),
+    GPUAAS_SIM_FAULTS: options.faults ?? '',
+    GPUAAS_SIM_BOOT_ID: bootId,
+    ...options.agentEnv,
+  };
+  const hosts = hostnames.map((hostname, index) => ({
+    hostname,
+    dir: join(options.stateDir, hostname),
+    mintToken: () => mintToken(options, hostname, `rack-${Math.floor(index / 4) + 1}`),
+  }));
+  const machines = options.oneProcess
+    ? await startSharedMachines({ hosts, stateDir: options.stateDir, env, log: options.log })
+    : await Promise.all(hosts.map((host) => startMachine({ ...host, env, log: options.log })));
 
   const fleet: SimulatedFleet = {
     nodes: machines.map((machine) => ({ hostname: machine.hostname, pid: () => machine.pid() })),
@@ -70,7 +72,9 @@ export async function startSimulatedFleet(options: SimulatedFleetOptions): Promi
     },
   };
   try {
-    await Promise.all(machines.map((machine) => machine.enrolled(ENROL_DEADLINE_MS)));
+    await Promise.all(
+      machines.map((machine) => machine.enrolled(ENROL_DEADLINE_MS + machines.length * ENROL_EACH_MS)),
+    );
   } catch (error) {
     await fleet.stop();
     throw error;

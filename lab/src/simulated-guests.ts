@@ -3,6 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
+export const GUESTS_GONE_MS = 5_000;
+
 /** Waits until no VM process of this simulated machine is left; whoever ignores the power cut is killed. */
 export async function awaitGuestsGone(agentDir: string, deadlineMs: number): Promise<void> {
   const end = Date.now() + deadlineMs;
@@ -32,5 +34,8 @@ async function guestPid(folder: string, allocationId: string): Promise<number | 
 /** The pid may belong to somebody else by now. */
 function isGuest(pid: number, allocationId: string): boolean {
   if (process.platform !== 'linux') return true;
-  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(allocationId);
+  const commandLine = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  // A process on its way out has lost its command line but is not gone yet.
+  if (commandLine === '') return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return commandLine.includes(allocationId);
 }

@@ -1,20 +1,13 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { identityValidForMs } from './agent-identity.ts';
+import { awaitEnrolled, identityValidForMs, ENOUGH_VALIDITY_MS } from './agent-identity.ts';
+import { startAgentProcess } from './agent-process.ts';
+import { answerIdentityProblems } from './answer-identity-problems.ts';
 import type { LabLog } from './lab-log.ts';
-import { awaitGuestsGone } from './simulated-guests.ts';
+import { awaitGuestsGone, GUESTS_GONE_MS } from './simulated-guests.ts';
 
 const AGENT_MAIN = fileURLToPath(new URL('../../node-agent/src/main.ts', import.meta.url));
-const ENOUGH_VALIDITY_MS = 3_600_000;
-const RESTART_AFTER_MS = 1_000;
-const STOP_GRACE_MS = 5_000;
-const GUESTS_GONE_MS = 5_000;
-const PASSED_ON = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'GPUAAS_LOG_LEVEL'];
 
 export interface MachineOptions {
   hostname: string;
@@ -36,63 +29,29 @@ export interface SimulatedMachine {
 }
 
 export async function startMachine(options: MachineOptions): Promise<SimulatedMachine> {
-  const { hostname, dir, log } = options;
+  const { hostname, dir, env, mintToken, log } = options;
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  // Guests hold on to the cord of the agent that started them, so every cord is kept until the power goes.
-  const cords = new Set<Readable | Writable>();
+  const agent = startAgentProcess({
+    name: hostname,
+    logFile: join(dir, 'agent.log'),
+    log,
+    async prepare() {
+      const token = (await identityValidForMs(dir)) > ENOUGH_VALIDITY_MS ? null : await mintToken();
+      return { args: [AGENT_MAIN], env: { ...env, ...agentEnv(options, token) } };
+    },
+  });
   const stopping = new AbortController();
-  let agent: ChildProcess | null = null;
-
-  async function runAgent(): Promise<void> {
-    const token = (await identityValidForMs(dir)) > ENOUGH_VALIDITY_MS ? null : await options.mintToken();
-    if (stopping.signal.aborted) return;
-    const logFile = await open(join(dir, 'agent.log'), 'a', 0o600);
-    const child = spawn(process.execPath, [AGENT_MAIN], {
-      stdio: ['ignore', logFile.fd, logFile.fd, 'pipe'],
-      env: { ...passedOn(), ...options.env, ...agentEnv(options, token) },
-    });
-    await logFile.close();
-    const cord = child.stdio[3];
-    if (cord) {
-      cords.add(cord);
-      cord.on('error', () => undefined);
-      cord.on('close', () => cords.delete(cord));
-    }
-    agent = child;
-    const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-    if (!stopping.signal.aborted) log.warn({ hostname, code, signal }, 'node agent ended');
-  }
-
-  async function supervise(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await runAgent().catch((error: unknown) =>
-        log.warn({ hostname, reason: String(error) }, 'node agent not started'),
-      );
-      agent = null;
-      await pause(RESTART_AFTER_MS, null, { signal: stopping.signal }).catch(() => undefined);
-    }
-  }
-  const supervised = supervise();
+  const answered = answerIdentityProblems(options, mintToken, log, stopping.signal);
 
   return {
     hostname,
-    pid: () => agent?.pid ?? null,
-    kill: (signal) => void agent?.kill(signal),
-    async enrolled(deadlineMs) {
-      const end = Date.now() + deadlineMs;
-      while ((await identityValidForMs(dir)) === 0) {
-        if (Date.now() > end)
-          throw new Error(`${hostname} did not enrol in time; see ${join(dir, 'agent.log')}`);
-        await pause(50);
-      }
-    },
+    pid: agent.pid,
+    kill: agent.kill,
+    enrolled: (deadlineMs) => awaitEnrolled(options, deadlineMs),
     async stop() {
       stopping.abort();
-      agent?.kill('SIGTERM');
-      const forced = setTimeout(() => agent?.kill('SIGKILL'), STOP_GRACE_MS);
-      await supervised;
-      clearTimeout(forced);
-      for (const cord of cords) cord.destroy();
+      await agent.stop();
+      await answered;
       await awaitGuestsGone(dir, GUESTS_GONE_MS);
     },
   };
@@ -103,14 +62,6 @@ function agentEnv(options: MachineOptions, token: string | null): Record<string,
     GPUAAS_AGENT_DIR: options.dir,
     GPUAAS_AGENT_HOSTNAME: options.hostname,
     GPUAAS_AGENT_HOST: 'simulated',
-    GPUAAS_SIM_POWER_FD: '3',
     ...(token ? { GPUAAS_AGENT_TOKEN: token } : {}),
   };
-}
-
-/** The agent gets nothing of the platform's own environment, which may hold its secrets. */
-function passedOn(): Record<string, string> {
-  return Object.fromEntries(
-    PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
-  );
 }

@@ -41,6 +41,11 @@ const reviewed: readonly { from: string; to: string; why: string }[] = [
     to: 'node-agent/src/main.ts',
     why: 'the simulated fleet starts real agents as processes; it calls nothing of them',
   },
+  {
+    from: 'lab/src/shared-machines.ts',
+    to: 'node-agent/src/many-main.ts',
+    why: 'the same, for a fleet whose agents share a process',
+  },
 ];
 
 const workspaces = ['contracts', 'control-plane', 'node-agent', 'sdk', 'cli', 'console', 'lab', 'tests'];

@@ -1,0 +1,74 @@
+#!/usr/bin/env node
+import { hostname } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { CommandError } from './commands/command.ts';
+import { doctor } from './commands/doctor.ts';
+import { install } from './commands/install.ts';
+import { uninstall } from './commands/uninstall.ts';
+import { runCommand } from './host/linux/commands.ts';
+
+const USAGE = `usage: gpuaas-node-agent <command>
+
+  run                     run the agent with the settings of the environment
+  install --server URL --token TOKEN [--hostname NAME] [--dry-run]
+  uninstall [--purge] [--dry-run]
+  doctor [--json] [--hugepages-gib N]     what keeps this host from slices; exit code 1 if anything does
+
+  --root DIR              work below this folder instead of /
+`;
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+const isRoot = process.getuid?.() === 0;
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      server: { type: 'string', default: 'https://127.0.0.1:8443' },
+      token: { type: 'string' },
+      hostname: { type: 'string', default: hostname().split('.')[0] ?? 'node' },
+      root: { type: 'string', default: '/' },
+      'dry-run': { type: 'boolean', default: false },
+      purge: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      'hugepages-gib': { type: 'string', default: '0' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const { root, purge, json, server, 'dry-run': dryRun } = values;
+  switch (values.help ? 'help' : positionals[0]) {
+    case 'run':
+      await import('./main.ts');
+      return 0;
+    case 'install': {
+      const command = `${process.execPath} ${fileURLToPath(new URL('main.ts', import.meta.url))}`;
+      const token = values.token ?? process.env['GPUAAS_AGENT_TOKEN'] ?? null;
+      const options = { server, hostname: values.hostname, token, command, root, dryRun, isRoot };
+      await install(options, runCommand, print);
+      return 0;
+    }
+    case 'uninstall':
+      await uninstall({ root, purge, dryRun, isRoot }, runCommand, print);
+      return 0;
+    case 'doctor': {
+      const hugepagesGib = Number(values['hugepages-gib']);
+      if (!Number.isInteger(hugepagesGib)) throw new CommandError('--hugepages-gib must be a whole number');
+      return await doctor({ root, json, hugepagesGib }, runCommand, print);
+    }
+    case 'help':
+      print(USAGE);
+      return 0;
+    default:
+      process.stderr.write(USAGE);
+      return 2;
+  }
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (!(error instanceof CommandError) && !(error instanceof TypeError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = error instanceof CommandError ? 1 : 2;
+}

@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+
+/** Where an installed agent lives, below a root that tests replace. */
+export interface ServicePaths {
+  unit: string;
+  environment: string;
+  state: string;
+  images: string;
+  token: string;
+}
+
+export function servicePaths(root: string): ServicePaths {
+  return {
+    unit: join(root, 'etc/systemd/system/gpuaas-node-agent.service'),
+    environment: join(root, 'etc/gpuaas/node-agent.env'),
+    state: join(root, 'var/lib/gpuaas'),
+    images: join(root, 'var/lib/gpuaas/images'),
+    token: join(root, 'var/lib/gpuaas/enrolment-token'),
+  };
+}
+
+export const SERVICE = 'gpuaas-node-agent.service';
+
+export function environmentFile(settings: { server: string; hostname: string }): string {
+  return [
+    '# Settings of the GPUaaS node agent. The enrolment token is not one of them: it lies in the state folder.',
+    `GPUAAS_AGENT_SERVER=${settings.server}`,
+    `GPUAAS_AGENT_HOSTNAME=${settings.hostname}`,
+    'GPUAAS_AGENT_DIR=/var/lib/gpuaas',
+    'GPUAAS_AGENT_HOST=linux',
+    '',
+  ].join('\n');
+}
+
+/**
+ * It needs root for devices, libvirt and Open vSwitch, so what it cannot need is taken away. VMs belong to
+ * libvirt, not to this service: stopping it ends only the agent.
+ */
+export function unitFile(command: string): string {
+  return `[Unit]
+Description=GPUaaS node agent
+Wants=network-online.target
+After=network-online.target openvswitch-switch.service libvirtd.service
+StartLimitIntervalSec=0
+
+[Service]
+Type=exec
+ExecStart=${command}
+EnvironmentFile=/etc/gpuaas/node-agent.env
+Restart=always
+RestartSec=5
+KillMode=process
+TimeoutStopSec=30
+UMask=0077
+StateDirectory=gpuaas
+StateDirectoryMode=0700
+
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+ProtectClock=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectControlGroups=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+RestrictNamespaces=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+SystemCallArchitectures=native
+CapabilityBoundingSet=CAP_SYS_ADMIN CAP_SYS_RAWIO CAP_NET_ADMIN CAP_DAC_OVERRIDE CAP_DAC_READ_SEARCH CAP_CHOWN CAP_FOWNER CAP_KILL
+
+[Install]
+WantedBy=multi-user.target
+`;
+}
