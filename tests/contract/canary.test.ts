@@ -2,7 +2,6 @@ import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
 import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
 import nodeDocument from '@gpuaas/contracts/generated/node-openapi.json' with { type: 'json' };
-import { createSession } from '@gpuaas/control-plane/platform/auth/sessions';
 import { newSecret } from '@gpuaas/control-plane/platform/auth/secrets';
 import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
 import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
@@ -11,6 +10,7 @@ import type { FastifyInstance, InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, createTestNodeApi, TEST_NODE_HEADER, type TestApi } from '../harness/api.ts';
 import { everyRow } from '../harness/every-row.ts';
+import { openSession } from '../harness/session.ts';
 import { startTraceCollector, type TraceCollector } from '../harness/trace-collector.ts';
 import { seedKnownResources } from './known-resources.ts';
 import { collectedElsewhere } from './not-secret.ts';
@@ -143,16 +143,7 @@ describe('secrets', () => {
       expect((await send(api.server, { url, headers: operator })).status).toBeGreaterThanOrEqual(400);
     }
 
-    const user = await api.services.db
-      .selectFrom('users')
-      .select('id')
-      .where('email', 'like', 'admin%')
-      .executeTakeFirstOrThrow();
-    const session = await api.services.db
-      .transaction()
-      .execute((tx) =>
-        createSession(tx, api.services, { userId: user.id, userAgent: 'canary', ip: '127.0.0.1' }),
-      );
+    const session = await openSession(api, api.people['admin']!.email);
     const cookie = `gpuaas_session=${plant('session cookie', session.secret)}`;
     const me = await send(api.server, { url: '/api/v1/me', headers: { cookie } });
     csrf = plant('csrf token', (JSON.parse(me.body) as { csrf_token: string }).csrf_token);

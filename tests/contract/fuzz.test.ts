@@ -6,7 +6,7 @@ import nodeDocument from '@gpuaas/contracts/generated/node-openapi.json' with { 
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, createTestNodeApi, TEST_NODE_HEADER, type TestApi } from '../harness/api.ts';
-import { seedKnownResources, type KnownValues } from './known-resources.ts';
+import { CANNOT_SUCCEED, seedKnownResources, type KnownValues } from './known-resources.ts';
 import { Contract, type Operation } from './operations.ts';
 import { malformedRequests, plainRequests, validRequests, type GeneratedRequest } from './requests.ts';
 
@@ -14,11 +14,6 @@ const MALFORMED = 200;
 const VALID = 50;
 /** How many of the valid ones name only what exists; each of the people sends some. */
 const PLAIN = 8;
-/** Operations that no request alone can bring to succeed here. */
-const CANNOT_SUCCEED: Record<string, string> = {
-  finishLogin: 'needs a sign-in that was begun with an identity provider',
-  createAllocation: 'needs a host that reports itself; the launch tests have one',
-};
 const seed = Number(process.env['GPUAAS_FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const parallel = 8;
 

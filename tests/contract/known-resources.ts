@@ -12,6 +12,12 @@ export type KnownValues = Record<string, unknown[]>;
 const SKU = 'h200-sxm-slice';
 const HOSTNAME = 'fuzz-enrolled';
 
+/** Operations that no request alone can bring to succeed here. */
+export const CANNOT_SUCCEED: Record<string, string> = {
+  finishLogin: 'needs a sign-in that was begun with an identity provider',
+  createAllocation: 'needs a host that reports itself; the launch tests have one',
+};
+
 /** One of each resource, and the values of parameters and fields that name them. */
 export async function seedKnownResources(
   api: TestApi,

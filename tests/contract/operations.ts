@@ -12,6 +12,14 @@ export interface Operation {
   method: string;
   path: string;
   public: boolean;
+  /** Needs a browser session; a bearer token is not enough. */
+  sessionOnly: boolean;
+  permission: string | null;
+  /** What the permission is checked on. */
+  scope: string | null;
+  audit: string | null;
+  /** The parameters and fields that name what the operation is about. */
+  targets: string[];
   parameters: Parameter[];
   body: Schema | null;
   bodyRequired: boolean;
@@ -22,12 +30,17 @@ export interface Operation {
 interface RawOperation {
   operationId: string;
   'x-max-body-bytes'?: number;
-  security?: unknown[];
+  'x-permission'?: string;
+  'x-scope'?: string;
+  'x-audit'?: string;
+  security?: Record<string, unknown>[];
   parameters?: (Parameter & { $ref?: string })[];
   requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> };
   responses: Record<string, { $ref?: string } & Operation['responses'][string]>;
 }
 
+/** Names whose tenant is spoken about, also in a query or a body. */
+const TENANT_NAMES = ['project_id', 'organization_id'];
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 /** A bundled OpenAPI document as a list of operations with references at hand. */
@@ -72,13 +85,24 @@ export class Contract {
   }
 
   #read(path: string, method: string, raw: RawOperation): Operation {
+    const parameters = (raw.parameters ?? []).map((parameter) => this.resolve(parameter));
+    const body = raw.requestBody?.content['application/json']?.schema ?? null;
     return {
       id: raw.operationId,
       method: method.toUpperCase(),
       path,
       public: raw.security?.length === 0,
-      parameters: (raw.parameters ?? []).map((parameter) => this.resolve(parameter)),
-      body: raw.requestBody?.content['application/json']?.schema ?? null,
+      sessionOnly:
+        (raw.security ?? [{}]).some(() => true) && (raw.security ?? [{}]).every((s) => 'session' in s),
+      permission: raw['x-permission'] ?? null,
+      scope: raw['x-scope'] ?? null,
+      audit: raw['x-audit'] ?? null,
+      targets: [
+        ...parameters.filter((p) => p.in === 'path' || (p.required && TENANT_NAMES.includes(p.name))),
+        ...TENANT_NAMES.filter((name) => body && this.resolve(body).required?.includes(name)),
+      ].map((target) => (typeof target === 'string' ? target : target.name)),
+      parameters,
+      body,
       bodyRequired: raw.requestBody?.required ?? false,
       maxBodyBytes: raw['x-max-body-bytes'] ?? Number(this.#document['x-max-body-bytes']),
       responses: Object.fromEntries(

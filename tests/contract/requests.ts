@@ -34,13 +34,18 @@ export function plainRequests(
   operation: Operation,
   known: Record<string, unknown[]>,
 ): fc.Arbitrary<GeneratedRequest> {
-  const required = new Set(operation.body ? contract.resolve(operation.body).required : []);
+  const { required = [], minProperties = 0 } = operation.body ? contract.resolve(operation.body) : {};
+  const needed = (body: object): object => {
+    const spare = Object.keys(body).filter((name) => !required.includes(name));
+    const names = [...required, ...spare.slice(0, Math.max(0, minProperties - required.length))];
+    return only(body, (name) => names.includes(name));
+  };
   return parts(contract, operation, known, pick).map(({ parameters, body }) =>
     render(operation, {
       parameters: only(parameters, (name) =>
         operation.parameters.some((p) => p.name === name && (p.required || p.in === 'path')),
       ),
-      body: body === undefined ? undefined : only(body as object, (name) => required.has(name)),
+      body: body === undefined ? undefined : needed(body as object),
     }),
   );
 }

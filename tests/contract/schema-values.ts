@@ -20,6 +20,7 @@ export interface Schema {
   uniqueItems?: boolean;
   properties?: Record<string, Schema>;
   required?: string[];
+  minProperties?: number;
   additionalProperties?: boolean | Schema;
   'x-secret'?: boolean;
 }
@@ -91,5 +92,7 @@ function records(schema: Schema, resolve: Resolve): fc.Arbitrary<unknown> {
   const model = Object.fromEntries(
     Object.entries(properties).map(([name, property]) => [name, valuesOf(property, resolve)]),
   );
-  return fc.record(model, { requiredKeys: required.filter((name) => name in model) });
+  return fc
+    .record(model, { requiredKeys: required.filter((name) => name in model) })
+    .filter((value) => Object.keys(value).length >= (schema.minProperties ?? 0));
 }

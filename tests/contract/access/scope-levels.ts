@@ -1,0 +1,8 @@
+/** Where the permission of an operation is checked, by its `x-scope`: what the operation is about, or where it is said. */
+export const scopeLevels: Record<string, 'project' | 'tenant' | 'any project'> = {
+  allocation: 'project',
+  webhook: 'project',
+  'project-query': 'project',
+  'project-body': 'project',
+  tenant: 'tenant',
+};
