@@ -508,6 +508,16 @@ create table node_cordons (
   detail text not null,
   since timestamp with time zone default now() not null
 );
+create table node_disks (
+  node_id uuid not null,
+  serial text not null,
+  ownership text,
+  conversion_started_at timestamp with time zone,
+  conversion_started_by uuid,
+  conversion_note text,
+  evidence_task_id uuid,
+  wipe_proof text
+);
 create table node_enrolments (
   id uuid not null,
   token_hash bytea not null,
@@ -544,7 +554,9 @@ create table node_resource_slots (
   health_state text default 'unknown'::text not null,
   health_detail text default ''::text not null,
   last_wipe_id uuid,
-  approved_at timestamp with time zone default now() not null
+  approved_at timestamp with time zone default now() not null,
+  desired_state text default 'for_sale'::text not null,
+  device_fault text
 );
 create table node_tasks (
   id uuid not null,
@@ -875,6 +887,7 @@ alter table maintenance_windows add constraint maintenance_windows_pkey PRIMARY 
 alter table node_burn_ins add constraint node_burn_ins_pkey PRIMARY KEY (id);
 alter table node_certificates add constraint node_certificates_pkey PRIMARY KEY (serial_number);
 alter table node_cordons add constraint node_cordons_pkey PRIMARY KEY (node_id, reason);
+alter table node_disks add constraint node_disks_pkey PRIMARY KEY (node_id, serial);
 alter table node_enrolments add constraint node_enrolments_pkey PRIMARY KEY (id);
 alter table node_resource_slots add constraint node_resource_slots_pkey PRIMARY KEY (id);
 alter table node_tasks add constraint node_tasks_pkey PRIMARY KEY (id);
@@ -972,10 +985,15 @@ alter table maintenance_windows add constraint maintenance_windows_check CHECK (
 alter table node_burn_ins add constraint node_burn_ins_evidence_check CHECK ((evidence <> ''::text));
 alter table node_burn_ins add constraint node_burn_ins_result_check CHECK ((result = ANY (ARRAY['passed'::text, 'failed'::text])));
 alter table node_cordons add constraint node_cordons_reason_check CHECK ((reason = ANY (ARRAY['burn_in'::text, 'maintenance'::text, 'gpu_missing'::text, 'gpu_unhealthy'::text, 'agent_outdated'::text])));
+alter table node_disks add constraint node_disks_check CHECK (((conversion_started_at IS NULL) = (conversion_started_by IS NULL)));
+alter table node_disks add constraint node_disks_check1 CHECK (((conversion_started_at IS NULL) OR (ownership IS DISTINCT FROM 'slice'::text)));
+alter table node_disks add constraint node_disks_ownership_check CHECK ((ownership = ANY (ARRAY['host'::text, 'share'::text, 'baremetal'::text, 'slice'::text])));
+alter table node_resource_slots add constraint node_resource_slots_desired_state_check CHECK ((desired_state = ANY (ARRAY['for_sale'::text, 'disabled'::text, 'retired'::text])));
 alter table node_resource_slots add constraint node_resource_slots_health_state_check CHECK ((health_state = ANY (ARRAY['unknown'::text, 'healthy'::text, 'unhealthy'::text])));
 alter table node_resource_slots add constraint node_resource_slots_sharing_mechanism_check CHECK ((sharing_mechanism = 'exclusive_device'::text));
 alter table node_resource_slots add constraint node_resource_slots_slot_index_check CHECK (((slot_index >= 0) AND (slot_index <= 15)));
 alter table node_resource_slots add constraint node_resource_slots_state_check CHECK ((state = ANY (ARRAY['disabled'::text, 'available'::text, 'reserved'::text, 'in_use'::text, 'cleaning'::text, 'cleanup_blocked'::text])));
+alter table node_resource_slots add constraint retired_slot_is_not_sold CHECK (((desired_state <> 'retired'::text) OR (state = 'disabled'::text)));
 alter table node_resource_slots add constraint sellable_slot_is_complete CHECK (((state = 'disabled'::text) OR ((gpu_pci_address <> ''::text) AND (nvme_serial <> ''::text) AND (nvme_device <> ''::text) AND (management_mac <> ''::text) AND (private_ip <> ''::text) AND (fabric_vf_pci_address <> ''::text) AND (COALESCE((capacity_metadata ->> 'fabric_claim_mode'::text), ''::text) = 'per_slot_vf'::text) AND (COALESCE((capacity_metadata ->> 'destructive_wipe_policy'::text), ''::text) <> ''::text))));
 alter table node_tasks add constraint node_tasks_percent_check CHECK (((percent >= 0) AND (percent <= 100)));
 alter table node_tasks add constraint node_tasks_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'claimed'::text, 'succeeded'::text, 'failed'::text, 'expired'::text])));
@@ -1045,6 +1063,8 @@ alter table maintenance_windows add constraint maintenance_windows_node_id_fkey 
 alter table node_burn_ins add constraint node_burn_ins_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_certificates add constraint node_certificates_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_cordons add constraint node_cordons_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
+alter table node_disks add constraint node_disks_evidence_task_id_fkey FOREIGN KEY (evidence_task_id) REFERENCES node_tasks(id);
+alter table node_disks add constraint node_disks_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_enrolments add constraint node_enrolments_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table node_enrolments add constraint node_enrolments_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
 alter table node_resource_slots add constraint node_resource_slots_last_wipe_id_fkey FOREIGN KEY (last_wipe_id) REFERENCES wipe_certificates(id);
@@ -1115,6 +1135,7 @@ CREATE INDEX maintenance_windows_node ON public.maintenance_windows USING btree 
 CREATE INDEX maintenance_windows_open ON public.maintenance_windows USING btree (ends_at) WHERE (cancelled_at IS NULL);
 CREATE INDEX node_burn_ins_node ON public.node_burn_ins USING btree (node_id, id DESC);
 CREATE INDEX node_resource_slots_available ON public.node_resource_slots USING btree (node_id) WHERE (state = 'available'::text);
+CREATE INDEX node_tasks_latest ON public.node_tasks USING btree (node_id, kind, created_at DESC) WHERE (state = 'succeeded'::text);
 CREATE INDEX node_tasks_open ON public.node_tasks USING btree (node_id, created_at) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text]));
 CREATE INDEX node_tasks_recent ON public.node_tasks USING btree (created_at DESC, id DESC);
 CREATE INDEX organization_members_user ON public.organization_members USING btree (user_id);
@@ -1364,6 +1385,7 @@ grant insert, select on webhook_deliveries to gpuaas_tenant;
 grant insert, select on wipe_certificates to gpuaas_worker;
 grant insert, select on workflow_starts to gpuaas_operator;
 grant insert, select, update on incidents to gpuaas_worker;
+grant insert, select, update on node_disks to gpuaas_operator;
 grant insert, select, update on node_tasks to gpuaas_worker;
 grant select (allocation_id) on terminal_tokens to gpuaas_tenant;
 grant select (allocation_id, node_id, slot_id, released_at, ends_at) on allocation_resource_claims to gpuaas_placement;
@@ -1457,8 +1479,8 @@ grant update (revoked_at) on api_keys to gpuaas_tenant;
 grant update (revoked_at) on node_certificates to gpuaas_operator;
 grant update (state) on node_resource_slots to gpuaas_placement;
 grant update (state, disabled_at) on organization_members to gpuaas_tenant;
-grant update (state, health_state, health_detail) on node_resource_slots to gpuaas_operator;
-grant update (state, health_state, health_detail, last_wipe_id) on node_resource_slots to gpuaas_worker;
+grant update (state, gpu_model, gpu_pci_address, fabric_vf_pci_address, nvme_serial, nvme_device, management_mac, private_ip, ovs_port, numa_node, pcie_root, vcpu, memory_gib, capacity_metadata, health_state, health_detail, approved_at, desired_state, device_fault) on node_resource_slots to gpuaas_operator;
+grant update (state, health_state, health_detail, last_wipe_id, device_fault) on node_resource_slots to gpuaas_worker;
 grant update (used_at) on node_enrolments to gpuaas_node;
 grant update (value, changed_at) on policy_values to gpuaas_operator;
 grant update (value, changed_at) on policy_values to gpuaas_tenant;

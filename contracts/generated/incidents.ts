@@ -47,6 +47,30 @@ export const incidentTypes = {
     "severity": "critical",
     "deadline_seconds": 900,
     "runbook": "docs/runbooks/audit-chain-broken.md"
+  },
+  "node_unreachable": {
+    "title": "A host has been silent for too long",
+    "severity": "major",
+    "deadline_seconds": 1800,
+    "runbook": "docs/runbooks/node-unreachable.md"
+  },
+  "node_device_missing": {
+    "title": "A host lacks a device that was approved",
+    "severity": "major",
+    "deadline_seconds": 3600,
+    "runbook": "docs/runbooks/node-device-missing.md"
+  },
+  "node_gpu_unhealthy": {
+    "title": "A host reports a failing GPU",
+    "severity": "major",
+    "deadline_seconds": 3600,
+    "runbook": "docs/runbooks/node-gpu-unhealthy.md"
+  },
+  "node_agent_outdated": {
+    "title": "A host runs an agent that is too old",
+    "severity": "minor",
+    "deadline_seconds": 86400,
+    "runbook": "docs/runbooks/node-agent-outdated.md"
   }
 } as const;
 

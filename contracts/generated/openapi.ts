@@ -825,6 +825,178 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/nodes/{node_id}/slice-topology/discoveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every discovery of a host, newest first */
+        get: operations["listTopologyDiscoveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/nodes/{node_id}/slice-topology/discoveries/{discovery_task_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One discovery with its candidate slots */
+        get: operations["getOneTopologyDiscovery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/nodes/{node_id}/slice-topology/drift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How the host differs from what was approved
+         * @description Compares the approved slots with the latest discovery that succeeded.
+         */
+        get: operations["getTopologyDrift"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/nodes/{node_id}/resource-slots/{slot_id}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a slot out of sale
+         * @description A free slot is disabled at once. One that is sold is disabled when its wipe is proven; until then only `desired_state`
+         *     says so. A quarantined slot is cleaned or retired instead.
+         */
+        post: operations["disableResourceSlot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/nodes/{node_id}/resource-slots/{slot_id}/repair": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bind a disabled slot to what the host has now
+         * @description Takes the devices of the candidate with the same index. The slot stays disabled until it is approved again.
+         */
+        post: operations["repairResourceSlot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/nodes/{node_id}/disks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Disks of a host with who owns them */
+        get: operations["listNodeDisks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/nodes/{node_id}/disks/{serial}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Say what a disk is for
+         * @description A disk becomes `slice` by conversion or by the approval of a clean slot, never by this. It ends a conversion.
+         */
+        patch: operations["setDiskOwnership"];
+        trace?: never;
+    };
+    "/api/v1/admin/nodes/{node_id}/disks/{serial}/convert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to convert a disk to slice use
+         * @description Nothing is unmounted. Infrastructure ends the use of the disk and unmounts or remaps it; a later discovery must show it.
+         */
+        post: operations["startDiskConversion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/nodes/{node_id}/disks/{serial}/finish-conversion": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Prove that a disk is free and make it slice-owned
+         * @description Needs a discovery that began after the conversion and shows the disk unmounted.
+         */
+        post: operations["finishDiskConversion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/nodes/{node_id}/resource-slots": {
         parameters: {
             query?: never;
@@ -853,7 +1025,9 @@ export interface paths {
         put?: never;
         /**
          * Turn discovered candidates into slots that may be sold
-         * @description All rules are checked for all candidates; every miss is reported at once and nothing is approved.
+         * @description All rules are checked for all candidates; every miss is reported at once and nothing is approved. Disabled slots among
+         *     them are bound to what the discovery found and sold again; slots that are for sale stay as they are. Only the latest
+         *     discovery that succeeded can be approved.
          */
         post: operations["approveResourceSlots"];
         delete?: never;
@@ -1593,6 +1767,35 @@ export interface components {
             /** @enum {unknown} */
             code?: "gpu_unknown" | "gpu_lost" | "iommu_off" | "iommu_group_shared" | "too_many_gpus" | "nvswitch" | "fabric_no_vfs" | "fabric_vf_spare" | "fabric_vf_in_use" | "fabric_link_down" | "bluefield" | "boot_disk" | "disk_not_pci" | "disk_no_identity" | "disk_duplicate_identity" | "disk_spare" | "disk_too_small" | "no_gpus";
         };
+        TopologyDiscovery: {
+            task: components["schemas"]["NodeTask"];
+            /** @constant */
+            approval_required: true;
+            candidates: components["schemas"]["CandidateSlot"][];
+            left_out: components["schemas"]["LeftOutDevice"][];
+        };
+        DiscoverySummary: {
+            task: components["schemas"]["NodeTask"];
+            candidates: number;
+            /** @description Candidates that miss no rule of their own. */
+            complete: number;
+            left_out: number;
+        };
+        TopologyDifference: {
+            slot_index: number;
+            /** Format: uuid */
+            slot_id: string | null;
+            /** @enum {unknown} */
+            kind: "gpu_missing" | "fabric_vf_missing" | "disk_missing" | "disk_mounted" | "binding_changed" | "not_approved";
+            approved: string | null;
+            observed: string | null;
+        };
+        TopologyDrift: {
+            /** Format: uuid */
+            discovery_task_id: string | null;
+            discovered_at: components["schemas"]["Timestamp"] | null;
+            items: components["schemas"]["TopologyDifference"][];
+        };
         /** @enum {unknown} */
         SlotState: "disabled" | "available" | "reserved" | "in_use" | "cleaning" | "cleanup_blocked";
         ResourceSlot: {
@@ -1602,6 +1805,8 @@ export interface components {
             node_id: string;
             slot_index: number;
             state: components["schemas"]["SlotState"];
+            /** @enum {unknown} */
+            desired_state: "for_sale" | "disabled" | "retired";
             gpu_model: string;
             gpu_pci_address: string;
             fabric_vf_pci_address: string;
@@ -1626,6 +1831,30 @@ export interface components {
             /** Format: uuid */
             allocation_id: string | null;
         };
+        /** @enum {unknown} */
+        DiskOwnership: "host" | "share" | "baremetal" | "slice";
+        NodeDisk: {
+            serial: string;
+            /** @description Null until somebody said what it is for. */
+            ownership: components["schemas"]["DiskOwnership"] | null;
+            conversion: null | {
+                /** Format: uuid */
+                started_by: string;
+                started_at: components["schemas"]["Timestamp"];
+                note: string;
+            };
+            /** @description The latest discovery saw it. */
+            present: boolean;
+            mounts: string[];
+            filesystems: string[];
+            /** Format: uuid */
+            slot_id: string | null;
+            wipe_proof: string | null;
+        };
+        NodeDisks: {
+            items: components["schemas"]["NodeDisk"][];
+            next_page: components["schemas"]["NextPage"];
+        };
         ResourceSlots: {
             items: components["schemas"]["ResourceSlot"][];
             next_page: components["schemas"]["NextPage"];
@@ -1641,7 +1870,7 @@ export interface components {
             lease_expires_at: components["schemas"]["Timestamp"] | null;
         };
         /** @enum {unknown} */
-        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing" | "audit_seal_late" | "audit_chain_broken";
+        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated";
         Incident: {
             /** Format: uuid */
             id: string;
@@ -1735,6 +1964,9 @@ export interface components {
          *     with `precondition_failed`.
          */
         IfMatch: string;
+        DiscoveryTaskId: string;
+        SlotId: string;
+        DiskSerial: string;
         IncidentId: string;
         SkuName: string;
     };
@@ -3094,13 +3326,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        task: components["schemas"]["NodeTask"];
-                        /** @constant */
-                        approval_required: true;
-                        candidates: components["schemas"]["CandidateSlot"][];
-                        left_out: components["schemas"]["LeftOutDevice"][];
-                    };
+                    "application/json": components["schemas"]["TopologyDiscovery"];
                 };
             };
             "4XX": components["responses"]["Problem"];
@@ -3128,6 +3354,282 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NodeTask"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listTopologyDiscoveries: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                node_id: components["parameters"]["NodeId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["DiscoverySummary"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getOneTopologyDiscovery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node_id: components["parameters"]["NodeId"];
+                discovery_task_id: components["parameters"]["DiscoveryTaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The discovery. Candidates are advisory until approved. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopologyDiscovery"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getTopologyDrift: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node_id: components["parameters"]["NodeId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The differences; none means that the host is as it was approved. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopologyDrift"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    disableResourceSlot: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                node_id: components["parameters"]["NodeId"];
+                slot_id: components["parameters"]["SlotId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The slot as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResourceSlot"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    repairResourceSlot: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                node_id: components["parameters"]["NodeId"];
+                slot_id: components["parameters"]["SlotId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** Format: uuid */
+                    discovery_task_id: string;
+                    /** @description What was repaired. */
+                    note: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The slot, still disabled. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResourceSlot"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listNodeDisks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node_id: components["parameters"]["NodeId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Disks by serial. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeDisks"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    setDiskOwnership: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                node_id: components["parameters"]["NodeId"];
+                serial: components["parameters"]["DiskSerial"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {unknown} */
+                    ownership: "host" | "share" | "baremetal";
+                };
+            };
+        };
+        responses: {
+            /** @description The disk. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeDisk"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    startDiskConversion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                node_id: components["parameters"]["NodeId"];
+                serial: components["parameters"]["DiskSerial"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Whoever converts a disk approves that its data is destroyed.
+                     * @constant
+                     */
+                    destroys_data: true;
+                    /** @description Who uses it now, and how that use ends. */
+                    note: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The disk, waiting to be unmounted by infrastructure. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeDisk"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    finishDiskConversion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                node_id: components["parameters"]["NodeId"];
+                serial: components["parameters"]["DiskSerial"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Needed when file systems are left on the disk. */
+                    wipe_proof?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The disk, slice-owned. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeDisk"];
                 };
             };
             "4XX": components["responses"]["Problem"];
@@ -3173,9 +3675,16 @@ export interface operations {
                 "application/json": {
                     /** Format: uuid */
                     discovery_task_id: string;
-                    slot_indexes: number[];
+                    /** @description All candidates of the discovery when left out. */
+                    slot_indexes?: number[];
                     /** @enum {unknown} */
                     destructive_wipe_policy: "blkdiscard" | "nvme_format";
+                    /**
+                     * @description Only a virtual function per slot can be sold; the other is refused with the other misses.
+                     * @default per_slot_vf
+                     * @enum {unknown}
+                     */
+                    fabric_claim_mode?: "per_slot_vf" | "host_shared";
                 };
             };
         };

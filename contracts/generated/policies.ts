@@ -128,6 +128,28 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "fleet.unreachable_incident_after_seconds": {
+    "type": "duration",
+    "default": 300,
+    "minimum": 30,
+    "maximum": 86400,
+    "unit": "s",
+    "doc": "How long a host may be unreachable before somebody is told.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "fleet.minimum_agent_version": {
+    "type": "integer",
+    "default": 0,
+    "minimum": 0,
+    "maximum": 999999,
+    "unit": "version",
+    "doc": "Oldest agent that gets new work, as major × 10000 + minor × 100 + patch; older hosts are cordoned.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "fleet.discovery_deadline_seconds": {
     "type": "duration",
     "default": 120,
@@ -447,6 +469,8 @@ export interface PolicyValues {
   'fleet.node_certificate_ttl_seconds': number;
   'fleet.unreachable_after_seconds': number;
   'fleet.task_lease_seconds': number;
+  'fleet.unreachable_incident_after_seconds': number;
+  'fleet.minimum_agent_version': number;
   'fleet.discovery_deadline_seconds': number;
   'allocations.provision_deadline_seconds': number;
   'allocations.wipe_deadline_seconds': number;

@@ -92,6 +92,26 @@ export const problems = {
     "status": 422,
     "title": "Candidates do not meet the approval rules"
   },
+  "discovery_superseded": {
+    "status": 409,
+    "title": "A later discovery of the host has succeeded"
+  },
+  "slot_cleanup_pending": {
+    "status": 409,
+    "title": "The slot is quarantined until its cleanup is proven"
+  },
+  "slot_not_disabled": {
+    "status": 409,
+    "title": "Only a disabled slot can be changed"
+  },
+  "disk_in_use": {
+    "status": 409,
+    "title": "The disk belongs to an approved slot"
+  },
+  "disk_conversion_refused": {
+    "status": 409,
+    "title": "The disk cannot become slice-owned yet"
+  },
   "node_in_use": {
     "status": 409,
     "title": "The host holds claims that forbid the change"

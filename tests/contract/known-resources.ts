@@ -6,6 +6,7 @@ import { newId } from '@gpuaas/control-plane/platform/ids';
 import { x509 } from '@gpuaas/control-plane/platform/keys/x509';
 import { seedAllocation } from '../benchmarks/seed-allocation.ts';
 import type { TestApi } from '../harness/api.ts';
+import { addDiscovery, addNode, approveAll, candidate } from '../harness/fleet.ts';
 
 export type KnownValues = Record<string, unknown[]>;
 
@@ -25,6 +26,7 @@ export async function seedKnownResources(
   const { projectId } = api.people['member']!;
   const nodeId = await seedNode(api);
   const webhook = await seedWebhook(api);
+  const slotHost = await seedSlots(api);
   const values: KnownValues = {
     session_id: await seedSessions(api),
     project_id: [projectId],
@@ -41,6 +43,8 @@ export async function seedKnownResources(
     window_id: [await seedMaintenance(api, nodeId)],
     starts_at: [new Date(Date.now() + 3_600_000).toISOString()],
     ends_at: [new Date(Date.now() + 7_200_000).toISOString()],
+    slot_id: slotHost.sold['slot_id']!,
+    serial: slotHost.shared['serial']!,
     task_id: [await seedTask(api, nodeId, 'claimed')],
     epoch: [1],
     hostname: [HOSTNAME],
@@ -59,6 +63,11 @@ export async function seedKnownResources(
   const own: Record<string, KnownValues> = {
     deleteWebhook: await seedWebhook(api),
     recordNodeBurnIn: { result: ['failed'] },
+    disableResourceSlot: slotHost.sold,
+    repairResourceSlot: slotHost.disabled,
+    setDiskOwnership: slotHost.shared,
+    startDiskConversion: slotHost.shared,
+    finishDiskConversion: slotHost.converting,
     releaseAllocation: { allocation_id: [await seedActiveAllocation(api)] },
   };
   return { nodeId, valuesFor: (operation) => ({ ...values, ...own[operation] }) };
@@ -129,6 +138,35 @@ async function seedWebhook(api: TestApi): Promise<KnownValues> {
   const { id } = created.json<{ webhook: { id: string } }>().webhook;
   const delivery = await ask(api, 'admin', 'POST', `/api/v1/webhooks/${id}/test`);
   return { webhook_id: [id], delivery_id: [delivery.json<{ id: string }>().id] };
+}
+
+/** Hosts with slots and disks in the states that the operations on them need. */
+async function seedSlots(
+  api: TestApi,
+): Promise<Record<'sold' | 'disabled' | 'shared' | 'converting', KnownValues>> {
+  const approved = async (): Promise<{ nodeId: string; slotId: string }> => {
+    const nodeId = await addNode(api);
+    const { body } = await approveAll(api, nodeId, [candidate(0)]);
+    return { nodeId, slotId: body.items[0]!.id };
+  };
+  const [sold, disabled] = [await approved(), await approved()];
+  const operate = '/api/v1/admin/nodes';
+  const path = `${operate}/${disabled.nodeId}/resource-slots/${disabled.slotId}/disable`;
+  await ask(api, 'operator', 'POST', path, { reason: 'fuzz' });
+  const discovery = await addDiscovery(api, disabled.nodeId, [candidate(0)]);
+  const [shared, converting] = [await addNode(api), await addNode(api)];
+  await addDiscovery(api, shared, [candidate(3)]);
+  await addDiscovery(api, converting, [candidate(3)]);
+  const serial = candidate(3).nvme_serial!;
+  const start = { destroys_data: true, note: 'fuzz' };
+  await ask(api, 'operator', 'POST', `${operate}/${converting}/disks/${serial}/convert`, start);
+  await addDiscovery(api, converting, [candidate(3)]);
+  return {
+    sold: { node_id: [sold.nodeId], slot_id: [sold.slotId] },
+    disabled: { node_id: [disabled.nodeId], slot_id: [disabled.slotId], discovery_task_id: [discovery] },
+    shared: { node_id: [shared], serial: [serial] },
+    converting: { node_id: [converting], serial: [serial] },
+  };
 }
 
 async function seedMaintenance(api: TestApi, nodeId: string): Promise<string> {

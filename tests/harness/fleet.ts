@@ -141,3 +141,15 @@ export async function ask<T = Record<string, unknown>>(
     headers: answer.headers,
   };
 }
+
+/** Approves every candidate of a fresh discovery. */
+export async function approveAll(api: TestApi, nodeId: string, candidates: CandidateSlot[]) {
+  const discovery_task_id = await addDiscovery(api, nodeId, candidates);
+  return await ask<{ items: { id: string; slot_index: number; state: string }[] }>(
+    api,
+    'operator',
+    'POST',
+    `/nodes/${nodeId}/resource-slots/approve`,
+    { discovery_task_id, destructive_wipe_policy: 'blkdiscard' },
+  );
+}

@@ -35,7 +35,8 @@ async function mayPlace(nodeId: string): Promise<boolean> {
     api.services.policies,
     actingAs(api.services, 'gpuaas_placement').db,
   );
-  return !nodes.find((node) => node.nodeId === nodeId)!.draining;
+  const { draining, cordoned } = nodes.find((node) => node.nodeId === nodeId)!;
+  return !draining && !cordoned;
 }
 
 async function claimNode(nodeId: string): Promise<string> {

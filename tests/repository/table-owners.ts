@@ -40,6 +40,7 @@ export const tableOwners: Record<string, string> = {
   node_tasks: 'domains/fleet',
   node_resource_slots: 'domains/fleet',
   node_cordons: 'domains/fleet',
+  node_disks: 'domains/fleet',
   node_burn_ins: 'domains/fleet',
   maintenance_windows: 'domains/fleet',
   allocations: 'domains/allocations',

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { allocationRoutes } from '../domains/allocations/routes.ts';
 import { billingRoutes } from '../domains/billing/routes.ts';
 import { catalogRoutes } from '../domains/catalog/routes.ts';
+import { slotRoutes } from '../domains/fleet/slot-routes.ts';
 import { nodeOperationRoutes } from '../domains/fleet/operation-routes.ts';
 import { fleetRoutes } from '../domains/fleet/routes.ts';
 import { incidentRoutes } from '../domains/incidents/routes.ts';
@@ -131,6 +132,7 @@ export async function createApi(
     ...terminalRoutes(services),
     ...fleetRoutes(services),
     ...nodeOperationRoutes(services),
+    ...slotRoutes(services),
     ...incidentRoutes(services),
     ...webhookRoutes(services),
     streamEvents: streamEvents(services, tail),

@@ -5,6 +5,7 @@ import { overdueAllocations } from '../domains/allocations/state-deadlines.ts';
 import { endLeases } from '../domains/allocations/end-leases.ts';
 import { provisionWorkflow } from '../domains/allocations/provision.workflow.ts';
 import { releaseWorkflow } from '../domains/allocations/release.workflow.ts';
+import { reconcileNodes } from '../domains/fleet/reconcile-nodes.ts';
 import { watchMaintenance } from '../domains/fleet/watch-maintenance.ts';
 import {
   reportFailedWorkflow,
@@ -85,6 +86,7 @@ export async function startWorker(base: Services): Promise<WorkflowEngine> {
       watchDeadlines([stuckWorkflows, stuckAllocations]),
       watchMaintenance,
       endLeases,
+      reconcileNodes(),
       pruneRuns,
       pruneExecutors,
       pruneExpired,

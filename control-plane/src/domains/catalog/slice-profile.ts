@@ -1,4 +1,4 @@
-import type { Tx } from '../../platform/db/database.ts';
+import type { Db, Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
 
 /** CPU and memory that one GPU of a model brings along, from the slice product of that model. */
@@ -12,4 +12,15 @@ export async function sliceProfile(tx: Tx, gpuModel: string): Promise<{ vcpu: nu
     .executeTakeFirst();
   if (!row) throw new Problem('sku_unknown', `No slice product is defined for ${gpuModel}.`);
   return { vcpu: row.vcpu_per_gpu, memoryGib: row.memory_gib_per_gpu };
+}
+
+/** GPU models that a slice product is defined for. */
+export async function sliceModels(db: Db | Tx): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('sku_catalog')
+    .select('gpu_model')
+    .distinct()
+    .where('capacity_shape', '=', 'gpu_slice')
+    .execute();
+  return new Set(rows.map((row) => row.gpu_model));
 }

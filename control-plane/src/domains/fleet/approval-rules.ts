@@ -1,62 +1,171 @@
 import type { CandidateSlot } from '@gpuaas/contracts/tasks';
 
 export interface ApprovalMiss {
-  slotIndex: number;
+  /** JSON pointer: into the discovery for what a candidate lacks, into the request for what was asked. */
+  pointer: string;
   code: string;
   detail: string;
 }
 
-/** Each rule a candidate must meet before it may be sold; a miss names itself. */
-const rules: readonly { code: string; detail: string; holds(slot: CandidateSlot): boolean }[] = [
-  { code: 'gpu_missing', detail: 'has no GPU PCI address', holds: (s) => s.gpu_pci_address !== '' },
+/** What identifies the devices of a slot on its host. */
+export type SlotDevices = Pick<
+  CandidateSlot,
+  'slot_index' | 'gpu_pci_address' | 'fabric_vf_pci_address' | 'nvme_serial' | 'management_mac' | 'private_ip'
+>;
+
+export interface ApprovalContext {
+  mode: string;
+  fabricClaimMode: string;
+  destructiveWipePolicy: string;
+  /** GPU models that a product is defined for. */
+  products: ReadonlySet<string>;
+  /** Disks that somebody has said something about, by serial. */
+  disks: ReadonlyMap<string, { ownership: string | null; wipeProof: string | null }>;
+  /** Slots of the host that are not up for approval now. */
+  approved: readonly SlotDevices[];
+}
+
+/** Each thing the request itself must bring. */
+const requestRules: readonly {
+  code: string;
+  pointer: string;
+  detail: string;
+  holds(context: ApprovalContext): boolean;
+}[] = [
+  {
+    code: 'node_not_in_slice_mode',
+    pointer: '',
+    detail: 'The host is in baremetal mode.',
+    holds: (c) => c.mode === 'slice',
+  },
+  {
+    code: 'fabric_not_per_slot',
+    pointer: '/fabric_claim_mode',
+    detail: 'Only per_slot_vf can be sold: shared fabric would be sold twice.',
+    holds: (c) => c.fabricClaimMode === 'per_slot_vf',
+  },
+  {
+    code: 'wipe_policy_missing',
+    pointer: '/destructive_wipe_policy',
+    detail: 'Say how the disk is wiped between tenants.',
+    holds: (c) => c.destructiveWipePolicy !== '',
+  },
+];
+
+/** Each thing a candidate must meet before it may be sold; a miss names itself and the field. */
+const candidateRules: readonly {
+  code: string;
+  field: keyof CandidateSlot;
+  detail: string;
+  holds(slot: CandidateSlot, context: ApprovalContext): boolean;
+}[] = [
+  {
+    code: 'gpu_missing',
+    field: 'gpu_pci_address',
+    detail: 'has no GPU PCI address',
+    holds: (s) => s.gpu_pci_address !== '',
+  },
+  {
+    code: 'gpu_model_unknown',
+    field: 'gpu_model',
+    detail: 'has a GPU that no product is defined for',
+    holds: (s, c) => c.products.has(s.gpu_model),
+  },
   {
     code: 'fabric_vf_missing',
+    field: 'fabric_vf_pci_address',
     detail: 'has no fabric VF of its own',
-    holds: (s) => s.fabric_vf_pci_address !== null && s.fabric_vf_pci_address !== '',
+    holds: (s) => isText(s.fabric_vf_pci_address),
   },
   {
     code: 'nvme_missing',
+    field: 'nvme_serial',
     detail: 'has no raw NVMe disk',
-    holds: (s) =>
-      s.nvme_serial !== null && s.nvme_serial !== '' && s.nvme_device !== null && s.nvme_device !== '',
+    holds: (s) => isText(s.nvme_serial) && isText(s.nvme_device),
   },
   {
     code: 'nvme_mounted',
-    detail: 'has a mounted or foreign filesystem on its disk; drain and remap it first',
+    field: 'nvme_mounts',
+    detail: 'has a disk that is mounted; end that use and unmount it first',
     holds: (s) => s.nvme_mounts.length === 0,
   },
-  { code: 'management_mac_missing', detail: 'has no management MAC', holds: (s) => s.management_mac !== '' },
-  { code: 'private_ip_missing', detail: 'has no private IP reservation', holds: (s) => s.private_ip !== '' },
-];
-
-const unique: readonly { code: string; detail: string; of(slot: CandidateSlot): string | null }[] = [
-  { code: 'gpu_shared', detail: 'shares its GPU with another slot', of: (s) => s.gpu_pci_address },
   {
-    code: 'fabric_vf_shared',
-    detail: 'shares its fabric VF with another slot',
-    of: (s) => s.fabric_vf_pci_address,
+    code: 'nvme_foreign_filesystem',
+    field: 'nvme_filesystems',
+    detail: 'has file systems on its disk and no proof of a wipe is recorded; convert the disk first',
+    holds: (s, c) =>
+      (s.nvme_filesystems ?? []).length === 0 || isText(c.disks.get(s.nvme_serial ?? '')?.wipeProof),
   },
-  { code: 'nvme_shared', detail: 'shares its disk with another slot', of: (s) => s.nvme_serial },
-  { code: 'management_mac_shared', detail: 'shares its MAC with another slot', of: (s) => s.management_mac },
-  { code: 'private_ip_shared', detail: 'shares its IP with another slot', of: (s) => s.private_ip },
+  {
+    code: 'disk_not_slice_owned',
+    field: 'nvme_serial',
+    detail: 'has a disk that is meant for something else; convert it first',
+    holds: (s, c) => ['slice', null, undefined].includes(c.disks.get(s.nvme_serial ?? '')?.ownership),
+  },
+  {
+    code: 'management_mac_missing',
+    field: 'management_mac',
+    detail: 'has no management MAC',
+    holds: (s) => s.management_mac !== '',
+  },
+  {
+    code: 'private_ip_missing',
+    field: 'private_ip',
+    detail: 'has no private IP reservation',
+    holds: (s) => s.private_ip !== '',
+  },
 ];
 
-/** Every miss of every candidate at once; empty means all of them may be approved. */
-export function approvalMisses(candidates: readonly CandidateSlot[]): ApprovalMiss[] {
-  const misses: ApprovalMiss[] = [];
-  for (const slot of candidates) {
-    for (const rule of rules) {
-      if (!rule.holds(slot))
-        misses.push({ slotIndex: slot.slot_index, code: rule.code, detail: rule.detail });
-    }
-    for (const rule of unique) {
-      const value = rule.of(slot);
-      const others = candidates.filter(
-        (other) => other !== slot && value !== null && rule.of(other) === value,
-      );
-      if (others.length > 0)
-        misses.push({ slotIndex: slot.slot_index, code: rule.code, detail: rule.detail });
-    }
-  }
-  return misses;
+/** What no two slots of a host may share. */
+const uniqueFields: readonly { code: string; field: keyof SlotDevices; name: string }[] = [
+  { code: 'gpu_shared', field: 'gpu_pci_address', name: 'GPU' },
+  { code: 'fabric_vf_shared', field: 'fabric_vf_pci_address', name: 'fabric VF' },
+  { code: 'nvme_shared', field: 'nvme_serial', name: 'disk' },
+  { code: 'management_mac_shared', field: 'management_mac', name: 'MAC' },
+  { code: 'private_ip_shared', field: 'private_ip', name: 'IP' },
+];
+
+/** Every miss of the request and of every candidate at once; empty means all of them may be approved. */
+export function approvalMisses(
+  candidates: readonly CandidateSlot[],
+  context: ApprovalContext,
+): ApprovalMiss[] {
+  const asked = requestRules
+    .filter((rule) => !rule.holds(context))
+    .map(({ pointer, code, detail }) => ({ pointer, code, detail }));
+  return [...asked, ...candidates.flatMap((slot) => candidateMisses(slot, candidates, context))];
+}
+
+/** What a candidate lacks on its own account, whatever else is approved. */
+export function ownMisses(slot: CandidateSlot, context: ApprovalContext): ApprovalMiss[] {
+  return candidateRules
+    .filter((rule) => !rule.holds(slot, context))
+    .map((rule) => missOf(slot, rule.field, rule.code, rule.detail));
+}
+
+function candidateMisses(
+  slot: CandidateSlot,
+  candidates: readonly CandidateSlot[],
+  context: ApprovalContext,
+): ApprovalMiss[] {
+  const rivals = [...candidates.filter((other) => other !== slot), ...context.approved];
+  const shared = uniqueFields
+    .filter(({ field }) => isText(slot[field]) && rivals.some((other) => other[field] === slot[field]))
+    .map(({ code, field, name }) => missOf(slot, field, code, `shares its ${name} with another slot`));
+  const group = candidates.some((other) => other !== slot && other.iommu_group === slot.iommu_group)
+    ? [missOf(slot, 'iommu_group', 'iommu_group_shared', 'shares its IOMMU group with another GPU')]
+    : [];
+  return [...ownMisses(slot, context), ...shared, ...group];
+}
+
+function missOf(slot: CandidateSlot, field: string, code: string, detail: string): ApprovalMiss {
+  return {
+    pointer: `/candidates/${slot.slot_index}/${field}`,
+    code,
+    detail: `Slot ${slot.slot_index} ${detail}.`,
+  };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }

@@ -1,95 +1,146 @@
 import { parseTaskOutput, type CandidateSlot } from '@gpuaas/contracts/tasks';
 import type { Tx } from '../../platform/db/database.ts';
-import { notFound, Problem } from '../../platform/http/problem.ts';
+import { Problem } from '../../platform/http/problem.ts';
 import { newId } from '../../platform/ids.ts';
 import { sliceProfile } from '../catalog/slice-profile.ts';
+import { approvalContext } from './approval-context.ts';
 import { approvalMisses } from './approval-rules.ts';
+import { claimDisksForSlices } from './disk-ownership.ts';
+import { latestSucceeded } from './latest-task.ts';
+import { lockNode } from './lock-node.ts';
+import { slotBindings } from './slot-bindings.ts';
 import { emitSlotsChanged } from './slot-states.ts';
 
 export interface ApprovalRequest {
   nodeId: string;
   discoveryTaskId: string;
-  slotIndexes: number[];
+  /** All candidates when left out. */
+  slotIndexes?: number[];
   destructiveWipePolicy: string;
+  fabricClaimMode: string;
+  now: Date;
   correlationId: string;
 }
 
-/** Turns discovered candidates into slots that may be sold. Already approved indexes are left as they are. */
+/**
+ * Turns discovered candidates into slots that may be sold. Disabled slots are bound to what was found and sold
+ * again; slots that are for sale or sold stay as they are.
+ */
 export async function approveSlots(tx: Tx, request: ApprovalRequest): Promise<void> {
-  const chosen = await chosenCandidates(tx, request);
-  const misses = approvalMisses(chosen);
+  const { nodeId } = request;
+  const node = await lockNode(tx, nodeId);
+  const candidates = await chosenCandidates(tx, request);
+  const standing = await standingSlots(tx, nodeId);
+  const chosen = candidates.filter((slot) => !standing.settled.has(slot.slot_index));
+  const chosenIndexes = new Set(chosen.map((slot) => slot.slot_index));
+  const context = await approvalContext(tx, node, {
+    fabricClaimMode: request.fabricClaimMode,
+    destructiveWipePolicy: request.destructiveWipePolicy,
+    reapproved: chosenIndexes,
+  });
+  const misses = approvalMisses(chosen, context);
   if (misses.length > 0) {
     throw new Problem('slot_approval_refused', 'Nothing was approved; every miss is listed.', {
-      errors: misses.map((miss) => ({
-        pointer: `/candidates/${miss.slotIndex}`,
-        code: miss.code,
-        detail: `Slot ${miss.slotIndex} ${miss.detail}.`,
-      })),
+      errors: misses,
     });
   }
-  for (const slot of chosen) {
-    const profile = await sliceProfile(tx, slot.gpu_model);
-    await tx
-      .insertInto('node_resource_slots')
-      .values({
-        id: newId(),
-        node_id: request.nodeId,
-        slot_index: slot.slot_index,
-        state: 'available',
-        gpu_model: slot.gpu_model,
-        gpu_pci_address: slot.gpu_pci_address,
-        fabric_vf_pci_address: slot.fabric_vf_pci_address!,
-        nvme_serial: slot.nvme_serial!,
-        nvme_device: slot.nvme_device!,
-        management_mac: slot.management_mac,
-        private_ip: slot.private_ip,
-        ovs_port: slot.ovs_port,
-        numa_node: slot.numa_node,
-        pcie_root: slot.pcie_root,
-        vcpu: profile.vcpu,
-        memory_gib: profile.memoryGib,
-        capacity_metadata: JSON.stringify({
-          fabric_claim_mode: 'per_slot_vf',
-          fabric_vf_pci_address: slot.fabric_vf_pci_address,
-          destructive_wipe_policy: request.destructiveWipePolicy,
-        }),
-        health_state: 'healthy',
-        health_detail: 'Approved from discovery.',
-      })
-      .onConflict((c) => c.columns(['node_id', 'slot_index']).doNothing())
-      .execute();
+  for (const slot of chosen) await approveSlot(tx, request, slot, standing.disabled.get(slot.slot_index));
+  await claimDisksForSlices(
+    tx,
+    nodeId,
+    chosen.map((slot) => slot.nvme_serial!),
+    request.discoveryTaskId,
+  );
+  await emitSlotsChanged(tx, nodeId, request.correlationId);
+}
+
+async function approveSlot(
+  tx: Tx,
+  request: ApprovalRequest,
+  slot: CandidateSlot,
+  slotId: string | undefined,
+): Promise<void> {
+  const profile = await sliceProfile(tx, slot.gpu_model);
+  const values = {
+    ...slotBindings(slot, request.destructiveWipePolicy),
+    state: 'available',
+    desired_state: 'for_sale',
+    vcpu: profile.vcpu,
+    memory_gib: profile.memoryGib,
+    health_state: 'healthy',
+    health_detail: 'Approved from discovery.',
+    device_fault: null,
+    approved_at: request.now,
+  };
+  if (slotId) {
+    await tx.updateTable('node_resource_slots').set(values).where('id', '=', slotId).execute();
+    return;
   }
-  await emitSlotsChanged(tx, request.nodeId, request.correlationId);
+  await tx
+    .insertInto('node_resource_slots')
+    .values({ id: newId(), node_id: request.nodeId, slot_index: slot.slot_index, ...values })
+    .execute();
+}
+
+async function standingSlots(
+  tx: Tx,
+  nodeId: string,
+): Promise<{ settled: Set<number>; disabled: Map<number, string> }> {
+  const rows = await tx
+    .selectFrom('node_resource_slots')
+    .select(['id', 'slot_index', 'state', 'desired_state'])
+    .where('node_id', '=', nodeId)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+  return {
+    // A retired slot is a decision of its own and is not sold again by approving everything.
+    settled: new Set(
+      rows
+        .filter((row) => row.state !== 'disabled' || row.desired_state === 'retired')
+        .map((row) => row.slot_index),
+    ),
+    disabled: new Map(rows.filter((row) => row.state === 'disabled').map((row) => [row.slot_index, row.id])),
+  };
 }
 
 async function chosenCandidates(tx: Tx, request: ApprovalRequest): Promise<CandidateSlot[]> {
-  const node = await tx
-    .selectFrom('nodes')
-    .select('id')
-    .where('id', '=', request.nodeId)
-    .forUpdate()
-    .executeTakeFirst();
-  if (!node) throw notFound();
-  const task = await tx
-    .selectFrom('node_tasks')
-    .select(['state', 'output'])
-    .where('id', '=', request.discoveryTaskId)
-    .where('node_id', '=', request.nodeId)
-    .where('kind', '=', 'slice.topology_discover')
-    .executeTakeFirst();
-  if (task?.state !== 'succeeded') {
-    throw new Problem('discovery_not_ready', 'Approve from a discovery of this host that has succeeded.');
-  }
-  const { candidates } = parseTaskOutput('slice.topology_discover', task.output);
-  const missing = request.slotIndexes.filter((index) => !candidates.some((c) => c.slot_index === index));
+  const candidates = await candidatesOf(tx, request.nodeId, request.discoveryTaskId);
+  const wanted = request.slotIndexes ?? candidates.map((candidate) => candidate.slot_index);
+  const missing = wanted.filter((index) => !candidates.some((c) => c.slot_index === index));
   if (missing.length > 0) {
     throw new Problem('slot_approval_refused', 'The discovery did not find these slots.', {
       errors: missing.map((index) => ({
-        pointer: '/slot_indexes',
+        pointer: `/slot_indexes/${request.slotIndexes!.indexOf(index)}`,
         code: 'candidate_missing',
         detail: `There is no candidate ${index}.`,
       })),
     });
   }
-  return candidates.filter((candidate) => request.slotIndexes.includes(candidate.slot_index));
+  return candidates.filter((candidate) => wanted.includes(candidate.slot_index));
+}
+
+/** The candidates of a discovery that has succeeded and is the latest to have done so. */
+export async function candidatesOf(
+  tx: Tx,
+  nodeId: string,
+  discoveryTaskId: string,
+): Promise<CandidateSlot[]> {
+  const task = await tx
+    .selectFrom('node_tasks')
+    .select(['state', 'output'])
+    .where('id', '=', discoveryTaskId)
+    .where('node_id', '=', nodeId)
+    .where('kind', '=', 'slice.topology_discover')
+    .executeTakeFirst();
+  if (task?.state !== 'succeeded') {
+    throw new Problem('discovery_not_ready', 'Approve from a discovery of this host that has succeeded.');
+  }
+  const latest = await latestSucceeded(tx, nodeId, 'slice.topology_discover');
+  if (latest && latest.task.id !== discoveryTaskId) {
+    throw new Problem('discovery_superseded', 'The host has been discovered again; approve from that.', {
+      extensions: { latest_discovery_task_id: latest.task.id },
+    });
+  }
+  return parseTaskOutput('slice.topology_discover', task.output).candidates;
 }

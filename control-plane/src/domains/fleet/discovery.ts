@@ -1,10 +1,11 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
-import { parseTaskOutput } from '@gpuaas/contracts/tasks';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import { notFound } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
 import { issueTask } from './issue-task.ts';
+import { describeDiscovery } from './list-discoveries.ts';
 import { describeTask } from './list-tasks.ts';
+import { requireNode } from './require-node.ts';
 
 type NodeTask = components['schemas']['NodeTask'];
 
@@ -15,8 +16,7 @@ export async function startDiscovery(
   nodeId: string,
   correlationId: string,
 ): Promise<NodeTask> {
-  const node = await tx.selectFrom('nodes').select('id').where('id', '=', nodeId).executeTakeFirst();
-  if (!node) throw notFound();
+  await requireNode(tx, nodeId);
   const taskId = await issueTask(tx, {
     nodeId,
     kind: 'slice.topology_discover',
@@ -34,7 +34,7 @@ export async function startDiscovery(
   return describeTask(task, services.clock.now());
 }
 
-export async function latestDiscovery(db: Db, now: Date, nodeId: string) {
+export async function latestDiscovery(db: Db | Tx, now: Date, nodeId: string) {
   const task = await db
     .selectFrom('node_tasks')
     .selectAll()
@@ -44,14 +44,5 @@ export async function latestDiscovery(db: Db, now: Date, nodeId: string) {
     .limit(1)
     .executeTakeFirst();
   if (!task) throw notFound();
-  const output =
-    task.state === 'succeeded'
-      ? parseTaskOutput('slice.topology_discover', task.output)
-      : { candidates: [], left_out: [] };
-  return {
-    task: describeTask(task, now),
-    approval_required: true as const,
-    candidates: output.candidates,
-    left_out: output.left_out,
-  };
+  return describeDiscovery(task, now);
 }

@@ -23,6 +23,7 @@ export async function listSlots(db: Db | Tx, nodeId: string): Promise<ResourceSl
     node_id: row.node_id,
     slot_index: row.slot_index,
     state: row.state as ResourceSlot['state'],
+    desired_state: row.desired_state as ResourceSlot['desired_state'],
     gpu_model: row.gpu_model,
     gpu_pci_address: row.gpu_pci_address,
     fabric_vf_pci_address: row.fabric_vf_pci_address,
@@ -40,4 +41,10 @@ export async function listSlots(db: Db | Tx, nodeId: string): Promise<ResourceSl
     capacity_metadata: row.capacity_metadata as ResourceSlot['capacity_metadata'],
     allocation_id: row.allocation_id,
   }));
+}
+
+export async function getSlot(db: Db | Tx, nodeId: string, slotId: string): Promise<ResourceSlot> {
+  const slot = (await listSlots(db, nodeId)).find((candidate) => candidate.id === slotId);
+  if (!slot) throw notFound();
+  return slot;
 }

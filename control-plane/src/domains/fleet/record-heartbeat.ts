@@ -1,3 +1,4 @@
+import type { components } from '@gpuaas/contracts/generated/node-openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import type { Services } from '../../platform/services.ts';
 import { observeMachines } from '../allocations/observe-machines.ts';
@@ -8,7 +9,18 @@ export interface Heartbeat {
   agent_time: string;
   leases: { slot_id: string; allocation_id: string }[];
   vms: { allocation_id: string; state: 'running' | 'stopped'; started_at: string }[];
+  gpus?: ObservedGpu[];
+  disks?: ObservedDisk[];
+  clock_offset_ms?: number | null;
 }
+
+type ObservedGpu = components['schemas']['ObservedGpu'];
+type ObservedDisk = components['schemas']['ObservedDisk'];
+
+/** What the last heartbeat said, as it is kept in `nodes.observed`. */
+export type Observed = Partial<
+  Pick<Heartbeat, 'agent_time' | 'leases' | 'vms' | 'gpus' | 'disks' | 'clock_offset_ms'>
+>;
 
 /** Keeps what the host says of itself: the observed state, never mixed with what we want. */
 export async function recordHeartbeat(
@@ -18,14 +30,22 @@ export async function recordHeartbeat(
   heartbeat: Heartbeat,
 ): Promise<Date> {
   const now = clock.now();
-  const { boot_id, agent_version, agent_time, leases, vms } = heartbeat;
+  const { boot_id, agent_version, agent_time, leases, vms, gpus, disks, clock_offset_ms } = heartbeat;
+  const observed: Observed = {
+    agent_time,
+    leases,
+    vms,
+    ...(gpus ? { gpus } : {}),
+    ...(disks ? { disks } : {}),
+    ...(clock_offset_ms === undefined ? {} : { clock_offset_ms }),
+  };
   await tx
     .updateTable('nodes')
     .set({
       boot_id,
       agent_version,
       last_heartbeat_at: now,
-      observed: JSON.stringify({ agent_time, leases, vms }),
+      observed: JSON.stringify(observed),
     })
     .where('id', '=', nodeId)
     .execute();

@@ -3,11 +3,9 @@ import { authorize, type Caller } from '../../platform/auth/caller.ts';
 import { requireMatch } from '../../platform/http/etag.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
-import { approveSlots } from './approve-slots.ts';
 import { createEnrolment } from './create-enrolment.ts';
 import { latestDiscovery, startDiscovery } from './discovery.ts';
 import { getNode, listNodes } from './list-nodes.ts';
-import { listSlots } from './list-slots.ts';
 import { getTask } from './get-task.ts';
 import { listTasks } from './list-tasks.ts';
 import { editableOf, editNode } from './edit-node.ts';
@@ -19,8 +17,6 @@ type FleetOperations = Pick<
   | 'getNode'
   | 'startTopologyDiscovery'
   | 'getTopologyDiscovery'
-  | 'listResourceSlots'
-  | 'approveResourceSlots'
   | 'createNodeEnrolment'
   | 'updateNode'
   | 'listNodeTasks'
@@ -65,25 +61,6 @@ export function fleetRoutes(services: Services): Handlers<FleetOperations, Calle
     async getTopologyDiscovery({ caller, params, read }) {
       authorize(caller, 'fleet.read', platform);
       return { status: 200, body: await read((tx) => latestDiscovery(tx, clock.now(), params.node_id)) };
-    },
-    async listResourceSlots({ caller, params, read }) {
-      authorize(caller, 'fleet.read', platform);
-      const items = await read((tx) => listSlots(tx, params.node_id));
-      return { status: 200, body: { items, next_page: null } };
-    },
-    approveResourceSlots({ caller, params, body, correlationId, audit, mutate }) {
-      audit({ targetType: 'node', targetId: params.node_id, detail: { slot_indexes: body.slot_indexes } });
-      return mutate(async (tx) => {
-        authorize(caller, 'fleet.approve', platform);
-        await approveSlots(tx, {
-          nodeId: params.node_id,
-          discoveryTaskId: body.discovery_task_id,
-          slotIndexes: body.slot_indexes,
-          destructiveWipePolicy: body.destructive_wipe_policy,
-          correlationId,
-        });
-        return { status: 200, body: { items: await listSlots(tx, params.node_id), next_page: null } };
-      });
     },
     createNodeEnrolment({ caller, body, audit, mutate }) {
       audit({ targetType: 'node_enrolment', targetId: body.hostname, detail: { region: body.region } });

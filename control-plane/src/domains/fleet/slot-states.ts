@@ -1,10 +1,11 @@
+import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/database.ts';
 import { emit } from '../../platform/events/emit.ts';
 import type { SlotState } from './posture.ts';
 
 /** From which states each slot state may be entered. `available` also needs a wipe; the database checks it. */
 const enteredFrom: Record<SlotState, readonly SlotState[]> = {
-  disabled: ['available'],
+  disabled: ['available', 'cleaning', 'cleanup_blocked'],
   available: ['disabled', 'cleaning', 'cleanup_blocked'],
   reserved: ['available'],
   in_use: ['reserved'],
@@ -33,10 +34,15 @@ export async function moveSlots(tx: Tx, slotIds: string[], move: SlotMove): Prom
       throw new Error(`slot ${row.id} cannot go from ${from} to ${move.to}`);
     }
   }
+  // Whoever wanted the slot out of sale while it was sold gets it now.
+  const state =
+    move.to === 'available'
+      ? sql<string>`case when desired_state = 'for_sale' then 'available' else 'disabled' end`
+      : move.to;
   await tx
     .updateTable('node_resource_slots')
     .set({
-      state: move.to,
+      state,
       ...(move.health ? { health_state: move.health.state, health_detail: move.health.detail } : {}),
       ...(move.lastWipeId ? { last_wipe_id: move.lastWipeId } : {}),
     })

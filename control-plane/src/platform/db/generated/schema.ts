@@ -282,6 +282,17 @@ export interface NodeCordons {
   since: Generated<Timestamp>;
 }
 
+export interface NodeDisks {
+  conversion_note: string | null;
+  conversion_started_at: Timestamp | null;
+  conversion_started_by: string | null;
+  evidence_task_id: string | null;
+  node_id: string;
+  ownership: string | null;
+  serial: string;
+  wipe_proof: string | null;
+}
+
 export interface NodeEnrolments {
   created_at: Generated<Timestamp>;
   created_by: string;
@@ -299,6 +310,8 @@ export interface NodeEnrolments {
 export interface NodeResourceSlots {
   approved_at: Generated<Timestamp>;
   capacity_metadata: Json;
+  desired_state: Generated<string>;
+  device_fault: string | null;
   fabric_vf_pci_address: string;
   gpu_model: string;
   gpu_pci_address: string;
@@ -674,6 +687,7 @@ export interface DB {
   node_burn_ins: NodeBurnIns;
   node_certificates: NodeCertificates;
   node_cordons: NodeCordons;
+  node_disks: NodeDisks;
   node_enrolments: NodeEnrolments;
   node_resource_slots: NodeResourceSlots;
   node_tasks: NodeTasks;

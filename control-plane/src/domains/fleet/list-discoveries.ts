@@ -1,0 +1,84 @@
+import type { Selectable } from 'kysely';
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import { parseTaskOutput } from '@gpuaas/contracts/tasks';
+import type { Db, Tx } from '../../platform/db/database.ts';
+import type { NodeTasks } from '../../platform/db/generated/schema.ts';
+import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+import { notFound } from '../../platform/http/problem.ts';
+import { approvalContext } from './approval-context.ts';
+import { ownMisses, type ApprovalContext } from './approval-rules.ts';
+import { describeTask } from './list-tasks.ts';
+
+type DiscoverySummary = components['schemas']['DiscoverySummary'];
+type TopologyDiscovery = components['schemas']['TopologyDiscovery'];
+
+const KIND = 'slice.topology_discover';
+
+/** Every discovery of the host, newest first: how it looked over time. */
+export async function listDiscoveries(
+  db: Db | Tx,
+  now: Date,
+  nodeId: string,
+  query: { limit: number; page?: string },
+): Promise<{ items: DiscoverySummary[]; next_page: string | null }> {
+  const node = await db
+    .selectFrom('nodes')
+    .select(['id', 'mode'])
+    .where('id', '=', nodeId)
+    .executeTakeFirst();
+  if (!node) throw notFound();
+  const after = decodePage(query.page, ['uuid']);
+  const rows = await db
+    .selectFrom('node_tasks')
+    .selectAll()
+    .where('node_id', '=', nodeId)
+    .where('kind', '=', KIND)
+    .$if(after !== null, (q) => q.where('id', '<', after![0]!))
+    .orderBy('id', 'desc')
+    .limit(query.limit + 1)
+    .execute();
+  const page = pageOf(rows, query.limit, (row) => [row.id]);
+  const context = await approvalContext(db, node, {
+    fabricClaimMode: 'per_slot_vf',
+    destructiveWipePolicy: 'any',
+    reapproved: new Set(),
+  });
+  return { items: page.rows.map((row) => summarise(row, now, context)), next_page: page.next_page };
+}
+
+export async function getDiscovery(
+  db: Db | Tx,
+  now: Date,
+  nodeId: string,
+  taskId: string,
+): Promise<TopologyDiscovery> {
+  const row = await db
+    .selectFrom('node_tasks')
+    .selectAll()
+    .where('id', '=', taskId)
+    .where('node_id', '=', nodeId)
+    .where('kind', '=', KIND)
+    .executeTakeFirst();
+  if (!row) throw notFound();
+  return describeDiscovery(row, now);
+}
+
+export function describeDiscovery(row: Selectable<NodeTasks>, now: Date): TopologyDiscovery {
+  const { candidates, left_out } = outputOf(row);
+  return { task: describeTask(row, now), approval_required: true, candidates, left_out };
+}
+
+function summarise(row: Selectable<NodeTasks>, now: Date, context: ApprovalContext): DiscoverySummary {
+  const { candidates, left_out } = outputOf(row);
+  return {
+    task: describeTask(row, now),
+    candidates: candidates.length,
+    complete: candidates.filter((candidate) => ownMisses(candidate, context).length === 0).length,
+    left_out: left_out.length,
+  };
+}
+
+function outputOf(row: Selectable<NodeTasks>) {
+  if (row.state !== 'succeeded') return { candidates: [], left_out: [] };
+  return parseTaskOutput(KIND, row.output);
+}

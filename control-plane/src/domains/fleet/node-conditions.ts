@@ -1,0 +1,99 @@
+import type { CordonReason } from './cordons.ts';
+import type { Observed } from './record-heartbeat.ts';
+import type { ApprovedSlot, TopologyDifference } from './topology-drift.ts';
+
+export interface ConditionInput {
+  slots: readonly ApprovedSlot[];
+  /** The last heartbeat; what it does not list was not looked at. */
+  observed: Observed;
+  /** The latest discovery against the slots. */
+  drift: readonly TopologyDifference[];
+  agentVersion: string | null;
+  /** As major × 10000 + minor × 100 + patch. */
+  minimumAgentVersion: number;
+}
+
+export interface NodeConditions {
+  /** What is wrong with the devices of a slot, by slot id. */
+  slotFaults: Map<string, string>;
+  cordons: Map<CordonReason, string>;
+  missing: { slot_index: number; device: string }[];
+  failing: { slot_index: number; device: string; detail: string }[];
+}
+
+const MISSING_KINDS = new Set<TopologyDifference['kind']>([
+  'gpu_missing',
+  'fabric_vf_missing',
+  'disk_missing',
+]);
+
+/** What the evidence says of a host, as a pure function: faults of slots and reasons to keep new work away. */
+export function nodeConditions(input: ConditionInput): NodeConditions {
+  const { slots } = input;
+  const missing = slots.flatMap((slot) =>
+    missingDevices(slot, input).map((device) => ({ slot_index: slot.slot_index, device })),
+  );
+  const failing = slots.flatMap((slot) => failingGpu(slot, input.observed));
+  const slotFaults = new Map<string, string>();
+  for (const slot of slots) {
+    const lost = missing.filter((entry) => entry.slot_index === slot.slot_index);
+    const ill = failing.find((entry) => entry.slot_index === slot.slot_index);
+    if (lost.length > 0) slotFaults.set(slot.id, `Missing: ${lost.map((e) => e.device).join(', ')}.`);
+    else if (ill) slotFaults.set(slot.id, `Failing: ${ill.device}: ${ill.detail}`);
+  }
+  return { slotFaults, cordons: cordonsFor(input, missing, failing), missing, failing };
+}
+
+function missingDevices(slot: ApprovedSlot, { observed, drift }: ConditionInput): string[] {
+  const undiscovered = drift
+    .filter((difference) => difference.slot_id === slot.id && MISSING_KINDS.has(difference.kind))
+    // The heartbeat is fresher than the discovery, for what it lists.
+    .filter(({ kind }) => !(kind === 'gpu_missing' && observed.gpus))
+    .filter(({ kind }) => !(kind === 'disk_missing' && observed.disks))
+    .map(({ kind, approved }) => `${kind === 'gpu_missing' ? 'GPU ' : ''}${approved ?? kind}`);
+  const gpu = observed.gpus?.find((candidate) => candidate.pci_address === slot.gpu_pci_address);
+  const disk = observed.disks?.find((candidate) => candidate.serial === slot.nvme_serial);
+  return [
+    ...(observed.gpus && (!gpu || gpu.state === 'lost') ? [`GPU ${slot.gpu_pci_address}`] : []),
+    ...(observed.disks && !disk ? [`disk ${slot.nvme_serial}`] : []),
+    ...undiscovered,
+  ];
+}
+
+function failingGpu(slot: ApprovedSlot, observed: Observed): NodeConditions['failing'] {
+  const gpu = observed.gpus?.find((candidate) => candidate.pci_address === slot.gpu_pci_address);
+  if (gpu?.state !== 'failing') return [];
+  const device = `GPU ${slot.gpu_pci_address}`;
+  return [{ slot_index: slot.slot_index, device, detail: gpu.detail ?? 'no detail given' }];
+}
+
+function cordonsFor(
+  input: ConditionInput,
+  missing: NodeConditions['missing'],
+  failing: NodeConditions['failing'],
+): Map<CordonReason, string> {
+  const cordons = new Map<CordonReason, string>();
+  const lostGpus = missing.filter(({ device }) => device.startsWith('GPU '));
+  if (lostGpus.length > 0) {
+    const names = lostGpus.map(({ device }) => device).join(', ');
+    cordons.set(
+      'gpu_missing',
+      `${lostGpus.length} of ${input.slots.length} approved GPUs are missing: ${names}`,
+    );
+  }
+  if (failing.length > 0) {
+    cordons.set('gpu_unhealthy', failing.map(({ device, detail }) => `${device}: ${detail}`).join('; '));
+  }
+  const version = versionNumber(input.agentVersion);
+  if (version !== null && version < input.minimumAgentVersion) {
+    cordons.set('agent_outdated', `The agent ${input.agentVersion} is older than the policy allows.`);
+  }
+  return cordons;
+}
+
+/** `1.2.3` as 10203; null for what is no version, which proves nothing either way. */
+export function versionNumber(version: string | null): number | null {
+  const parts = /^v?(\d+)\.(\d+)\.(\d+)/.exec(version ?? '');
+  if (!parts) return null;
+  return Number(parts[1]) * 10_000 + Number(parts[2]) * 100 + Number(parts[3]);
+}

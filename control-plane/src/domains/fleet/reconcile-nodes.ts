@@ -1,0 +1,192 @@
+import type { Selectable } from 'kysely';
+import { parseTaskOutput, type TaskOutput } from '@gpuaas/contracts/tasks';
+import type { Db, Tx } from '../../platform/db/database.ts';
+import type { Nodes } from '../../platform/db/generated/schema.ts';
+import { newId } from '../../platform/ids.ts';
+import type { Services } from '../../platform/services.ts';
+import type { Tick } from '../../platform/ticks/tick.ts';
+import { syncIncidents, type Condition } from '../incidents/sync-incidents.ts';
+import { cordonNode, cordonsOf, liftCordon, type Cordon, type CordonReason } from './cordons.ts';
+import { nodeConditions, type NodeConditions } from './node-conditions.ts';
+import { emitNodeChanged } from './node-events.ts';
+import type { Observed } from './record-heartbeat.ts';
+import { setDeviceFaults } from './slot-faults.ts';
+import { topologyDrift, type ApprovedSlot } from './topology-drift.ts';
+
+type Discovery = TaskOutput['slice.topology_discover'];
+
+const HEALTH_CORDONS: readonly CordonReason[] = ['gpu_missing', 'gpu_unhealthy', 'agent_outdated'];
+
+/**
+ * Compares what was approved with what hosts report, and acts: unhealthy slots, cordons, incidents. All of it ends
+ * by itself when the evidence does.
+ */
+export function reconcileNodes(): Tick<Services> {
+  // Discoveries are large and rarely change; each process reads one once.
+  const discoveries = new Map<string, { taskId: string; output: Discovery }>();
+  return {
+    name: 'fleet.reconcile_nodes',
+    everySeconds: 5,
+    catchUp: 'skip',
+    async run(services) {
+      await refreshDiscoveries(services.db, discoveries);
+      await reconcile(services, discoveries);
+    },
+  };
+}
+
+async function reconcile(
+  { db, clock, policies }: Services,
+  discoveries: ReadonlyMap<string, { output: Discovery }>,
+): Promise<void> {
+  const now = clock.now();
+  const nodes = await db.selectFrom('nodes').selectAll().execute();
+  if (nodes.length === 0) return;
+  const slots = await slotsByNode(db);
+  const cordons = await cordonsOf(
+    db,
+    nodes.map((node) => node.id),
+  );
+  const minimumAgentVersion = policies.get('fleet.minimum_agent_version');
+  const found = nodes.map((node) => {
+    const approved = slots.get(node.id) ?? [];
+    const discovery = discoveries.get(node.id)?.output;
+    const conditions = nodeConditions({
+      slots: approved,
+      observed: node.observed as Observed,
+      drift: discovery ? topologyDrift(approved, discovery) : [],
+      agentVersion: node.agent_version,
+      minimumAgentVersion,
+    });
+    return { node, conditions, standing: cordons.get(node.id) ?? [] };
+  });
+  await db.transaction().execute(async (tx) => {
+    for (const { node, conditions, standing } of found) {
+      const changed = await applyCordons(tx, node.id, conditions, standing, now);
+      await setDeviceFaults(tx, node.id, conditions.slotFaults);
+      if (changed) await emitNodeChanged(tx, node.id, 'cordons_changed', newId());
+    }
+    await tellOperators(tx, now, found, policies.get('fleet.unreachable_incident_after_seconds'));
+  });
+}
+
+async function applyCordons(
+  tx: Tx,
+  nodeId: string,
+  { cordons }: NodeConditions,
+  standing: readonly Cordon[],
+  now: Date,
+): Promise<boolean> {
+  let changed = false;
+  for (const reason of HEALTH_CORDONS) {
+    const stands = standing.some((cordon) => cordon.reason === reason);
+    const detail = cordons.get(reason);
+    if (detail && !stands)
+      changed = (await cordonNode(tx, nodeId, { reason, detail, since: now })) || changed;
+    if (!detail && stands) changed = (await liftCordon(tx, nodeId, reason)) || changed;
+  }
+  return changed;
+}
+
+interface Found {
+  node: Selectable<Nodes>;
+  conditions: NodeConditions;
+  standing: readonly Cordon[];
+}
+
+async function tellOperators(tx: Tx, now: Date, found: readonly Found[], boxSeconds: number): Promise<void> {
+  const about = (node: Selectable<Nodes>, summary: string, detail: Record<string, unknown>): Condition => ({
+    targetType: 'node',
+    targetId: node.id,
+    summary,
+    detail: { hostname: node.hostname, ...detail },
+  });
+  const lost = found.filter(({ conditions }) => conditions.missing.length > 0);
+  const missing = lost.map(({ node, conditions }) =>
+    about(node, `${node.hostname} lacks ${conditions.missing.map((entry) => entry.device).join(', ')}.`, {
+      missing: conditions.missing,
+    }),
+  );
+  const ill = found.filter(({ conditions }) => conditions.failing.length > 0);
+  const failing = ill.map(({ node, conditions }) =>
+    about(node, `${node.hostname} reports ${conditions.failing.length} failing GPUs.`, {
+      gpus: conditions.failing,
+    }),
+  );
+  const old = found.filter(({ conditions }) => conditions.cordons.has('agent_outdated'));
+  const outdated = old.map(({ node, conditions }) =>
+    about(node, conditions.cordons.get('agent_outdated')!, { agent_version: node.agent_version }),
+  );
+  const silent = found.filter(({ node, standing }) => isSilent(node, standing, now, boxSeconds));
+  const unreachable = silent.map(({ node }) =>
+    about(node, `${node.hostname} has been silent since ${node.last_heartbeat_at!.toISOString()}.`, {
+      last_heartbeat_at: node.last_heartbeat_at!.toISOString(),
+    }),
+  );
+  await syncIncidents(tx, now, 'node_device_missing', missing, 'The devices are back.');
+  await syncIncidents(tx, now, 'node_gpu_unhealthy', failing, 'The host reports its GPUs as healthy.');
+  await syncIncidents(tx, now, 'node_agent_outdated', outdated, 'The agent is new enough.');
+  await syncIncidents(tx, now, 'node_unreachable', unreachable, 'The host is back.');
+}
+
+/** Silence is reversible and has a time box; a host under maintenance may be silent. */
+function isSilent(
+  node: Selectable<Nodes>,
+  standing: readonly Cordon[],
+  now: Date,
+  boxSeconds: number,
+): boolean {
+  if (!node.last_heartbeat_at || standing.some((cordon) => cordon.reason === 'maintenance')) return false;
+  return now.getTime() - node.last_heartbeat_at.getTime() > boxSeconds * 1000;
+}
+
+async function slotsByNode(db: Db): Promise<Map<string, ApprovedSlot[]>> {
+  const rows = await db
+    .selectFrom('node_resource_slots')
+    .select([
+      'id',
+      'node_id',
+      'slot_index',
+      'gpu_pci_address',
+      'fabric_vf_pci_address',
+      'nvme_serial',
+      'management_mac',
+      'private_ip',
+    ])
+    .where('desired_state', '=', 'for_sale')
+    .orderBy('slot_index')
+    .execute();
+  return Map.groupBy(rows, (row) => row.node_id);
+}
+
+async function refreshDiscoveries(
+  db: Db,
+  known: Map<string, { taskId: string; output: Discovery }>,
+): Promise<void> {
+  const latest = await db
+    .selectFrom('node_tasks')
+    .distinctOn('node_id')
+    .select(['node_id', 'id'])
+    .where('kind', '=', 'slice.topology_discover')
+    .where('state', '=', 'succeeded')
+    .orderBy('node_id')
+    .orderBy('created_at', 'desc')
+    .execute();
+  const fresh = latest.filter((task) => known.get(task.node_id)?.taskId !== task.id);
+  if (fresh.length === 0) return;
+  const rows = await db
+    .selectFrom('node_tasks')
+    .select(['id', 'node_id', 'output'])
+    .where(
+      'id',
+      'in',
+      fresh.map((task) => task.id),
+    )
+    .execute();
+  for (const row of rows) {
+    known.set(row.node_id, {
+      taskId: row.id,
+      output: parseTaskOutput('slice.topology_discover', row.output),
+    });
+  }
+}

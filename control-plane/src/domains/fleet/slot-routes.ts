@@ -1,0 +1,126 @@
+import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
+import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import type { Handlers } from '../../platform/http/operation.ts';
+import type { Services } from '../../platform/services.ts';
+import { approveSlots } from './approve-slots.ts';
+import { finishDiskConversion, startDiskConversion } from './convert-disk.ts';
+import { disableSlot } from './disable-slot.ts';
+import { listDisks, setDiskOwnership } from './disk-ownership.ts';
+import { findDrift } from './find-drift.ts';
+import { getDiscovery, listDiscoveries } from './list-discoveries.ts';
+import { getSlot, listSlots } from './list-slots.ts';
+import { repairSlot } from './repair-slot.ts';
+
+type SlotOperations = Pick<
+  operations,
+  | 'listTopologyDiscoveries'
+  | 'getOneTopologyDiscovery'
+  | 'getTopologyDrift'
+  | 'listResourceSlots'
+  | 'approveResourceSlots'
+  | 'disableResourceSlot'
+  | 'repairResourceSlot'
+  | 'listNodeDisks'
+  | 'setDiskOwnership'
+  | 'startDiskConversion'
+  | 'finishDiskConversion'
+>;
+
+const platform = { kind: 'platform' } as const;
+
+/** What the host was found to be, what of it may be sold, and who owns its disks. */
+export function slotRoutes({ clock }: Services): Handlers<SlotOperations, Caller> {
+  return {
+    async listTopologyDiscoveries({ caller, params, query, read }) {
+      authorize(caller, 'fleet.read', platform);
+      const body = await read((tx) =>
+        listDiscoveries(tx, clock.now(), params.node_id, { limit: 50, ...query }),
+      );
+      return { status: 200, body };
+    },
+    async getOneTopologyDiscovery({ caller, params, read }) {
+      authorize(caller, 'fleet.read', platform);
+      const body = await read((tx) =>
+        getDiscovery(tx, clock.now(), params.node_id, params.discovery_task_id),
+      );
+      return { status: 200, body };
+    },
+    async getTopologyDrift({ caller, params, read }) {
+      authorize(caller, 'fleet.read', platform);
+      return { status: 200, body: await read((tx) => findDrift(tx, params.node_id)) };
+    },
+    async listResourceSlots({ caller, params, read }) {
+      authorize(caller, 'fleet.read', platform);
+      const items = await read((tx) => listSlots(tx, params.node_id));
+      return { status: 200, body: { items, next_page: null } };
+    },
+    approveResourceSlots({ caller, params, body, correlationId, audit, mutate }) {
+      const slotIndexes = body.slot_indexes;
+      audit({ targetType: 'node', targetId: params.node_id, detail: { slot_indexes: slotIndexes ?? 'all' } });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.approve', platform);
+        await approveSlots(tx, {
+          nodeId: params.node_id,
+          discoveryTaskId: body.discovery_task_id,
+          ...(slotIndexes ? { slotIndexes } : {}),
+          destructiveWipePolicy: body.destructive_wipe_policy,
+          fabricClaimMode: body.fabric_claim_mode ?? 'per_slot_vf',
+          now: clock.now(),
+          correlationId,
+        });
+        return { status: 200, body: { items: await listSlots(tx, params.node_id), next_page: null } };
+      });
+    },
+    disableResourceSlot({ caller, params, body, correlationId, audit, mutate }) {
+      const { node_id: nodeId, slot_id: slotId } = params;
+      audit({ targetType: 'slot', targetId: slotId, detail: { reason: body.reason } });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.approve', platform);
+        await disableSlot(tx, { nodeId, slotId, reason: body.reason, correlationId });
+        return { status: 200, body: await getSlot(tx, nodeId, slotId) };
+      });
+    },
+    repairResourceSlot({ caller, params, body, correlationId, audit, mutate }) {
+      const { node_id: nodeId, slot_id: slotId } = params;
+      audit({ targetType: 'slot', targetId: slotId, detail: { note: body.note } });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.approve', platform);
+        const { discovery_task_id: discoveryTaskId, note } = body;
+        await repairSlot(tx, { nodeId, slotId, discoveryTaskId, note, correlationId });
+        return { status: 200, body: await getSlot(tx, nodeId, slotId) };
+      });
+    },
+    async listNodeDisks({ caller, params, read }) {
+      authorize(caller, 'fleet.read', platform);
+      const items = await read((tx) => listDisks(tx, params.node_id));
+      return { status: 200, body: { items, next_page: null } };
+    },
+    setDiskOwnership({ caller, params, body, audit, mutate }) {
+      const { node_id: nodeId, serial } = params;
+      audit({ targetType: 'disk', targetId: serial, detail: { node_id: nodeId, ownership: body.ownership } });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.operate', platform);
+        return { status: 200, body: await setDiskOwnership(tx, nodeId, serial, body.ownership) };
+      });
+    },
+    startDiskConversion({ caller, params, body, audit, mutate }) {
+      const { node_id: nodeId, serial } = params;
+      audit({ targetType: 'disk', targetId: serial, detail: { node_id: nodeId, note: body.note } });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.approve', platform);
+        const now = clock.now();
+        const request = { nodeId, serial, note: body.note, startedBy: caller.id, now };
+        return { status: 200, body: await startDiskConversion(tx, request) };
+      });
+    },
+    finishDiskConversion({ caller, params, body, audit, mutate }) {
+      const { node_id: nodeId, serial } = params;
+      const wipeProof = body.wipe_proof ?? null;
+      audit({ targetType: 'disk', targetId: serial, detail: { node_id: nodeId, wipe_proof: wipeProof } });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.approve', platform);
+        return { status: 200, body: await finishDiskConversion(tx, { nodeId, serial, wipeProof }) };
+      });
+    },
+  };
+}
