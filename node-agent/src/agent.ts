@@ -1,7 +1,7 @@
 import { pause } from './backoff.ts';
 import type { AgentConfig } from './config.ts';
 import { createControlPlane } from './control-plane.ts';
-import { createCrashPoint } from './crash-point.ts';
+import { createCrashPoint, type CrashPoint } from './crash-point.ts';
 import { ensureFolder } from './durable-file.ts';
 import { beat } from './heartbeat.ts';
 import { openHost } from './host/open-host.ts';
@@ -50,17 +50,18 @@ export async function runAgent({ config, log, stop, die }: AgentRun): Promise<vo
     openRefusals(config.dir),
   ]);
   const streams = new GuestStreams();
-  const crashPoint = createCrashPoint(config.dir, config.crashAt, die);
+  const pulledPlug = createCrashPoint(config.dir, config.crashAt, die);
+  const crashPoint: CrashPoint = (kind, point) => {
+    pulledPlug(kind, point);
+    atStage();
+  };
   const runner = createTaskRunner({
     controlPlane,
     journal,
     refusals,
     clock,
     tools: { host, leases, streams, dir: config.dir },
-    crashPoint(kind, stage) {
-      crashPoint(kind, stage);
-      atStage();
-    },
+    crashPoint,
     log,
     signal,
   });
@@ -75,7 +76,9 @@ export async function runAgent({ config, log, stop, die }: AgentRun): Promise<vo
     refusals.deliver(controlPlane, log, signal),
     pruneJournal(journal, clock, signal),
     watch(signal),
-    ...journal.undelivered().map((entry) => deliverOutcome(entry, { controlPlane, journal, log, signal })),
+    ...journal
+      .undelivered()
+      .map((entry) => deliverOutcome(entry, { controlPlane, journal, crashPoint, log, signal })),
   ];
   let broken: unknown = null;
   await Promise.all(

@@ -4,7 +4,10 @@ import { isErrno } from './durable-file.ts';
 
 export type CrashPoint = (kind: string, stage: string) => void;
 
-/** For tests: dies like a pulled plug at `<kind>:<stage>`, once per state folder. */
+/** The points of a task's life outside its own stages, in the order they are passed. */
+export const LIFE_POINTS = ['accepted', 'outcome', 'recorded', 'told'] as const;
+
+/** For tests: dies like a pulled plug at `<kind>:<stage or life point>`, once per state folder. */
 export function createCrashPoint(dir: string, crashAt: string | null, die: () => void): CrashPoint {
   return (kind, stage) => {
     if (crashAt !== `${kind}:${stage}`) return;

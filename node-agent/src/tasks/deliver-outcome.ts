@@ -1,5 +1,6 @@
 import { Backoff } from '../backoff.ts';
 import type { ControlPlane } from '../control-plane.ts';
+import type { CrashPoint } from '../crash-point.ts';
 import { ServerRefusedError } from '../http-json.ts';
 import { reasonOf, type Logger } from '../log.ts';
 import type { Journal, JournalEntry } from './journal.ts';
@@ -7,19 +8,22 @@ import type { Journal, JournalEntry } from './journal.ts';
 export interface Delivery {
   controlPlane: ControlPlane;
   journal: Journal;
+  crashPoint: CrashPoint;
   log: Logger;
   signal: AbortSignal;
 }
 
 /** Tells the outcome until the server has it or no longer wants it; what stays untold is told after a restart. */
 export async function deliverOutcome(entry: JournalEntry, delivery: Delivery): Promise<void> {
-  const { controlPlane, journal, signal } = delivery;
+  const { controlPlane, journal, crashPoint, signal } = delivery;
   if (!entry.outcome) throw new Error(`task ${entry.task_id} has no outcome yet`);
   const log = delivery.log.child({ task_id: entry.task_id, correlation_id: entry.correlation_id });
+  crashPoint(entry.kind, 'recorded');
   const backoff = new Backoff(250, 30_000);
   while (!signal.aborted) {
     try {
       await controlPlane.completeTask(entry, { epoch: entry.epoch, ...entry.outcome });
+      crashPoint(entry.kind, 'told');
       await journal.markDelivered(entry.task_id, entry.epoch);
       log.info({ outcome: entry.outcome.outcome, code: entry.outcome.error?.code }, 'outcome delivered');
       return;

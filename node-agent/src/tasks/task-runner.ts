@@ -67,6 +67,7 @@ export function createTaskRunner(options: TaskRunnerOptions): TaskRunner {
     }
     if (admission.verdict === 'deliver') return await deliver(admission.entry);
 
+    options.crashPoint(task.kind, 'accepted');
     const content = checkContent(task, clock.now());
     if (!content.ok) {
       taskLog.warn({ code: content.code, detail: content.detail }, 'task refused');
@@ -132,12 +133,15 @@ export function createTaskRunner(options: TaskRunnerOptions): TaskRunner {
     };
     const outcome = await runTask(checked, options.tools, context);
     await reporter.close();
-    if (outcome) return await deliver(await journal.finish(checked.task.task_id, outcome));
+    if (outcome) {
+      options.crashPoint(checked.kind, 'outcome');
+      return await deliver(await journal.finish(checked.task.task_id, outcome));
+    }
     taskLog.warn('task cut short; a later attempt takes it up');
   }
 
   async function deliver(entry: JournalEntry): Promise<void> {
-    await deliverOutcome(entry, { controlPlane, journal, log, signal });
+    await deliverOutcome(entry, { controlPlane, journal, crashPoint: options.crashPoint, log, signal });
   }
 
   return { accept };

@@ -1,0 +1,26 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { CRASH_POINTS, crashAt } from './testing/crash-case.ts';
+import { startFakeControlPlane, type FakeControlPlane } from './testing/fake-control-plane.ts';
+
+let platform: FakeControlPlane;
+let dir: string;
+
+beforeEach(async () => {
+  platform = await startFakeControlPlane();
+  dir = await mkdtemp(join(tmpdir(), 'gpuaas-crash-'));
+});
+afterEach(async () => {
+  await platform.close();
+  await rm(dir, { recursive: true, force: true, maxRetries: 5 });
+});
+
+it('covers every kind of task', () => {
+  expect(CRASH_POINTS).toHaveLength(27);
+});
+
+it.each(CRASH_POINTS)('an agent killed in %s at %s: made good, nothing twice', async (kind, point) => {
+  await crashAt(kind, point, platform, dir);
+});
