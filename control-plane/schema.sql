@@ -112,6 +112,20 @@ begin
   grant usage on schema dbos to gpuaas_operator;
   grant select (workflow_uuid, status, name, created_at) on dbos.workflow_status to gpuaas_operator;
 end $function$;
+CREATE OR REPLACE FUNCTION public.keep_people_at_home()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if exists (select from users u where u.id = new.user_id
+      and u.home_organization_id is not null and u.home_organization_id <> new.organization_id) then
+    raise exception 'the identity belongs to another tenant' using errcode = 'check_violation',
+      constraint = 'members_stay_at_home';
+  end if;
+  return new;
+end $function$;
 CREATE OR REPLACE FUNCTION public.month_partition(parent text, month timestamp with time zone)
  RETURNS text
  LANGUAGE sql
@@ -429,6 +443,28 @@ create table idempotency_keys (
   response_location text,
   created_at timestamp with time zone default now() not null
 );
+create table identity_provider_domains (
+  id uuid not null,
+  organization_id uuid not null,
+  identity_provider_id uuid not null,
+  domain text not null,
+  token text not null,
+  created_at timestamp with time zone default now() not null,
+  verified_at timestamp with time zone
+);
+create table identity_providers (
+  id uuid not null,
+  organization_id uuid not null,
+  name text not null,
+  issuer text not null,
+  client_id text not null,
+  sealed_client_secret bytea not null,
+  cli_client_id text,
+  newcomers_project_id uuid,
+  enabled boolean default true not null,
+  created_by uuid not null,
+  created_at timestamp with time zone default now() not null
+);
 create table images (
   image text not null,
   display_name text not null,
@@ -629,7 +665,8 @@ create table pending_logins (
   code_verifier text not null,
   nonce text not null,
   return_to text not null,
-  expires_at timestamp with time zone not null
+  expires_at timestamp with time zone not null,
+  identity_provider_id uuid
 );
 create table permission_bindings (
   id uuid not null,
@@ -785,7 +822,8 @@ create table users (
   subject text not null,
   email text not null,
   name text not null,
-  created_at timestamp with time zone default now() not null
+  created_at timestamp with time zone default now() not null,
+  home_organization_id uuid
 );
 create table webhook_attempts (
   delivery_id uuid not null,
@@ -879,6 +917,8 @@ alter table claim_cells add constraint claim_cells_pkey PRIMARY KEY (node_id, ce
 alter table event_consumers add constraint event_consumers_pkey PRIMARY KEY (name);
 alter table handled_events add constraint handled_events_pkey PRIMARY KEY (consumer, event_id);
 alter table idempotency_keys add constraint idempotency_keys_pkey PRIMARY KEY (caller_id, key);
+alter table identity_provider_domains add constraint identity_provider_domains_pkey PRIMARY KEY (id);
+alter table identity_providers add constraint identity_providers_pkey PRIMARY KEY (id);
 alter table images add constraint images_pkey PRIMARY KEY (image);
 alter table incidents add constraint incidents_pkey PRIMARY KEY (id);
 alter table ledger_entries add constraint ledger_entries_pkey PRIMARY KEY (id);
@@ -921,6 +961,9 @@ alter table workflow_executors add constraint workflow_executors_pkey PRIMARY KE
 alter table workflow_signals add constraint workflow_signals_pkey PRIMARY KEY (workflow_id, topic);
 alter table workflow_starts add constraint workflow_starts_pkey PRIMARY KEY (workflow_id);
 alter table api_keys add constraint api_keys_secret_hash_key UNIQUE (secret_hash);
+alter table identity_provider_domains add constraint identity_provider_domains_identity_provider_id_domain_key UNIQUE (identity_provider_id, domain);
+alter table identity_providers add constraint identity_providers_organization_id_id_key UNIQUE (organization_id, id);
+alter table identity_providers add constraint identity_providers_organization_id_issuer_key UNIQUE (organization_id, issuer);
 alter table ledger_entries add constraint ledger_entries_transaction_id_account_key UNIQUE (transaction_id, account);
 alter table ledger_transactions add constraint ledger_transactions_id_organization_id_currency_key UNIQUE (id, organization_id, currency);
 alter table ledger_transactions add constraint ledger_transactions_organization_id_posting_key_key UNIQUE (organization_id, posting_key);
@@ -970,6 +1013,9 @@ alter table audit_segments add constraint audit_segments_row_count_check CHECK (
 alter table audit_segments add constraint audit_segments_segment_check CHECK ((segment > 0));
 alter table claim_cells add constraint claim_cells_cell_check CHECK (((cell >= 0) AND (cell <= 15)));
 alter table event_consumers add constraint event_consumers_name_check CHECK ((name ~ '^[a-z][a-z0-9_.-]{0,62}$'::text));
+alter table identity_provider_domains add constraint identity_provider_domains_domain_check CHECK (((domain = lower(domain)) AND (length(domain) <= 253)));
+alter table identity_providers add constraint identity_providers_issuer_check CHECK ((length(issuer) <= 500));
+alter table identity_providers add constraint identity_providers_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100)));
 alter table images add constraint images_digest_check CHECK ((digest ~ '^sha256:[0-9a-f]{64}$'::text));
 alter table images add constraint images_kind_check CHECK ((kind = ANY (ARRAY['base'::text, 'cuda-dev'::text])));
 alter table incidents add constraint incidents_dedupe_key_check CHECK (((length(dedupe_key) >= 1) AND (length(dedupe_key) <= 300)));
@@ -1055,6 +1101,9 @@ alter table api_keys add constraint api_keys_organization_id_fkey FOREIGN KEY (o
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table claim_cells add constraint claim_cells_claim_id_fkey FOREIGN KEY (claim_id) REFERENCES allocation_resource_claims(id);
 alter table claim_cells add constraint claim_cells_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
+alter table identity_provider_domains add constraint identity_provider_domains_organization_id_identity_provide_fkey FOREIGN KEY (organization_id, identity_provider_id) REFERENCES identity_providers(organization_id, id) ON DELETE CASCADE;
+alter table identity_providers add constraint identity_providers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table identity_providers add constraint identity_providers_organization_id_newcomers_project_id_fkey FOREIGN KEY (organization_id, newcomers_project_id) REFERENCES projects(organization_id, id);
 alter table incidents add constraint incidents_acknowledged_by_fkey FOREIGN KEY (acknowledged_by) REFERENCES users(id);
 alter table incidents add constraint incidents_resolved_by_fkey FOREIGN KEY (resolved_by) REFERENCES users(id);
 alter table ledger_entries add constraint ledger_entries_transaction_id_organization_id_currency_fkey FOREIGN KEY (transaction_id, organization_id, currency) REFERENCES ledger_transactions(id, organization_id, currency);
@@ -1074,6 +1123,7 @@ alter table node_tasks add constraint node_tasks_node_id_fkey FOREIGN KEY (node_
 alter table nodes add constraint nodes_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
 alter table organization_members add constraint organization_members_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table organization_members add constraint organization_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table pending_logins add constraint pending_logins_identity_provider_id_fkey FOREIGN KEY (identity_provider_id) REFERENCES identity_providers(id) ON DELETE CASCADE;
 alter table permission_bindings add constraint permission_bindings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table permission_bindings add constraint permission_bindings_organization_id_permission_group_id_fkey FOREIGN KEY (organization_id, permission_group_id) REFERENCES permission_groups(organization_id, id);
 alter table permission_bindings add constraint permission_bindings_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
@@ -1097,6 +1147,7 @@ alter table team_members add constraint team_members_organization_id_team_id_fke
 alter table team_members add constraint team_members_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_members(organization_id, user_id) ON DELETE CASCADE;
 alter table teams add constraint teams_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table terminal_tokens add constraint terminal_tokens_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
+alter table users add constraint users_home_organization_id_fkey FOREIGN KEY (home_organization_id) REFERENCES organizations(id);
 alter table webhook_attempts add constraint webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON DELETE CASCADE;
 alter table webhook_deliveries add constraint webhook_deliveries_replay_of_fkey FOREIGN KEY (replay_of) REFERENCES webhook_deliveries(id) ON DELETE CASCADE;
 alter table webhook_deliveries add constraint webhook_deliveries_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE;
@@ -1127,6 +1178,8 @@ CREATE INDEX audit_segments_month ON public.audit_segments USING btree (month, s
 CREATE INDEX claim_cells_claim ON public.claim_cells USING btree (claim_id);
 CREATE INDEX handled_events_age ON public.handled_events USING btree (handled_at);
 CREATE INDEX idempotency_keys_created_at ON public.idempotency_keys USING btree (created_at);
+CREATE UNIQUE INDEX identity_provider_domains_verified ON public.identity_provider_domains USING btree (domain) WHERE (verified_at IS NOT NULL);
+CREATE INDEX identity_providers_issuer ON public.identity_providers USING btree (issuer);
 CREATE INDEX incidents_newest ON public.incidents USING btree (opened_at DESC, id DESC);
 CREATE UNIQUE INDEX incidents_one_open ON public.incidents USING btree (dedupe_key) WHERE (resolved_at IS NULL);
 CREATE INDEX ledger_entries_balance ON public.ledger_entries USING btree (organization_id, account, currency) INCLUDE (amount_micros);
@@ -1176,6 +1229,7 @@ CREATE TRIGGER ledger_transactions_append_only BEFORE DELETE OR UPDATE OR TRUNCA
 CREATE CONSTRAINT TRIGGER ledger_transactions_balanced AFTER INSERT ON public.ledger_transactions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION require_balanced_transaction();
 CREATE TRIGGER node_burn_ins_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.node_burn_ins FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER slots_need_wipe BEFORE INSERT OR UPDATE ON public.node_resource_slots FOR EACH ROW WHEN ((new.state = 'available'::text)) EXECUTE FUNCTION require_wipe_before_resale();
+CREATE TRIGGER members_stay_at_home BEFORE INSERT OR UPDATE ON public.organization_members FOR EACH ROW EXECUTE FUNCTION keep_people_at_home();
 CREATE TRIGGER outbox_events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.outbox_events FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER policy_changes_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.policy_changes FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER policy_values_changed AFTER INSERT OR DELETE OR UPDATE ON public.policy_values FOR EACH STATEMENT EXECUTE FUNCTION tell_policies_changed();
@@ -1191,6 +1245,8 @@ alter table api_keys enable row level security;
 alter table audit_logs enable row level security;
 alter table claim_cells enable row level security;
 alter table idempotency_keys enable row level security;
+alter table identity_provider_domains enable row level security;
+alter table identity_providers enable row level security;
 alter table ledger_entries enable row level security;
 alter table ledger_transactions enable row level security;
 alter table node_tasks enable row level security;
@@ -1220,6 +1276,8 @@ create policy every on allocation_resource_claims as permissive for all to gpuaa
 create policy every on allocations as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
 create policy every on api_keys as permissive for all to gpuaas_auth using (true);
 create policy every on audit_logs as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
+create policy every on identity_provider_domains as permissive for select to gpuaas_auth using (true);
+create policy every on identity_providers as permissive for select to gpuaas_auth using (true);
 create policy every on ledger_entries as permissive for all to gpuaas_operator using (true);
 create policy every on ledger_transactions as permissive for all to gpuaas_operator using (true);
 create policy every on node_tasks as permissive for all to gpuaas_operator, gpuaas_worker using (true);
@@ -1267,6 +1325,8 @@ create policy own on allocations as permissive for all to gpuaas_placement, gpua
 create policy own on api_keys as permissive for all to gpuaas_tenant using (((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])) OR ((organization_id IS NULL) AND (user_id = ( SELECT scope_caller() AS scope_caller)))));
 create policy own on audit_logs as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on idempotency_keys as permissive for all to gpuaas_operator, gpuaas_tenant using ((caller_id = ( SELECT scope_caller() AS scope_caller)));
+create policy own on identity_provider_domains as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on identity_providers as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on ledger_entries as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on ledger_transactions as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on node_tasks as permissive for all to gpuaas_node using ((node_id = ( SELECT scope_node() AS scope_node)));
@@ -1315,8 +1375,10 @@ grant delete on pending_logins to gpuaas_worker;
 grant delete on sessions to gpuaas_worker;
 grant delete on terminal_tokens to gpuaas_worker;
 grant delete, insert on allocation_access_keys to gpuaas_worker;
+grant delete, insert on identity_providers to gpuaas_tenant;
 grant delete, insert on terminal_tokens to gpuaas_tenant;
 grant delete, insert, select on handled_events to gpuaas_worker;
+grant delete, insert, select on identity_provider_domains to gpuaas_tenant;
 grant delete, insert, select on node_cordons to gpuaas_operator;
 grant delete, insert, select on node_cordons to gpuaas_worker;
 grant delete, insert, select on organization_members to gpuaas_tenant;
@@ -1396,6 +1458,7 @@ grant select (expires_at) on sessions to gpuaas_worker;
 grant select (expires_at) on terminal_tokens to gpuaas_worker;
 grant select (id, email, name) on users to gpuaas_tenant;
 grant select (id, organization_id) on allocations to gpuaas_placement;
+grant select (id, organization_id, name, issuer, client_id, cli_client_id, newcomers_project_id, enabled, created_by, created_at) on identity_providers to gpuaas_tenant;
 grant select (id, organization_id, project_id, state, observed_state, node_id, active_at) on allocations to gpuaas_node;
 grant select (id, organization_id, service_account_id, prefix, created_at, expires_at, revoked_at, last_used_at) on service_account_tokens to gpuaas_tenant;
 grant select (id, organization_id, state, desired_state, node_id, connection) on allocations to gpuaas_gateway;
@@ -1415,6 +1478,8 @@ grant select on audit_retirements to gpuaas_operator;
 grant select on audit_segments to gpuaas_operator;
 grant select on event_consumers to gpuaas_operator;
 grant select on event_consumers to gpuaas_worker;
+grant select on identity_provider_domains to gpuaas_auth;
+grant select on identity_providers to gpuaas_auth;
 grant select on images to gpuaas_operator;
 grant select on images to gpuaas_tenant;
 grant select on images to gpuaas_worker;
@@ -1467,6 +1532,7 @@ grant update (last_used_at) on api_keys to gpuaas_auth;
 grant update (last_used_at) on service_account_tokens to gpuaas_auth;
 grant update (last_used_at, user_agent, ip) on sessions to gpuaas_auth;
 grant update (name) on projects to gpuaas_tenant;
+grant update (name, client_id, sealed_client_secret, cli_client_id, newcomers_project_id, enabled) on identity_providers to gpuaas_tenant;
 grant update (name, description) on teams to gpuaas_tenant;
 grant update (name, description, owner_user_id, state) on service_accounts to gpuaas_tenant;
 grant update (name, description, permissions) on permission_groups to gpuaas_tenant;
@@ -1484,6 +1550,7 @@ grant update (state, health_state, health_detail, last_wipe_id, device_fault) on
 grant update (used_at) on node_enrolments to gpuaas_node;
 grant update (value, changed_at) on policy_values to gpuaas_operator;
 grant update (value, changed_at) on policy_values to gpuaas_tenant;
+grant update (verified_at) on identity_provider_domains to gpuaas_tenant;
 revoke execute on function create_month_partitions(timestamp with time zone,integer) from public;
 revoke execute on function drop_month_partitions(text,timestamp with time zone) from public;
 revoke execute on function grant_workflow_engine() from public;

@@ -140,6 +140,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/callback/{identity_provider_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The answer of an organization's own identity provider */
+        get: operations["finishTenantLogin"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/logout": {
         parameters: {
             query?: never;
@@ -226,6 +243,111 @@ export interface paths {
         put?: never;
         /** End every session of the caller but this one */
         post: operations["revokeOtherSessions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/identity-providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An organization's own identity providers, newest first */
+        get: operations["listIdentityProviders"];
+        put?: never;
+        /**
+         * Register an OpenID provider of the organization
+         * @description It counts once a domain of it is verified. From then on people with an address of that domain are sent to it to
+         *     sign in, become members of this organization and of no other, and its access tokens are accepted.
+         */
+        post: operations["createIdentityProvider"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/identity-providers/{identity_provider_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One identity provider */
+        get: operations["getIdentityProvider"];
+        put?: never;
+        post?: never;
+        /**
+         * Forget a provider and its domains
+         * @description Everybody who signed in through it is signed out and cannot sign in again.
+         */
+        delete: operations["deleteIdentityProvider"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a provider's name, client or state
+         * @description Disabling it signs out everybody who signed in through it.
+         */
+        patch: operations["updateIdentityProvider"];
+        trace?: never;
+    };
+    "/api/v1/identity-providers/{identity_provider_id}/domains": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A provider's e-mail domains, newest first */
+        get: operations["listIdentityProviderDomains"];
+        put?: never;
+        /**
+         * Claim an e-mail domain for the provider
+         * @description It changes nothing until it is verified.
+         */
+        post: operations["addIdentityProviderDomain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/identity-providers/{identity_provider_id}/domains/{domain_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Give a domain up
+         * @description Everybody with an address of it who signed in through the provider is signed out.
+         */
+        delete: operations["deleteIdentityProviderDomain"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/identity-providers/{identity_provider_id}/domains/{domain_id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Look for the TXT record, and route the domain's people to the provider */
+        post: operations["verifyIdentityProviderDomain"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1275,6 +1397,61 @@ export interface components {
         };
         /** @description Opaque cursor of the next page, null on the last one. */
         NextPage: string | null;
+        IdentityProvider: {
+            /** Format: uuid */
+            id: string;
+            resource_name: string;
+            /** Format: uuid */
+            organization_id: string;
+            name: string;
+            issuer: string;
+            client_id: string;
+            cli_client_id: string | null;
+            /** Format: uuid */
+            newcomers_project_id: string | null;
+            enabled: boolean;
+            /** @description What to register at the provider. */
+            redirect_uri: string;
+            created_at: components["schemas"]["Timestamp"];
+        };
+        ClientSecret: string;
+        CreateIdentityProvider: {
+            /** Format: uuid */
+            organization_id: string;
+            name: string;
+            /**
+             * Format: uri
+             * @description An https URL at a public address, exactly as the provider writes it in its discovery document.
+             */
+            issuer: string;
+            client_id: string;
+            client_secret: components["schemas"]["ClientSecret"];
+            /** @description A public client for the device flow. */
+            cli_client_id?: string;
+            /**
+             * Format: uuid
+             * @description Where people become Regular Users when they first sign in. Without it they get no rights by themselves.
+             */
+            newcomers_project_id?: string;
+        };
+        UpdateIdentityProvider: {
+            name?: string;
+            client_id?: string;
+            client_secret?: components["schemas"]["ClientSecret"];
+            enabled?: boolean;
+        };
+        IdentityProviderDomain: {
+            /** Format: uuid */
+            id: string;
+            domain: string;
+            /** @description The name of the TXT record. */
+            record_name: string;
+            /** @description Its text. */
+            record_value: string;
+            /** Format: date-time */
+            verified_at: string | null;
+            created_at: components["schemas"]["Timestamp"];
+        };
         Permissions: string[];
         Me: {
             /** @description Null when a service account asks. */
@@ -1950,20 +2127,22 @@ export interface components {
         };
     };
     parameters: {
+        IdentityProviderId: string;
         Limit: number;
         /** @description The `next_page` of the previous answer. */
         Page: string;
         /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
         IdempotencyKey: string;
-        AllocationId: string;
-        OrganizationQuery: string;
-        WebhookId: string;
-        NodeId: string;
         /**
          * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
          *     with `precondition_failed`.
          */
         IfMatch: string;
+        DomainId: string;
+        AllocationId: string;
+        OrganizationQuery: string;
+        WebhookId: string;
+        NodeId: string;
         DiscoveryTaskId: string;
         SlotId: string;
         DiskSerial: string;
@@ -2124,6 +2303,8 @@ export interface operations {
             query?: {
                 /** @description A path of this site to come back to. */
                 return_to?: string;
+                /** @description The person's e-mail address; its domain decides whose identity provider is asked. */
+                login_hint?: string;
             };
             header?: never;
             path?: never;
@@ -2168,6 +2349,34 @@ export interface operations {
             "4XX": components["responses"]["Problem"];
         };
     };
+    finishTenantLogin: {
+        parameters: {
+            query?: {
+                code?: string;
+                state?: string;
+                iss?: string;
+                error?: string;
+                error_description?: string;
+            };
+            header?: never;
+            path: {
+                identity_provider_id: components["parameters"]["IdentityProviderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Signed in; back to the console. */
+            302: {
+                headers: {
+                    Location: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
     logout: {
         parameters: {
             query?: never;
@@ -2194,7 +2403,10 @@ export interface operations {
     };
     getAuthConfiguration: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whose domain decides which identity provider it is. */
+                email?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -2286,6 +2498,262 @@ export interface operations {
                     "application/json": {
                         revoked: number;
                     };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listIdentityProviders: {
+        parameters: {
+            query: {
+                organization_id: string;
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["IdentityProvider"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    createIdentityProvider: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateIdentityProvider"];
+            };
+        };
+        responses: {
+            /** @description The provider. Its client secret is never shown. */
+            201: {
+                headers: {
+                    Location: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityProvider"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getIdentityProvider: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identity_provider_id: components["parameters"]["IdentityProviderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The provider. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityProvider"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    deleteIdentityProvider: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                identity_provider_id: components["parameters"]["IdentityProviderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    updateIdentityProvider: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
+                 *     with `precondition_failed`.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                identity_provider_id: components["parameters"]["IdentityProviderId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateIdentityProvider"];
+            };
+        };
+        responses: {
+            /** @description The provider as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityProvider"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listIdentityProviderDomains: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                identity_provider_id: components["parameters"]["IdentityProviderId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["IdentityProviderDomain"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    addIdentityProviderDomain: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                identity_provider_id: components["parameters"]["IdentityProviderId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    domain: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The domain with the TXT record that will prove it. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityProviderDomain"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    deleteIdentityProviderDomain: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                identity_provider_id: components["parameters"]["IdentityProviderId"];
+                domain_id: components["parameters"]["DomainId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    verifyIdentityProviderDomain: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                identity_provider_id: components["parameters"]["IdentityProviderId"];
+                domain_id: components["parameters"]["DomainId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The verified domain. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdentityProviderDomain"];
                 };
             };
             "4XX": components["responses"]["Problem"];

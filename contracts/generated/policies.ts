@@ -44,6 +44,15 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "auth.allow_private_issuers": {
+    "type": "boolean",
+    "default": false,
+    "doc": "Whether a tenant's identity provider may be at an address that is not public.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
   "auth.service_account_token_ttl_seconds": {
     "type": "duration",
     "default": 3600,
@@ -462,6 +471,7 @@ export interface PolicyValues {
   'auth.session_absolute_seconds': number;
   'auth.login_ttl_seconds': number;
   'auth.clock_skew_seconds': number;
+  'auth.allow_private_issuers': boolean;
   'auth.service_account_token_ttl_seconds': number;
   'auth.api_key_max_lifetime_seconds': number;
   'auth.invitation_ttl_seconds': number;

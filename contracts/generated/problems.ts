@@ -52,6 +52,26 @@ export const problems = {
     "status": 503,
     "title": "The identity provider cannot be reached"
   },
+  "sign_in_denied": {
+    "status": 403,
+    "title": "This person may not sign in here"
+  },
+  "issuer_refused": {
+    "status": 422,
+    "title": "The issuer cannot be used"
+  },
+  "identity_provider_exists": {
+    "status": 409,
+    "title": "The organization has registered this issuer already"
+  },
+  "domain_taken": {
+    "status": 409,
+    "title": "The domain is claimed already"
+  },
+  "domain_not_proven": {
+    "status": 409,
+    "title": "The DNS record that proves the domain was not found"
+  },
   "login_failed": {
     "status": 400,
     "title": "Sign-in could not be completed"

@@ -16,6 +16,8 @@ const HOSTNAME = 'fuzz-enrolled';
 /** Operations that no request alone can bring to succeed here. */
 export const CANNOT_SUCCEED: Record<string, string> = {
   finishLogin: 'needs a sign-in that was begun with an identity provider',
+  finishTenantLogin: 'needs a sign-in that was begun with an identity provider',
+  verifyIdentityProviderDomain: 'needs a record in DNS; the tests of tenant sign-in have one',
   createAllocation: 'needs a host that reports itself; the launch tests have one',
 };
 
@@ -28,6 +30,9 @@ export async function seedKnownResources(
   const webhook = await seedWebhook(api);
   const slotHost = await seedSlots(api);
   const values: KnownValues = {
+    ...(await seedIdentityProvider(api, 'known')),
+    issuer: ['https://sign-in.example.com/fuzz'],
+    newcomers_project_id: [projectId],
     session_id: await seedSessions(api),
     project_id: [projectId],
     organization_id: [api.people['admin']!.organizationId],
@@ -62,6 +67,8 @@ export async function seedKnownResources(
   // What ends a resource gets one of its own, so that the others still find theirs.
   const own: Record<string, KnownValues> = {
     deleteWebhook: await seedWebhook(api),
+    deleteIdentityProvider: await seedIdentityProvider(api, 'ending'),
+    deleteIdentityProviderDomain: await seedIdentityProvider(api, 'shrinking'),
     recordNodeBurnIn: { result: ['failed'] },
     disableResourceSlot: slotHost.sold,
     repairResourceSlot: slotHost.disabled,
@@ -130,6 +137,22 @@ async function seedSessions({ services }: TestApi): Promise<string[]> {
         users.map(async ({ id }) => (await createSession(tx, services, { userId: id, ...browser })).id),
       ),
     );
+}
+
+async function seedIdentityProvider(api: TestApi, name: string): Promise<KnownValues> {
+  const { id } = (
+    await ask(api, 'admin', 'POST', '/api/v1/identity-providers', {
+      organization_id: api.people['admin']!.organizationId,
+      name,
+      issuer: `https://${name}.example.com`,
+      client_id: 'gpuaas',
+      client_secret: 'secret-of-a-client',
+    })
+  ).json<{ id: string }>();
+  const domain = await ask(api, 'admin', 'POST', `/api/v1/identity-providers/${id}/domains`, {
+    domain: `${name}.example.com`,
+  });
+  return { identity_provider_id: [id], domain_id: [domain.json<{ id: string }>().id] };
 }
 
 async function seedWebhook(api: TestApi): Promise<KnownValues> {

@@ -26,6 +26,8 @@ export interface TestIdentityProvider {
   sign(claims?: Record<string, unknown>, header?: Partial<JWTHeaderParameters>): Promise<string>;
   publicKey(): Promise<JWK>;
   rotateKeys(): Promise<void>;
+  /** Where its console client is sent back to from now on. */
+  sendBackTo(redirectUri: string): Promise<void>;
   goDown(): Promise<void>;
   comeBack(): Promise<void>;
   stop(): Promise<void>;
@@ -46,6 +48,7 @@ export async function startIdentityProvider(
   const keyFile = join(folder, 'keys.json');
   const clientSecret = 'secret-of-the-console-at-the-provider';
   const asked: string[] = [];
+  let redirectUri = options.redirectUri ?? 'http://127.0.0.1:1/auth/callback';
   let server: Server;
   let idp: DevIdp;
   const listen = async (port: number): Promise<number> => {
@@ -69,7 +72,7 @@ export async function startIdentityProvider(
       people: options.people ?? [visitor],
       keyFile,
       clients: {
-        consoleRedirectUri: options.redirectUri ?? 'http://127.0.0.1:1/auth/callback',
+        consoleRedirectUri: redirectUri,
         consoleClientSecret: clientSecret,
       },
     });
@@ -106,6 +109,10 @@ export async function startIdentityProvider(
     },
     async rotateKeys() {
       await rm(keyFile);
+      idp = await make();
+    },
+    async sendBackTo(uri) {
+      redirectUri = uri;
       idp = await make();
     },
     goDown: close,

@@ -11,6 +11,8 @@ export const tableOwners: Record<string, string> = {
   service_accounts: 'domains/tenancy',
   service_account_tokens: 'domains/tenancy',
   api_keys: 'domains/tenancy',
+  identity_providers: 'domains/sign-in',
+  identity_provider_domains: 'domains/sign-in',
   sessions: 'platform/auth',
   pending_logins: 'platform/auth',
   idempotency_keys: 'platform/http',

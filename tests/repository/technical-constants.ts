@@ -13,6 +13,10 @@ export const technicalConstants: Record<string, string> = {
   'domains/webhooks/retry-schedule.ts RETRY_SECONDS':
     'the schedule of Standard Webhooks; how much of it is used is webhooks.max_attempts',
   'platform/auth/provider.ts TIMEOUT_SECONDS': 'how long an identity provider may take to answer',
+  'platform/auth/tenant-providers.ts MAX_KEPT': 'how many connections of tenants’ providers stay in memory',
+  'platform/outbound/checked-fetch.ts DEADLINE_MS':
+    'how long a server that a tenant chose may take to answer',
+  'domains/sign-in/prove-domain.ts TIMEOUT_MS': 'how long a DNS server may take to answer',
   'domains/audit/watch-chain.ts EVERY_SECONDS': 'how often a part of the audit log is verified',
   'platform/ticks/run-due-periods.ts MAX_RETRY_SECONDS': 'back-off of periodic work',
   'platform/ticks/prune-runs.ts KEPT_DAYS': 'book-keeping of periodic work, read by nobody outside',

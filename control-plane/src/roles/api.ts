@@ -9,6 +9,8 @@ import { slotRoutes } from '../domains/fleet/slot-routes.ts';
 import { nodeOperationRoutes } from '../domains/fleet/operation-routes.ts';
 import { fleetRoutes } from '../domains/fleet/routes.ts';
 import { incidentRoutes } from '../domains/incidents/routes.ts';
+import { identityProviderRoutes } from '../domains/sign-in/identity-provider-routes.ts';
+import { domainProver } from '../domains/sign-in/prove-domain.ts';
 import { signInRoutes } from '../domains/sign-in/routes.ts';
 import { tenancyRoutes } from '../domains/tenancy/routes.ts';
 import { signIn } from '../domains/tenancy/sign-in.ts';
@@ -22,6 +24,7 @@ import type { DevIdp } from '../platform/auth/dev-idp/dev-idp.ts';
 import { BearerTokens } from '../platform/auth/bearer-tokens.ts';
 import { OidcLogin } from '../platform/auth/oidc-login.ts';
 import { SessionCookies } from '../platform/auth/session-cookies.ts';
+import { TenantProviders } from '../platform/auth/tenant-providers.ts';
 import { TrustedProviders, type OidcSettings } from '../platform/auth/trusted-providers.ts';
 import { actingAs, inScope } from '../platform/db/scope.ts';
 import { EventTail } from '../platform/events/tail.ts';
@@ -58,6 +61,8 @@ export interface ApiOptions {
   readiness: Readiness;
   onMismatch?: OnMismatch;
   rateLimits?: RateLimits;
+  /** Who is asked for the records that prove a domain; the machine's own resolvers when empty. */
+  dnsServers?: string[];
   /** Addresses or networks whose `X-Forwarded-*` headers are believed. */
   trustedProxies?: string[];
 }
@@ -103,15 +108,14 @@ export async function createApi(
   options.readiness.add(eventTailReadiness(readsLog, tail));
   const hub = new TunnelHub(log);
   const gateway = new TerminalGateway(actingAs(base, 'gpuaas_gateway'), hub, tail, options.publicUrl);
-  const providers = new TrustedProviders(options.oidc);
-  const login = new OidcLogin(
-    actingAs(base, 'gpuaas_auth').db,
+  const identities = actingAs(base, 'gpuaas_auth').db;
+  const providers = new TrustedProviders(
     options.oidc,
-    providers.platform,
-    services.policies,
+    new TenantProviders({ ...services, db: identities, redirectUri: options.oidc.redirectUri }),
   );
+  const login = new OidcLogin(identities, providers, services.policies);
   const tokens = new BearerTokens({
-    findProvider: providers.byIssuer,
+    providers,
     audience: options.oidc.audience,
     signUp: async (identity) => {
       await inScope(services.db, { role: 'gpuaas_auth' }, (tx) => signIn(tx, identity));
@@ -125,7 +129,18 @@ export async function createApi(
   const handlers = {
     ...systemRoutes({ readiness: options.readiness, document, metrics }),
     ...tenancyRoutes(),
-    ...signInRoutes(services, { login, cookies, oidc: options.oidc, publicUrl: options.publicUrl }),
+    ...signInRoutes(services, {
+      login,
+      providers,
+      cookies,
+      oidc: options.oidc,
+      publicUrl: options.publicUrl,
+    }),
+    ...identityProviderRoutes(services, {
+      redirectUri: options.oidc.redirectUri,
+      isPlatformIssuer: (issuer) => providers.isPlatform(issuer),
+      proveDomain: domainProver(options.dnsServers ?? []),
+    }),
     ...billingRoutes(services),
     ...catalogRoutes(services),
     ...allocationRoutes(services),

@@ -18,6 +18,7 @@ export interface Config {
   /** JetStream carries events when set; the log in Postgres does otherwise. */
   natsUrl: string | null;
   trustedProxies: string[];
+  dnsServers: string[];
   /** Where a role without a public port answers `/healthz`, `/readyz` and `/metrics`. */
   probePort: number | null;
   oidc: Omit<OidcSettings, 'redirectUri'> | null;
@@ -53,6 +54,7 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
     databaseUrl: setting('database-url') ?? null,
     natsUrl: setting('nats-url') ?? null,
     trustedProxies: addresses(setting('trusted-proxies') ?? ''),
+    dnsServers: listed(setting('dns-servers') ?? ''),
     probePort: setting('probe-port') === undefined ? null : number('probe-port', 0, 1, 65_535),
     oidc: issuer === undefined ? null : readOidc(issuer, setting),
     simNodes: number('sim-nodes', 2, 0, 64),
@@ -111,11 +113,17 @@ function knownFaults(text: string): string {
 
 /** Addresses and networks such as `10.0.0.0/8`, with commas. */
 function addresses(text: string): string[] {
-  const all = text.split(',').map((part) => part.trim());
-  const given = all.filter((part) => part !== '');
+  const given = listed(text);
   const wrong = given.find((part) => isIP(part.replace(/\/\d{1,3}$/, '')) === 0);
   if (wrong === undefined) return given;
   throw new ConfigError(`GPUAAS_TRUSTED_PROXIES: "${wrong}" is neither an address nor a network`);
+}
+
+function listed(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
 }
 
 function required(value: string | undefined, name: string): string {

@@ -20,6 +20,11 @@ export const SETTINGS = {
     otherwise: 'http://<host>:<port>',
     about: 'where browsers reach the console; sign-in comes back to it',
   },
+  'dns-servers': {
+    env: 'GPUAAS_DNS_SERVERS',
+    otherwise: "the machine's own",
+    about: 'address or address:port, with commas, asked for the records that prove e-mail domains',
+  },
   'trusted-proxies': {
     env: 'GPUAAS_TRUSTED_PROXIES',
     otherwise: 'none',

@@ -5,4 +5,7 @@ export const scopeLevels: Record<string, 'project' | 'tenant' | 'any project'> =
   'project-query': 'project',
   'project-body': 'project',
   tenant: 'tenant',
+  identity_provider: 'tenant',
+  'organization-query': 'tenant',
+  'organization-body': 'tenant',
 };

@@ -37,7 +37,7 @@ export async function finishLogin(
         action: 'session.login',
         targetType: 'session',
         targetId: made.id,
-        organizationId: identity.organizationId,
+        organizationId: identity.tenant?.organizationId ?? null,
         result: 'succeeded',
         correlationId: attempt.correlationId,
         detail: { issuer: identity.issuer, ip: attempt.browser.ip },

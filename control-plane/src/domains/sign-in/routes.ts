@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Caller } from '../../platform/auth/caller.ts';
 import type { OidcLogin } from '../../platform/auth/oidc-login.ts';
@@ -5,7 +6,7 @@ import { revokeOtherSessions, revokeSession } from '../../platform/auth/revoke-s
 import { returnTarget } from '../../platform/auth/return-to.ts';
 import type { SessionCookies } from '../../platform/auth/session-cookies.ts';
 import { detailsOf, endSession, type EndedSession } from '../../platform/auth/sessions.ts';
-import type { OidcSettings } from '../../platform/auth/trusted-providers.ts';
+import type { OidcSettings, TrustedProviders } from '../../platform/auth/trusted-providers.ts';
 import { withRole } from '../../platform/db/scope.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
@@ -16,6 +17,7 @@ type SignInOperations = Pick<
   operations,
   | 'startLogin'
   | 'finishLogin'
+  | 'finishTenantLogin'
   | 'logout'
   | 'getAuthConfiguration'
   | 'listSessions'
@@ -25,6 +27,7 @@ type SignInOperations = Pick<
 
 export interface SignInOptions {
   login: OidcLogin;
+  providers: TrustedProviders;
   cookies: SessionCookies;
   oidc: OidcSettings;
   publicUrl: string;
@@ -32,34 +35,40 @@ export interface SignInOptions {
 
 export function signInRoutes(
   services: Services,
-  { login, cookies, oidc, publicUrl }: SignInOptions,
+  { login, providers, cookies, oidc, publicUrl }: SignInOptions,
 ): Handlers<SignInOperations, Caller> {
   const { policies, clock, sealer } = services;
   const ownHost = new URL(publicUrl).host;
   const idleSince = (): Date =>
     new Date(clock.now().getTime() - policies.get('auth.session_idle_seconds') * 1000);
+  const finish = async (request: FastifyRequest, reply: FastifyReply, providerId: string | null) => {
+    const callbackUrl = new URL(request.url, publicUrl);
+    const attempt = {
+      browser: detailsOf(request),
+      correlationId: request.id,
+      formerSession: cookies.session(request),
+    };
+    const { session, returnTo } = await finishLogin(services, attempt, () =>
+      login.finish(callbackUrl, cookies.login(request), providerId),
+    );
+    cookies.setSession(reply, session);
+    return { status: 302, body: undefined, location: returnTarget(publicUrl, returnTo) } as const;
+  };
   return {
     async startLogin({ query, request, reply }) {
       // Cookies belong to one host name; start over on the one the provider will send the browser back to.
       if (request.host !== ownHost) {
         return { status: 302, body: undefined, location: new URL(request.url, publicUrl).href };
       }
-      const { redirectTo, state } = await login.begin(query.return_to ?? '/');
+      const { redirectTo, state } = await login.begin(query.return_to ?? '/', query.login_hint);
       cookies.setLogin(reply, state, policies.get('auth.login_ttl_seconds'));
       return { status: 302, body: undefined, location: redirectTo };
     },
-    async finishLogin({ request, reply, correlationId }) {
-      const callbackUrl = new URL(request.url, publicUrl);
-      const attempt = {
-        browser: detailsOf(request),
-        correlationId,
-        formerSession: cookies.session(request),
-      };
-      const { session, returnTo } = await finishLogin(services, attempt, () =>
-        login.finish(callbackUrl, cookies.login(request)),
-      );
-      cookies.setSession(reply, session);
-      return { status: 302, body: undefined, location: returnTarget(publicUrl, returnTo) };
+    async finishLogin({ request, reply }) {
+      return await finish(request, reply, null);
+    },
+    async finishTenantLogin({ request, reply, params }) {
+      return await finish(request, reply, params.identity_provider_id);
     },
     async logout({ caller, reply, audit, mutate }) {
       audit({ targetType: 'user', targetId: caller.id });
@@ -75,8 +84,9 @@ export function signInRoutes(
       const redirectTo = ended && (await login.endSessionUrl(ended, `${publicUrl}/`));
       return { status: 200, body: { redirect_to: redirectTo } };
     },
-    async getAuthConfiguration() {
-      const { issuer, cliClientId, audience, scopes } = oidc;
+    async getAuthConfiguration({ query }) {
+      const { issuer, cliClientId, scopes } = await providers.byEmail(query.email);
+      const { audience } = oidc;
       return {
         status: 200,
         body: { issuer, cli_client_id: cliClientId, audience, scopes: scopes.split(' ') },

@@ -1,26 +1,60 @@
-import type { Identity } from '../../platform/auth/identity.ts';
+import type { Identity, Tenant } from '../../platform/auth/identity.ts';
 import type { Tx } from '../../platform/db/database.ts';
+import { Problem } from '../../platform/http/problem.ts';
 import { newId } from '../../platform/ids.ts';
-import { createOrganization } from './create-organization.ts';
+import { addMember, createOrganization } from './create-organization.ts';
 
-/** The user behind an identity. Somebody new gets an organization with a default project of their own. */
+/**
+ * The user behind an identity. Somebody new gets an organization with a default project of their own, or joins the
+ * tenant whose provider vouches for them.
+ */
 export async function signIn(tx: Tx, person: Identity): Promise<string> {
   const { userId, isNew } = await findOrCreateUser(tx, person);
-  if (isNew)
+  if (person.tenant) await joinTenant(tx, userId, person.tenant);
+  else if (isNew)
     await createOrganization(tx, { name: `${person.name}'s organization`.slice(0, 200), ownerId: userId });
   return userId;
 }
 
 async function findOrCreateUser(
   tx: Tx,
-  { issuer, subject, email, name }: Identity,
+  { issuer, subject, email, name, tenant }: Identity,
 ): Promise<{ userId: string; isNew: boolean }> {
   const id = newId();
+  const home = tenant?.organizationId ?? null;
   const user = await tx
     .insertInto('users')
-    .values({ id, issuer, subject, email, name })
+    .values({ id, issuer, subject, email, name, home_organization_id: home })
     .onConflict((c) => c.columns(['issuer', 'subject']).doUpdateSet({ email, name }))
-    .returning('id')
+    .returning(['id', 'home_organization_id'])
     .executeTakeFirstOrThrow();
+  if (user.home_organization_id !== home)
+    throw new Problem('sign_in_denied', 'This person belongs to another organization.');
   return { userId: user.id, isNew: user.id === id };
+}
+
+async function joinTenant(tx: Tx, userId: string, tenant: Tenant): Promise<void> {
+  const { organizationId, newcomersProjectId } = tenant;
+  const isNew = await addMember(tx, organizationId, userId);
+  if (isNew && newcomersProjectId) {
+    await tx
+      .insertInto('permission_bindings')
+      .values({
+        id: newId(),
+        user_id: userId,
+        permission_group: 'regular_user',
+        scope: 'project',
+        organization_id: organizationId,
+        project_id: newcomersProjectId,
+      })
+      .execute();
+  }
+  const { state } = await tx
+    .selectFrom('organization_members')
+    .select('state')
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow();
+  if (state === 'disabled')
+    throw new Problem('sign_in_denied', 'Your organization has disabled your access.');
 }

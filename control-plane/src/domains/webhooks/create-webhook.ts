@@ -9,7 +9,8 @@ import type { Services } from '../../platform/services.ts';
 import { findProject } from '../allocations/find-allocation.ts';
 import type { WebhookRow } from './find-webhook.ts';
 import { newSigningSecret } from './signature.ts';
-import { checkUrl, TargetRefused, targetRules, type TargetRules } from './target.ts';
+import { checkUrl, TargetRefused, type TargetRules } from '../../platform/outbound/target.ts';
+import { targetRules } from './target-rules.ts';
 
 /** Ties a sealed secret to its webhook. */
 export function secretContext(webhookId: string): string {

@@ -6,7 +6,7 @@ import { postMessage } from './post-message.ts';
 import { recordAttempt } from './record-attempt.ts';
 import { validSecrets } from './rotate-secret.ts';
 import { signMessage } from './signature.ts';
-import { targetRules } from './target.ts';
+import { targetRules } from './target-rules.ts';
 
 const AT_ONCE = 16;
 const POLL_MS = 2000;

@@ -1,7 +1,12 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { resolveTarget, TargetRefused, type Address, type TargetRules } from './target.ts';
+import {
+  resolveTarget,
+  TargetRefused,
+  type Address,
+  type TargetRules,
+} from '../../platform/outbound/target.ts';
 
 export interface Message {
   url: string;

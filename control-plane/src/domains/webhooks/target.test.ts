@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { postMessage } from './post-message.ts';
-import { isPublicAddress } from './public-address.ts';
-import { checkUrl, resolveTarget } from './target.ts';
+import { isPublicAddress } from '../../platform/outbound/public-address.ts';
+import { checkUrl, resolveTarget } from '../../platform/outbound/target.ts';
 import { startReceiver } from './testing.ts';
 
 const strict = { allowPrivateTargets: false };

@@ -76,13 +76,13 @@ async function byAccessToken(
   operation: OperationObject,
 ): Promise<Caller> {
   try {
-    const { issuer, subject, expiresAt, signUp } = await tokens.holderOf(token);
-    const find = () => findCredential(identities, IDENTITY, issuer, subject);
+    const { issuer, subject, ofPlatform, expiresAt, signUp } = await tokens.holderOf(token);
+    const find = () => findCredential(identities, IDENTITY, issuer, subject, ofPlatform);
     const known = await find();
     if (!known) await signUp();
     const row = known ?? (await find());
     if (!row) throw unauthenticated();
-    const credential = { kind: 'access_token', issuer, subject, expiresAt } as const;
+    const credential = { kind: 'access_token', issuer, subject, ofPlatform, expiresAt } as const;
     return callerOf(row, grantedBindings(row.bindings, null), credential, operation);
   } catch (error) {
     if (!(error instanceof TokenRefused)) throw error;

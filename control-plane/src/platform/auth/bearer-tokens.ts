@@ -3,12 +3,11 @@ import * as oidc from 'openid-client';
 import type { Clock } from '../clock.ts';
 import type { Policies } from '../policy/policies.ts';
 import { verifyAccessToken, TokenRefused, type AccessToken } from './access-token.ts';
-import { identityFrom, type SignUp } from './identity.ts';
-import type { TrustedProvider } from './trusted-providers.ts';
+import type { SignUp } from './identity.ts';
+import type { SignInProvider, TrustedProviders } from './trusted-providers.ts';
 
 export interface BearerTokensOptions {
-  /** The provider behind an issuer, or null when tokens of it are not accepted. */
-  findProvider(issuer: string): Promise<TrustedProvider | null>;
+  providers: TrustedProviders;
   audience: string;
   signUp: SignUp;
   clock: Clock;
@@ -18,6 +17,8 @@ export interface BearerTokensOptions {
 export interface TokenHolder {
   issuer: string;
   subject: string;
+  /** Vouched for by the platform's provider, not by a tenant's. */
+  ofPlatform: boolean;
   expiresAt: Date;
   /** Makes the user when the platform does not know them yet. */
   signUp(): Promise<void>;
@@ -33,8 +34,8 @@ export class BearerTokens {
 
   /** Throws `TokenRefused`, or a problem when nobody can say whether the token holds. */
   async holderOf(token: string): Promise<TokenHolder> {
-    const { findProvider, audience, clock, policies } = this.#options;
-    const trusted = await findProvider(issuerOf(token));
+    const { providers, audience, clock, policies } = this.#options;
+    const trusted = await providers.byIssuer(issuerOf(token));
     if (!trusted) throw new TokenRefused('its issuer is not trusted');
     const { claims } = await verifyAccessToken(token, trusted.provider, {
       audience,
@@ -44,19 +45,17 @@ export class BearerTokens {
     return {
       issuer: claims.iss,
       subject: claims.sub,
+      ofPlatform: providers.isPlatform(claims.iss),
       expiresAt: new Date(claims.exp * 1000),
       signUp: () => this.#signUp(token, claims, trusted),
     };
   }
 
-  async #signUp(token: string, claims: AccessToken['claims'], trusted: TrustedProvider): Promise<void> {
+  async #signUp(token: string, claims: AccessToken['claims'], trusted: SignInProvider): Promise<void> {
     // Many providers leave the address out of access tokens; it is asked for once, when the person is new.
     const profile = claims['email'] ? claims : await userInfo(token, claims, trusted);
-    await this.#options.signUp({
-      issuer: claims.iss,
-      subject: claims.sub,
-      ...identityFrom(profile, trusted.organizationId),
-    });
+    const { providers, signUp } = this.#options;
+    await signUp(await providers.identityOf({ issuer: claims.iss, subject: claims.sub }, profile));
   }
 }
 
@@ -72,7 +71,7 @@ function issuerOf(token: string): string {
 async function userInfo(
   token: string,
   claims: AccessToken['claims'],
-  { provider, client }: TrustedProvider,
+  { provider, client }: SignInProvider,
 ): Promise<Record<string, unknown>> {
   const configuration = await provider.as(client);
   if (!configuration.serverMetadata().userinfo_endpoint) return claims;

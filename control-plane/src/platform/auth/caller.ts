@@ -18,7 +18,7 @@ export type Credential =
   | { kind: 'api_key'; id: string; scopes: readonly string[] | null }
   | { kind: 'session'; csrfToken: string; idHash: Buffer; idleSeconds: number }
   | { kind: 'service_account_token'; id: string }
-  | { kind: 'access_token'; issuer: string; subject: string; expiresAt: Date };
+  | { kind: 'access_token'; issuer: string; subject: string; ofPlatform: boolean; expiresAt: Date };
 
 /** A person or program that proved who it is, with the rights it holds at this request. */
 export interface Caller extends CallerIdentity {

@@ -58,16 +58,21 @@ export const SESSION: Statement<SessionRow> = {
     where s.id_hash = $1 and s.expires_at > now() and s.last_used_at > now() - make_interval(secs => $2)`,
 };
 
-/** The user behind a verified access token. */
+/** The user behind a verified access token. One of a tenant's provider counts while that still speaks for its address. */
 export const IDENTITY: Statement<PrincipalRow> = {
   name: 'identity',
-  text: `select ${USER_WITH_RIGHTS} from users u where u.issuer = $1 and u.subject = $2`,
+  text: `select ${USER_WITH_RIGHTS} from users u where u.issuer = $1 and u.subject = $2
+    and (u.home_organization_id is null) = $3
+    and ($3 or exists (select from identity_providers p
+      join identity_provider_domains d on d.identity_provider_id = p.id
+      where p.organization_id = u.home_organization_id and p.issuer = u.issuer and p.enabled
+        and d.verified_at is not null and d.domain = lower(split_part(u.email, '@', -1))))`,
 };
 
 export async function findCredential<Row extends object>(
   pool: pg.Pool,
   { name, text }: Statement<Row>,
-  ...values: (Buffer | string | number)[]
+  ...values: (Buffer | string | number | boolean)[]
 ): Promise<Row | null> {
   const { rows } = await pool.query<Row>({ name, text, values });
   return rows[0] ?? null;
@@ -96,7 +101,7 @@ export async function refreshBindings(tx: Tx, { credential }: Caller): Promise<B
     }
     case 'access_token': {
       if (credential.expiresAt <= systemClock.now()) return null;
-      const row = await findAgain(tx, IDENTITY, credential.issuer, credential.subject);
+      const row = await findAgain(tx, IDENTITY, credential.issuer, credential.subject, credential.ofPlatform);
       return row && grantedBindings(row.bindings, null);
     }
   }

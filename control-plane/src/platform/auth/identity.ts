@@ -7,7 +7,13 @@ export interface Identity {
   emailVerified: boolean;
   name: string;
   /** The tenant whose own provider vouches for them; null for the platform's provider. */
-  organizationId: string | null;
+  tenant: Tenant | null;
+}
+
+export interface Tenant {
+  organizationId: string;
+  /** Where somebody new becomes a Regular User; null for nowhere. */
+  newcomersProjectId: string | null;
 }
 
 /** Makes the user of an identity if there is none yet; throws a `Problem` when they may not sign in. */
@@ -19,14 +25,12 @@ const MAX_NAME = 200;
 /** Claims come from outside: what is no text is no name, and what is too long is cut or left out. */
 export function identityFrom(
   claims: Record<string, unknown>,
-  organizationId: string | null,
-): Omit<Identity, 'issuer' | 'subject'> {
+): Pick<Identity, 'email' | 'emailVerified' | 'name'> {
   const email = text(claims['email']) ?? '';
   return {
     email: email.length <= MAX_EMAIL ? email : '',
     emailVerified: claims['email_verified'] === true,
     name: (text(claims['name']) ?? text(claims['preferred_username']) ?? email).slice(0, MAX_NAME),
-    organizationId,
   };
 }
 

@@ -5,10 +5,10 @@ import type { Db } from '../db/database.ts';
 import { Problem } from '../http/problem.ts';
 import type { Policies } from '../policy/policies.ts';
 import { SIGNATURE_ALGORITHMS } from './access-token.ts';
-import { identityFrom, type Identity } from './identity.ts';
+import type { Identity } from './identity.ts';
 import { hashSecret } from './secrets.ts';
 import type { EndedSession } from './sessions.ts';
-import { isSameIssuer, type OidcSettings, type TrustedProvider } from './trusted-providers.ts';
+import type { SignInProvider, TrustedProviders } from './trusted-providers.ts';
 
 export interface FinishedLogin {
   identity: Identity;
@@ -19,20 +19,19 @@ export interface FinishedLogin {
 /** Authorization code with PKCE, run on the server; the browser never sees a token. */
 export class OidcLogin {
   readonly #db: Db;
-  readonly #settings: OidcSettings;
-  readonly #trusted: TrustedProvider;
+  readonly #providers: TrustedProviders;
   readonly #policies: Policies;
 
-  constructor(db: Db, settings: OidcSettings, trusted: TrustedProvider, policies: Policies) {
+  constructor(db: Db, providers: TrustedProviders, policies: Policies) {
     this.#db = db;
-    this.#settings = settings;
-    this.#trusted = trusted;
+    this.#providers = providers;
     this.#policies = policies;
   }
 
-  /** Where to send the browser, and the state that must come back with it. */
-  async begin(returnTo: string): Promise<{ redirectTo: string; state: string }> {
-    const configuration = await this.#trusted.provider.as(this.#trusted.client);
+  /** Where to send the browser, and the state that must come back with it. The hint is the person's e-mail address. */
+  async begin(returnTo: string, hint: string | undefined): Promise<{ redirectTo: string; state: string }> {
+    const { id, provider, client, redirectUri, scopes } = await this.#providers.byEmail(hint);
+    const configuration = await provider.as(client);
     const codeVerifier = oidc.randomPKCECodeVerifier();
     const state = oidc.randomState();
     const nonce = oidc.randomNonce();
@@ -45,22 +44,32 @@ export class OidcLogin {
         code_verifier: codeVerifier,
         nonce,
         return_to: returnTo,
+        identity_provider_id: id,
         expires_at: new Date(now + this.#policies.get('auth.login_ttl_seconds') * 1000),
       })
       .execute();
     const url = oidc.buildAuthorizationUrl(configuration, {
-      redirect_uri: this.#settings.redirectUri,
-      scope: this.#settings.scopes,
+      redirect_uri: redirectUri,
+      scope: scopes,
       code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
       code_challenge_method: 'S256',
       state,
       nonce,
+      ...(hint ? { login_hint: hint } : {}),
     });
+    if (!isWebUrl(url.href)) throw loginFailed('The identity provider names no page to sign in at.');
     return { redirectTo: url.href, state };
   }
 
-  /** The person behind the provider's answer. Each login can be finished once. */
-  async finish(callbackUrl: URL, expectedState: string | undefined): Promise<FinishedLogin> {
+  /**
+   * The person behind the provider's answer. Each login can be finished once, at the address that is its provider's
+   * own: an answer of one provider never goes to another.
+   */
+  async finish(
+    callbackUrl: URL,
+    expectedState: string | undefined,
+    providerId: string | null,
+  ): Promise<FinishedLogin> {
     const state = callbackUrl.searchParams.get('state');
     if (!state || state !== expectedState)
       throw loginFailed('The sign-in was started in another browser or has expired.');
@@ -71,7 +80,10 @@ export class OidcLogin {
       .executeTakeFirst();
     if (!pending || pending.expires_at < systemClock.now())
       throw loginFailed('The sign-in has expired; start again.');
-    const configuration = await this.#trusted.provider.as(this.#trusted.client);
+    const trusted = await this.#providers.byId(pending.identity_provider_id);
+    if (!trusted || pending.identity_provider_id !== providerId)
+      throw loginFailed('The answer is not that of the identity provider that was asked.');
+    const configuration = await trusted.provider.as(trusted.client);
     try {
       const tokens = await oidc.authorizationCodeGrant(configuration, callbackUrl, {
         pkceCodeVerifier: pending.code_verifier,
@@ -79,11 +91,11 @@ export class OidcLogin {
         expectedNonce: pending.nonce,
         idTokenExpected: true,
       });
-      const claims = await this.#verifyIdToken(tokens.id_token!);
+      const claims = await this.#verifyIdToken(tokens.id_token!, trusted);
       const profile = claims['email']
         ? claims
         : await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub);
-      const identity = { issuer: claims.iss, subject: claims.sub, ...identityFrom(profile, null) };
+      const identity = await this.#providers.identityOf({ issuer: claims.iss, subject: claims.sub }, profile);
       return { identity, idToken: tokens.id_token!, returnTo: pending.return_to };
     } catch (error) {
       if (error instanceof Problem) throw error;
@@ -93,9 +105,10 @@ export class OidcLogin {
 
   /** Where to end the session at the provider too; null when it offers no such thing or cannot be asked. */
   async endSessionUrl({ issuer, idToken }: EndedSession, returnTo: string): Promise<string | null> {
-    if (!issuer || !isSameIssuer(issuer, this.#settings.issuer)) return null;
     try {
-      const configuration = await this.#trusted.provider.as(this.#trusted.client);
+      const trusted = issuer ? await this.#providers.byIssuer(issuer) : null;
+      if (!trusted) return null;
+      const configuration = await trusted.provider.as(trusted.client);
       if (!isWebUrl(configuration.serverMetadata().end_session_endpoint)) return null;
       return oidc.buildEndSessionUrl(configuration, {
         post_logout_redirect_uri: returnTo,
@@ -107,8 +120,10 @@ export class OidcLogin {
   }
 
   /** openid-client trusts what comes over TLS; we hold ID tokens to the provider's keys as well. */
-  async #verifyIdToken(idToken: string): Promise<Record<string, unknown> & { iss: string; sub: string }> {
-    const { provider, client } = this.#trusted;
+  async #verifyIdToken(
+    idToken: string,
+    { provider, client }: SignInProvider,
+  ): Promise<Record<string, unknown> & { iss: string; sub: string }> {
     const { payload } = await jwtVerify<{ iss: string; sub: string }>(idToken, provider.findKey, {
       issuer: (await provider.metadata()).issuer,
       audience: client.clientId,

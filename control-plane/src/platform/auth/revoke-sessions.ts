@@ -34,3 +34,16 @@ export async function revokeOtherSessions(tx: Tx, caller: Caller): Promise<numbe
   );
   return ended.length;
 }
+
+/** Signs everybody out who came through a tenant's own provider. */
+export async function revokeSessionsOfIssuer(tx: Tx, organizationId: string, issuer: string): Promise<void> {
+  await withRole(tx, 'gpuaas_auth', () =>
+    tx
+      .deleteFrom('sessions')
+      .where('issuer', '=', issuer)
+      .where('user_id', 'in', (q) =>
+        q.selectFrom('users').select('id').where('home_organization_id', '=', organizationId),
+      )
+      .execute(),
+  );
+}

@@ -195,6 +195,30 @@ export interface IdempotencyKeys {
   response_status: number | null;
 }
 
+export interface IdentityProviderDomains {
+  created_at: Generated<Timestamp>;
+  domain: string;
+  id: string;
+  identity_provider_id: string;
+  organization_id: string;
+  token: string;
+  verified_at: Timestamp | null;
+}
+
+export interface IdentityProviders {
+  cli_client_id: string | null;
+  client_id: string;
+  created_at: Generated<Timestamp>;
+  created_by: string;
+  enabled: Generated<boolean>;
+  id: string;
+  issuer: string;
+  name: string;
+  newcomers_project_id: string | null;
+  organization_id: string;
+  sealed_client_secret: Buffer;
+}
+
 export interface Images {
   digest: string;
   display_name: string;
@@ -409,6 +433,7 @@ export interface OutboxEvents {
 export interface PendingLogins {
   code_verifier: string;
   expires_at: Timestamp;
+  identity_provider_id: string | null;
   nonce: string;
   return_to: string;
   state_hash: Buffer;
@@ -576,6 +601,7 @@ export interface TickRuns {
 export interface Users {
   created_at: Generated<Timestamp>;
   email: string;
+  home_organization_id: string | null;
   id: string;
   issuer: string;
   name: string;
@@ -679,6 +705,8 @@ export interface DB {
   event_consumers: EventConsumers;
   handled_events: HandledEvents;
   idempotency_keys: IdempotencyKeys;
+  identity_provider_domains: IdentityProviderDomains;
+  identity_providers: IdentityProviders;
   images: Images;
   incidents: Incidents;
   ledger_entries: LedgerEntries;

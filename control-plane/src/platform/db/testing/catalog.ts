@@ -27,9 +27,9 @@ export async function tenantTables(db: Db): Promise<string[]> {
       where a.attname = 'organization_id' and not a.attisdropped and c.relnamespace = 'public'::regnamespace
         and c.relkind in ('r', 'p') and not c.relispartition
       union
-      -- A slot points at its last wipe, but belongs to the platform.
+      -- A slot points at its last wipe, but belongs to the platform; people may have a home and belong to themselves.
       select k.conrelid from pg_constraint k join tenant on tenant.oid = k.confrelid
-      where k.contype = 'f' and k.conrelid <> 'public.node_resource_slots'::regclass
+      where k.contype = 'f' and k.conrelid not in ('public.node_resource_slots'::regclass, 'public.users'::regclass)
     )
     select oid::regclass::text as name from tenant order by 1`.execute(db);
   return rows.map((row) => row.name);

@@ -25,6 +25,10 @@ export const policiesForEveryRow: Record<string, string> = {
   'service_account_tokens: every: gpuaas_auth': 'a token is looked up before it is known whose request it is',
   'api_keys: every: gpuaas_auth': 'a key is looked up before it is known whose request it is',
   'users: every: gpuaas_auth': 'people are looked up before it is known whose request it is',
+  'identity_providers: every: gpuaas_auth':
+    'who vouches for somebody is looked up before it is known whose request it is',
+  'identity_provider_domains: every: gpuaas_auth':
+    'where somebody signs in is looked up before it is known whose request it is',
   'sessions: every: gpuaas_auth': 'a session is looked up before it is known whose request it is',
   'pending_logins: every: gpuaas_auth': 'a sign-in belongs to nobody until it comes back',
   'audit_logs: sign_in: gpuaas_auth': 'sign-ins, of people of every tenant; no right to read',

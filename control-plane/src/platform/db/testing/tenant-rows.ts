@@ -85,6 +85,17 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
     insert into ledger_entries (id, transaction_id, organization_id, currency, account, amount_micros)
     select gen_random_uuid(), id, ${organization}::uuid, 'USD', account, amount
     from posted, (values ('tenant_balance', 1), ('credits', -1)) as e (account, amount)`.execute(db);
+  const identityProvider = newId();
+  await sql`insert into identity_providers (id, organization_id, name, issuer, client_id, sealed_client_secret, created_by)
+    values (${identityProvider}, ${organization}, 'n', ${`https://${name}.test`}, 'c', ${secret}, ${user})`.execute(
+    db,
+  );
+  await sql`insert into identity_provider_domains (id, organization_id, identity_provider_id, domain, token)
+    values (${newId()}, ${organization}, ${identityProvider}, ${`${name.toLowerCase()}.test`}, 't')`.execute(
+    db,
+  );
+  await sql`insert into pending_logins (state_hash, code_verifier, nonce, return_to, identity_provider_id, expires_at)
+    values (${secret}, 'v', 'n', '/', ${identityProvider}, now() + interval '1 hour')`.execute(db);
   await sql`insert into idempotency_keys (caller_id, key, operation, request_hash)
     values (${user}, 'k', 'o', ${secret})`.execute(db);
   await sql`insert into audit_logs (id, actor_user_id, actor_role, action, target_type, target_id, result,

@@ -1,4 +1,3 @@
-import type { Policies } from '../../platform/policy/policies.ts';
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isPublicAddress } from './public-address.ts';
@@ -58,9 +57,4 @@ export async function resolveTarget(
 
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1');
-}
-
-/** What the platform allows the tenant's webhooks now. */
-export function targetRules(policies: Policies, organizationId: string): TargetRules {
-  return { allowPrivateTargets: policies.get('webhooks.allow_private_targets', { organizationId }) };
 }

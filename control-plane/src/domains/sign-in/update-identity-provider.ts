@@ -1,0 +1,30 @@
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import { revokeSessionsOfIssuer } from '../../platform/auth/revoke-sessions.ts';
+import { clientSecretContext } from '../../platform/auth/tenant-providers.ts';
+import type { Tx } from '../../platform/db/database.ts';
+import type { Sealer } from '../../platform/keys/seal.ts';
+import { PROVIDER_COLUMNS, type IdentityProviderRow } from './find-identity-provider.ts';
+
+export async function updateIdentityProvider(
+  sealer: Sealer,
+  tx: Tx,
+  row: IdentityProviderRow,
+  change: components['schemas']['UpdateIdentityProvider'],
+): Promise<IdentityProviderRow> {
+  const { client_secret: secret, ...open } = change;
+  if (change.enabled === false) await revokeSessionsOfIssuer(tx, row.organization_id, row.issuer);
+  return await tx
+    .updateTable('identity_providers')
+    .set({
+      ...open,
+      ...(secret ? { sealed_client_secret: sealer.seal(secret, clientSecretContext(row.id)) } : {}),
+    })
+    .where('id', '=', row.id)
+    .returning(PROVIDER_COLUMNS)
+    .executeTakeFirstOrThrow();
+}
+
+export async function deleteIdentityProvider(tx: Tx, row: IdentityProviderRow): Promise<void> {
+  await revokeSessionsOfIssuer(tx, row.organization_id, row.issuer);
+  await tx.deleteFrom('identity_providers').where('id', '=', row.id).execute();
+}
