@@ -10,9 +10,14 @@ export function addLogin(program: Command): void {
   program
     .command('login')
     .description('sign in with a browser, on this machine or another')
-    .action(async (_options, command: Command) => {
+    .option('--email <address>', 'your address, when your organization has a sign-in of its own')
+    .action(async (options: { email?: string }, command: Command) => {
       const { client, json, url } = openSession(command);
-      const configuration = await unwrap(client.GET('/api/v1/auth/configuration'));
+      const configuration = await unwrap(
+        client.GET('/api/v1/auth/configuration', {
+          params: { query: options.email ? { email: options.email } : {} },
+        }),
+      );
       const tokens = await signInByDevice(configuration, (prompt) => show(prompt, json));
       const signedIn = createGpuaasClient({ baseUrl: url, apiKey: tokens.access_token });
       const me = await unwrap(signedIn.GET('/api/v1/me'));
