@@ -565,7 +565,8 @@ create table node_enrolments (
   created_by uuid not null,
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone not null,
-  used_at timestamp with time zone
+  used_at timestamp with time zone,
+  revoked_at timestamp with time zone
 );
 create table node_resource_slots (
   id uuid not null,
@@ -633,7 +634,8 @@ create table nodes (
   last_heartbeat_at timestamp with time zone,
   observed jsonb default '{}'::jsonb not null,
   profile_tags text[] default '{}'::text[] not null,
-  drain_reason text
+  drain_reason text,
+  identity_revoked_at timestamp with time zone
 );
 create table organization_members (
   id uuid not null,
@@ -869,14 +871,15 @@ create table wipe_certificates (
   allocation_id uuid not null,
   slot_id uuid not null,
   slot_index smallint not null,
-  node_task_id uuid not null,
+  node_task_id uuid,
   device_serial text not null,
   method text not null,
   verified boolean not null,
   verification text not null,
   started_at timestamp with time zone not null,
   finished_at timestamp with time zone not null,
-  recorded_at timestamp with time zone default now() not null
+  recorded_at timestamp with time zone default now() not null,
+  witnessed_by uuid
 );
 create table workflow_executors (
   executor_id text not null,
@@ -1083,6 +1086,7 @@ alter table webhooks add constraint webhooks_check1 CHECK (((state = 'disabled':
 alter table webhooks add constraint webhooks_description_check CHECK ((length(description) <= 200));
 alter table webhooks add constraint webhooks_state_check CHECK ((state = ANY (ARRAY['enabled'::text, 'disabled'::text])));
 alter table webhooks add constraint webhooks_url_check CHECK (((length(url) >= 1) AND (length(url) <= 2000)));
+alter table wipe_certificates add constraint wipe_has_one_source CHECK (((node_task_id IS NULL) <> (witnessed_by IS NULL)));
 alter table workflow_starts add constraint workflow_starts_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
 alter table workflow_starts add constraint workflow_starts_workflow_id_check CHECK (((length(workflow_id) >= 1) AND (length(workflow_id) <= 200)));
 alter table allocation_access_keys add constraint allocation_access_keys_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
@@ -1521,7 +1525,7 @@ grant select, update on allocations to gpuaas_worker;
 grant select, update on node_tasks to gpuaas_node;
 grant select, update on webhooks to gpuaas_worker;
 grant update (acknowledged_at, acknowledged_by, resolved_at, resolved_by, resolution) on incidents to gpuaas_operator;
-grant update (agent_version, boot_id, last_heartbeat_at, observed) on nodes to gpuaas_node;
+grant update (agent_version, boot_id, last_heartbeat_at, observed, identity_revoked_at) on nodes to gpuaas_node;
 grant update (cancelled_at) on maintenance_windows to gpuaas_operator;
 grant update (desired_state, release_requested_at, release_attempts, owner_user_id) on allocations to gpuaas_tenant;
 grant update (detail) on node_cordons to gpuaas_worker;
@@ -1537,12 +1541,13 @@ grant update (name, description) on teams to gpuaas_tenant;
 grant update (name, description, owner_user_id, state) on service_accounts to gpuaas_tenant;
 grant update (name, description, permissions) on permission_groups to gpuaas_tenant;
 grant update (observed_state) on allocations to gpuaas_node;
-grant update (region, pool, rack, node_family, mode, draining, profile_tags, drain_reason) on nodes to gpuaas_operator;
+grant update (region, pool, rack, node_family, mode, draining, profile_tags, drain_reason, identity_revoked_at) on nodes to gpuaas_operator;
 grant update (released_at) on allocation_resource_claims to gpuaas_worker;
 grant update (response_status, response_body, response_location) on idempotency_keys to gpuaas_operator;
 grant update (response_status, response_body, response_location) on idempotency_keys to gpuaas_tenant;
 grant update (revoked_at) on api_keys to gpuaas_tenant;
 grant update (revoked_at) on node_certificates to gpuaas_operator;
+grant update (revoked_at) on node_enrolments to gpuaas_operator;
 grant update (state) on node_resource_slots to gpuaas_placement;
 grant update (state, disabled_at) on organization_members to gpuaas_tenant;
 grant update (state, gpu_model, gpu_pci_address, fabric_vf_pci_address, nvme_serial, nvme_device, management_mac, private_ip, ovs_port, numa_node, pcie_root, vcpu, memory_gib, capacity_metadata, health_state, health_detail, approved_at, desired_state, device_fault) on node_resource_slots to gpuaas_operator;

@@ -1158,7 +1158,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/admin/node-enrolments": {
+    "/api/v1/admin/nodes/{node_id}/identity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The certificates of a host */
+        get: operations["getNodeIdentity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/nodes/{node_id}/revoke-identity": {
         parameters: {
             query?: never;
             header?: never;
@@ -1166,6 +1183,121 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
+        put?: never;
+        /**
+         * Refuse a host from now on
+         * @description Effective with its next request; its tunnel is cut. The host comes back by enrolling again.
+         */
+        post: operations["revokeNodeIdentity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/node-enrolments/{enrolment_id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make an unused enrolment token worthless */
+        post: operations["revokeNodeEnrolment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/cleanup-queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Quarantined slots with their evidence, oldest first */
+        get: operations["listCleanupQueue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/cleanup-queue/{slot_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have the host wipe again
+         * @description Wipes every slot that the allocation still holds. Refused with `cleanup_running` while a workflow is at it.
+         */
+        post: operations["retryCleanup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/cleanup-queue/{slot_id}/record-proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record a wipe that was proven outside the platform
+         * @description Makes a verified wipe certificate with the caller as its witness.
+         */
+        post: operations["recordExternalWipe"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/cleanup-queue/{slot_id}/retire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a quarantined slot out of the fleet for good
+         * @description Ends the claim on it, so that its allocation can end. Nothing but a verified wipe would let it be sold again.
+         */
+        post: operations["retireSlot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/node-enrolments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Enrolments with their state, newest first */
+        get: operations["listNodeEnrolments"];
         put?: never;
         /** Mint a one-time enrolment token for a host */
         post: operations["createNodeEnrolment"];
@@ -2036,6 +2168,45 @@ export interface components {
             items: components["schemas"]["ResourceSlot"][];
             next_page: components["schemas"]["NextPage"];
         };
+        NodeIdentityState: {
+            /** @enum {unknown} */
+            state: "active" | "expired" | "revoked" | "none";
+            revoked_at: components["schemas"]["Timestamp"] | null;
+            certificates: {
+                serial_number: string;
+                issued_at: components["schemas"]["Timestamp"];
+                expires_at: components["schemas"]["Timestamp"];
+                revoked_at: components["schemas"]["Timestamp"] | null;
+            }[];
+        };
+        NodeEnrolment: {
+            /** Format: uuid */
+            id: string;
+            hostname: string;
+            region: string;
+            /** @enum {unknown} */
+            state: "open" | "used" | "expired" | "revoked";
+            /** Format: uuid */
+            created_by: string;
+            created_at: components["schemas"]["Timestamp"];
+            expires_at: components["schemas"]["Timestamp"];
+            used_at: components["schemas"]["Timestamp"] | null;
+            revoked_at: components["schemas"]["Timestamp"] | null;
+        };
+        BlockedSlot: {
+            slot: components["schemas"]["ResourceSlot"];
+            hostname: string;
+            allocation: null | {
+                /** Format: uuid */
+                id: string;
+                state: string;
+                execution_state: string;
+            };
+            /** @description A workflow is cleaning it. */
+            running: boolean;
+            /** @description What the wipes so far showed, oldest first. */
+            certificates: components["schemas"]["WipeCertificate"][];
+        };
         NodeTaskDetail: {
             task: components["schemas"]["NodeTask"];
             params: {
@@ -2146,6 +2317,7 @@ export interface components {
         DiscoveryTaskId: string;
         SlotId: string;
         DiskSerial: string;
+        EnrolmentId: string;
         IncidentId: string;
         SkuName: string;
     };
@@ -4164,6 +4336,237 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ResourceSlots"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getNodeIdentity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node_id: components["parameters"]["NodeId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Newest first, at most fifty. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeIdentityState"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    revokeNodeIdentity: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                node_id: components["parameters"]["NodeId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Every certificate of the host is revoked. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeIdentityState"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    revokeNodeEnrolment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                enrolment_id: components["parameters"]["EnrolmentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The enrolment. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeEnrolment"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listCleanupQueue: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["BlockedSlot"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    retryCleanup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                slot_id: components["parameters"]["SlotId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted; the wipes run in a workflow. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlockedSlot"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    recordExternalWipe: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                slot_id: components["parameters"]["SlotId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The disk that was sold, not one that replaced it. */
+                    device_serial: string;
+                    method: string;
+                    /** @description What was read back and where it is kept. */
+                    evidence: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The slot, given back. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResourceSlot"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    retireSlot: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                slot_id: components["parameters"]["SlotId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The slot, disabled and retired. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResourceSlot"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listNodeEnrolments: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page; tokens are never shown again. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["NodeEnrolment"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
                 };
             };
             "4XX": components["responses"]["Problem"];

@@ -120,6 +120,22 @@ export const problems = {
     "status": 409,
     "title": "The slot is quarantined until its cleanup is proven"
   },
+  "slot_not_blocked": {
+    "status": 409,
+    "title": "The slot is not quarantined"
+  },
+  "cleanup_running": {
+    "status": 409,
+    "title": "A workflow is cleaning the slot"
+  },
+  "proof_device_mismatch": {
+    "status": 422,
+    "title": "The proof names another disk than the one that was sold"
+  },
+  "enrolment_closed": {
+    "status": 409,
+    "title": "The enrolment was used already"
+  },
   "slot_not_disabled": {
     "status": 409,
     "title": "Only a disabled slot can be changed"

@@ -6,6 +6,7 @@ import { newId } from '@gpuaas/control-plane/platform/ids';
 import { x509 } from '@gpuaas/control-plane/platform/keys/x509';
 import { seedAllocation } from '../benchmarks/seed-allocation.ts';
 import type { TestApi } from '../harness/api.ts';
+import { blockSlot } from '../harness/blocked-slot.ts';
 import { addDiscovery, addNode, approveAll, candidate } from '../harness/fleet.ts';
 
 export type KnownValues = Record<string, unknown[]>;
@@ -48,6 +49,7 @@ export async function seedKnownResources(
     window_id: [await seedMaintenance(api, nodeId)],
     starts_at: [new Date(Date.now() + 3_600_000).toISOString()],
     ends_at: [new Date(Date.now() + 7_200_000).toISOString()],
+    enrolment_id: [await seedOpenEnrolment(api)],
     slot_id: slotHost.sold['slot_id']!,
     serial: slotHost.shared['serial']!,
     task_id: [await seedTask(api, nodeId, 'claimed')],
@@ -75,6 +77,10 @@ export async function seedKnownResources(
     setDiskOwnership: slotHost.shared,
     startDiskConversion: slotHost.shared,
     finishDiskConversion: slotHost.converting,
+    retryCleanup: await seedBlocked(api),
+    recordExternalWipe: { ...(await seedBlocked(api)), device_serial: [candidate(0).nvme_serial] },
+    retireSlot: await seedBlocked(api),
+    revokeNodeIdentity: { node_id: [await addNode(api)] },
     releaseAllocation: { allocation_id: [await seedActiveAllocation(api)] },
   };
   return { nodeId, valuesFor: (operation) => ({ ...values, ...own[operation] }) };
@@ -190,6 +196,20 @@ async function seedSlots(
     shared: { node_id: [shared], serial: [serial] },
     converting: { node_id: [converting], serial: [serial] },
   };
+}
+
+async function seedBlocked(api: TestApi): Promise<KnownValues> {
+  const nodeId = await addNode(api);
+  const { body } = await approveAll(api, nodeId, [candidate(0)]);
+  const slotId = body.items[0]!.id;
+  await blockSlot(api, nodeId, slotId, 'release_failed');
+  return { slot_id: [slotId] };
+}
+
+async function seedOpenEnrolment(api: TestApi): Promise<string> {
+  const body = { hostname: 'fuzz-open', region: 'uae-north-1' };
+  return (await ask(api, 'operator', 'POST', '/api/v1/admin/node-enrolments', body)).json<{ id: string }>()
+    .id;
 }
 
 async function seedMaintenance(api: TestApi, nodeId: string): Promise<string> {

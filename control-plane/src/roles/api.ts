@@ -5,6 +5,8 @@ import type { FastifyInstance } from 'fastify';
 import { allocationRoutes } from '../domains/allocations/routes.ts';
 import { billingRoutes } from '../domains/billing/routes.ts';
 import { catalogRoutes } from '../domains/catalog/routes.ts';
+import { cleanupRoutes } from '../domains/allocations/cleanup-routes.ts';
+import { identityRoutes } from '../domains/fleet/identity-routes.ts';
 import { slotRoutes } from '../domains/fleet/slot-routes.ts';
 import { nodeOperationRoutes } from '../domains/fleet/operation-routes.ts';
 import { fleetRoutes } from '../domains/fleet/routes.ts';
@@ -148,6 +150,8 @@ export async function createApi(
     ...fleetRoutes(services),
     ...nodeOperationRoutes(services),
     ...slotRoutes(services),
+    ...identityRoutes(services),
+    ...cleanupRoutes(services),
     ...incidentRoutes(services),
     ...webhookRoutes(services),
     streamEvents: streamEvents(services, tail),

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import document from '@gpuaas/contracts/generated/node-openapi.json' with { type: 'json' };
 import { enrollingNode, nodeOfConnection, type NodeCaller } from '../domains/fleet/node-caller.ts';
 import { nodeRoutes } from '../domains/fleet/node-routes.ts';
+import { REVOKED_CHANNEL, revokedAmong } from '../domains/fleet/revoke-identity.ts';
 import { TunnelHub } from '../domains/terminal/tunnel-hub.ts';
 import { actingAs } from '../platform/db/scope.ts';
 import type { OnMismatch } from '../platform/http/check-answers.ts';
@@ -60,10 +61,21 @@ export async function startNodeApi(
   server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     void upgradeTunnel(services, hub, request, socket, head);
   });
+  // The notification may have been lost, so it only says when to look.
+  const cutRevoked = (): void => {
+    void revokedAmong(services.db, hub.nodeIds()).then(
+      (nodeIds) => nodeIds.forEach((nodeId) => hub.cut(nodeId)),
+      (error: unknown) => services.log.warn({ err: error }, 'revoked hosts could not be looked up'),
+    );
+  };
+  const stopListening = services.listener.on(REVOKED_CHANNEL, cutRevoked);
   await server.listen({ host: options.host, port: options.nodePort });
   return {
     port: (server.server.address() as AddressInfo).port,
-    stop,
+    async stop() {
+      stopListening();
+      await stop();
+    },
   };
 }
 

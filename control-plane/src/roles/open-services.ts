@@ -10,6 +10,7 @@ import type { Services } from '../platform/services.ts';
 import type { Logger } from '../platform/telemetry/logger.ts';
 import { STARTS_CHANNEL } from '../platform/workflows/names.ts';
 import { WorkflowClient } from '../platform/workflows/workflow-client.ts';
+import { REVOKED_CHANNEL } from '../domains/fleet/revoke-identity.ts';
 import { TASKS_CHANNEL } from '../domains/fleet/issue-task.ts';
 import { WEBHOOKS_CHANNEL } from '../domains/webhooks/enqueue-delivery.ts';
 
@@ -26,6 +27,7 @@ export async function openServices(options: {
   const listener = new Listener(databaseUrl, [
     EVENTS_CHANNEL,
     TASKS_CHANNEL,
+    REVOKED_CHANNEL,
     STARTS_CHANNEL,
     WEBHOOKS_CHANNEL,
     POLICIES_CHANNEL,

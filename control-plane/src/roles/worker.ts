@@ -3,6 +3,7 @@ import { verifyInTurns, watchSealLag } from '../domains/audit/watch-chain.ts';
 import { startSealer } from '../platform/audit/run-sealer.ts';
 import { overdueAllocations } from '../domains/allocations/state-deadlines.ts';
 import { endLeases } from '../domains/allocations/end-leases.ts';
+import { cleanupWorkflow } from '../domains/allocations/cleanup.workflow.ts';
 import { provisionWorkflow } from '../domains/allocations/provision.workflow.ts';
 import { releaseWorkflow } from '../domains/allocations/release.workflow.ts';
 import { reconcileNodes } from '../domains/fleet/reconcile-nodes.ts';
@@ -28,7 +29,7 @@ import { startEventConsumers } from './event-consumers.ts';
 import { addSharedParts, busPart } from './readiness-parts.ts';
 import { openRoleProcess, serveProbes } from './role-process.ts';
 
-const definitions = [provisionWorkflow, releaseWorkflow];
+const definitions = [provisionWorkflow, releaseWorkflow, cleanupWorkflow];
 
 /** Enough to see what is wrong; the rest follows when these are dealt with. */
 const OVERDUE_LIMIT = 100;

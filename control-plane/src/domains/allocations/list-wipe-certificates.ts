@@ -1,10 +1,10 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
-import type { Db } from '../../platform/db/database.ts';
+import type { Db, Tx } from '../../platform/db/database.ts';
 
 type WipeCertificate = components['schemas']['WipeCertificate'];
 
 /** Every wipe of the allocation's slots, verified or not: the record is not tidied. */
-export async function listWipeCertificates(db: Db, allocationId: string): Promise<WipeCertificate[]> {
+export async function listWipeCertificates(db: Db | Tx, allocationId: string): Promise<WipeCertificate[]> {
   const rows = await db
     .selectFrom('wipe_certificates')
     .selectAll()

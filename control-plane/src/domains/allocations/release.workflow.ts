@@ -1,3 +1,4 @@
+import type { Tx } from '../../platform/db/database.ts';
 import type { Services } from '../../platform/services.ts';
 import { step, waitForWorkflow, type WorkflowDefinition } from '../../platform/workflows/definition.ts';
 import { emitSlotsChanged, moveSlots } from '../fleet/slot-states.ts';
@@ -62,22 +63,7 @@ async function begin(services: Services, allocationId: string): Promise<boolean>
 async function end(services: Services, allocationId: string, clean: boolean): Promise<void> {
   await services.db.transaction().execute(async (tx) => {
     if (clean) {
-      const moved = await moveAllocation(tx, allocationId, 'released', {
-        observed_state: 'absent',
-        execution_state: 'idle',
-        released_at: services.clock.now(),
-        connection: null,
-        failure: null,
-      });
-      if (!moved) return;
-      await emitAllocation(tx, 'allocation.released', moved, {
-        stage: 'released',
-        status: 'done',
-        message: 'Wiped, verified and given back',
-        percent: 100,
-      });
-      const incident = { type: 'allocation_release_failed', targetId: allocationId } as const;
-      await resolveIncident(tx, services.clock.now(), incident, 'The allocation was released.');
+      await endRelease(services, tx, allocationId);
       return;
     }
     const failure = {
@@ -103,4 +89,44 @@ async function end(services: Services, allocationId: string, clean: boolean): Pr
       detail: { node_id: moved.node_id },
     });
   });
+}
+
+const GIVEN_BACK = 'Wiped, verified and given back';
+
+async function endRelease(
+  services: Services,
+  tx: Tx,
+  allocationId: string,
+  message = GIVEN_BACK,
+): Promise<void> {
+  const now = services.clock.now();
+  const moved = await moveAllocation(tx, allocationId, 'released', {
+    observed_state: 'absent',
+    execution_state: 'idle',
+    released_at: now,
+    connection: null,
+    failure: null,
+  });
+  if (!moved) return;
+  await emitAllocation(tx, 'allocation.released', moved, {
+    stage: 'released',
+    status: 'done',
+    message,
+    percent: 100,
+  });
+  const incident = { type: 'allocation_release_failed', targetId: allocationId } as const;
+  await resolveIncident(tx, now, incident, 'The allocation was released.');
+}
+
+/** A release that had failed ends when an operator has settled the last slot it held. */
+export async function endSettledRelease(
+  services: Services,
+  tx: Tx,
+  allocationId: string,
+  message?: string,
+): Promise<void> {
+  const { state } = await lockAllocation(tx, allocationId);
+  if (state !== 'release_failed' || (await claimedSlots(tx, allocationId)).length > 0) return;
+  await moveAllocation(tx, allocationId, 'releasing', { execution_state: 'releasing' });
+  await endRelease(services, tx, allocationId, message);
 }

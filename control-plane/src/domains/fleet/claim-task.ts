@@ -46,6 +46,18 @@ async function leaseNext(
       .selectAll()
       .where('node_id', '=', nodeId)
       .where('expires_at', '>', sql<Date>`now()`)
+      // A request that was waiting when its host was revoked gets nothing any more.
+      .where((e) =>
+        e.not(
+          e.exists(
+            e
+              .selectFrom('nodes')
+              .select('nodes.id')
+              .where('nodes.id', '=', nodeId)
+              .where('identity_revoked_at', 'is not', null),
+          ),
+        ),
+      )
       .where((e) =>
         e.or([
           e('state', '=', 'queued'),

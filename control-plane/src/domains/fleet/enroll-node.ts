@@ -21,6 +21,7 @@ export async function enrollNode(
     .where('token_hash', '=', hashSecret(request.token))
     .where('hostname', '=', request.hostname)
     .where('used_at', 'is', null)
+    .where('revoked_at', 'is', null)
     .where('expires_at', '>', services.clock.now())
     .returningAll()
     .executeTakeFirst();
@@ -39,7 +40,9 @@ export async function enrollNode(
       node_family: enrolment.node_family,
       agent_version: request.agentVersion,
     })
-    .onConflict((c) => c.column('hostname').doUpdateSet({ agent_version: request.agentVersion }))
+    .onConflict((c) =>
+      c.column('hostname').doUpdateSet({ agent_version: request.agentVersion, identity_revoked_at: null }),
+    )
     .returning('id')
     .executeTakeFirstOrThrow();
   if (node.id === freshId) {

@@ -1,9 +1,11 @@
 import type { TLSSocket } from 'node:tls';
 import type { IncomingMessage } from 'node:http';
+import { recordAudit } from '../../platform/audit/record.ts';
 import type { Db } from '../../platform/db/database.ts';
 import type { Scope } from '../../platform/db/scope.ts';
 import type { CallerIdentity } from '../../platform/http/caller-identity.ts';
 import { Problem } from '../../platform/http/problem.ts';
+import { newId } from '../../platform/ids.ts';
 import { systemClock } from '../../platform/clock.ts';
 
 /** A host that proved its identity with a certificate of ours. */
@@ -25,23 +27,51 @@ export function enrollingNode(): NodeCaller {
 }
 
 /**
- * The node behind a connection. TLS has checked chain and dates; the serial must also be one we issued to
- * that node and have not revoked.
+ * The node behind a connection. TLS has checked chain and dates; the serial must also be one we issued and have not
+ * revoked. Whoever shows a certificate that does not do is written down with the reason.
  */
 export async function nodeOfConnection(db: Db, request: IncomingMessage): Promise<NodeCaller> {
   const socket = request.socket as TLSSocket;
-  if (!socket.authorized) throw refused();
-  const serial = socket.getPeerX509Certificate()?.serialNumber.toLowerCase();
-  if (!serial) throw refused();
+  const certificate = socket.getPeerX509Certificate();
+  if (!certificate) throw refused();
+  const serial = certificate.serialNumber.toLowerCase();
   const row = await db
     .selectFrom('node_certificates')
-    .select('node_id')
+    .select(['node_id', 'expires_at', 'revoked_at'])
     .where('serial_number', '=', serial)
-    .where('revoked_at', 'is', null)
-    .where('expires_at', '>', systemClock.now())
     .executeTakeFirst();
-  if (!row) throw refused();
-  return enrolledNode(row.node_id);
+  const reason = refusalOf(socket, row);
+  if (reason === null) return enrolledNode(row!.node_id);
+  await recordAudit(db, {
+    actorUserId: null,
+    actorKind: row ? 'node' : 'anonymous',
+    actorRole: 'node',
+    action: 'node.authenticate',
+    targetType: row ? 'node' : 'certificate',
+    targetId: row?.node_id ?? serial.slice(0, 64),
+    result: 'denied',
+    correlationId: newId(),
+    detail: { reason, serial_number: serial.slice(0, 64) },
+  });
+  throw refused();
+}
+
+export type CertificateRefusal = 'foreign' | 'expired' | 'not_yet_valid' | 'unknown' | 'revoked';
+
+const TLS_REFUSALS: Record<string, CertificateRefusal> = {
+  CERT_HAS_EXPIRED: 'expired',
+  CERT_NOT_YET_VALID: 'not_yet_valid',
+};
+
+function refusalOf(
+  socket: Pick<TLSSocket, 'authorized' | 'authorizationError'>,
+  row: { expires_at: Date; revoked_at: Date | null } | undefined,
+): CertificateRefusal | null {
+  // Typed as an error, but it is the code.
+  if (!socket.authorized) return TLS_REFUSALS[String(socket.authorizationError)] ?? 'foreign';
+  if (!row) return 'unknown';
+  if (row.revoked_at) return 'revoked';
+  return row.expires_at <= systemClock.now() ? 'expired' : null;
 }
 
 export function enrolledNode(nodeId: string): NodeCaller {

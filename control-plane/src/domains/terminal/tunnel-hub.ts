@@ -42,6 +42,15 @@ export class TunnelHub {
     return this.#sessions.get(nodeId);
   }
 
+  nodeIds(): string[] {
+    return [...this.#sessions.keys()];
+  }
+
+  /** Ends the tunnel of a host that may no longer have one, with every stream in it. */
+  cut(nodeId: string): void {
+    this.#sessions.get(nodeId)?.destroy();
+  }
+
   close(): void {
     for (const session of this.#sessions.values()) session.destroy();
     this.#sockets.close();

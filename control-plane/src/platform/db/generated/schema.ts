@@ -327,6 +327,7 @@ export interface NodeEnrolments {
   pool: string;
   rack: string;
   region: string;
+  revoked_at: Timestamp | null;
   token_hash: Buffer;
   used_at: Timestamp | null;
 }
@@ -367,6 +368,7 @@ export interface Nodes {
   enrolled_at: Generated<Timestamp>;
   hostname: string;
   id: string;
+  identity_revoked_at: Timestamp | null;
   last_heartbeat_at: Timestamp | null;
   mode: Generated<string>;
   node_family: string;
@@ -656,13 +658,14 @@ export interface WipeCertificates {
   finished_at: Timestamp;
   id: string;
   method: string;
-  node_task_id: string;
+  node_task_id: string | null;
   recorded_at: Generated<Timestamp>;
   slot_id: string;
   slot_index: number;
   started_at: Timestamp;
   verification: string;
   verified: boolean;
+  witnessed_by: string | null;
 }
 
 export interface WorkflowExecutors {

@@ -1,0 +1,72 @@
+import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
+import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import type { Tx } from '../../platform/db/database.ts';
+import type { Handlers } from '../../platform/http/operation.ts';
+import { notFound } from '../../platform/http/problem.ts';
+import type { Services } from '../../platform/services.ts';
+import { getSlot } from '../fleet/list-slots.ts';
+import { describeBlocked, listCleanupQueue } from './list-cleanup-queue.ts';
+import { recordExternalWipe } from './record-external-wipe.ts';
+import { retireSlot } from './retire-slot.ts';
+import { retryCleanup } from './retry-cleanup.ts';
+
+type CleanupOperations = Pick<
+  operations,
+  'listCleanupQueue' | 'retryCleanup' | 'recordExternalWipe' | 'retireSlot'
+>;
+
+const platform = { kind: 'platform' } as const;
+
+/** Quarantine, and the three ways out of it. */
+export function cleanupRoutes(services: Services): Handlers<CleanupOperations, Caller> {
+  return {
+    async listCleanupQueue({ caller, query, read }) {
+      authorize(caller, 'fleet.read', platform);
+      return { status: 200, body: await read((tx) => listCleanupQueue(tx, { limit: 50, ...query })) };
+    },
+    retryCleanup({ caller, params, correlationId, audit, mutate }) {
+      audit({ targetType: 'slot', targetId: params.slot_id });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.clean', platform);
+        const nodeId = await nodeOf(tx, params.slot_id);
+        await retryCleanup(services, tx, params.slot_id, correlationId);
+        return { status: 202, body: await describeBlocked(tx, nodeId, params.slot_id) };
+      });
+    },
+    recordExternalWipe({ caller, params, body, correlationId, audit, mutate }) {
+      const { device_serial: deviceSerial, method, evidence } = body;
+      audit({ targetType: 'slot', targetId: params.slot_id, detail: { deviceSerial, method, evidence } });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.clean', platform);
+        const nodeId = await recordExternalWipe(services, tx, {
+          slotId: params.slot_id,
+          deviceSerial,
+          method,
+          evidence,
+          witnessId: caller.id,
+          correlationId,
+        });
+        return { status: 200, body: await getSlot(tx, nodeId, params.slot_id) };
+      });
+    },
+    retireSlot({ caller, params, body, correlationId, audit, mutate }) {
+      audit({ targetType: 'slot', targetId: params.slot_id, detail: { reason: body.reason } });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.clean', platform);
+        const request = { slotId: params.slot_id, reason: body.reason, correlationId };
+        const nodeId = await retireSlot(services, tx, request);
+        return { status: 200, body: await getSlot(tx, nodeId, params.slot_id) };
+      });
+    },
+  };
+}
+
+async function nodeOf(tx: Tx, slotId: string): Promise<string> {
+  const slot = await tx
+    .selectFrom('node_resource_slots')
+    .select('node_id')
+    .where('id', '=', slotId)
+    .executeTakeFirst();
+  if (!slot) throw notFound();
+  return slot.node_id;
+}

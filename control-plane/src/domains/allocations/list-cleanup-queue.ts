@@ -1,0 +1,53 @@
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import type { Db, Tx } from '../../platform/db/database.ts';
+import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+import { getSlot } from '../fleet/list-slots.ts';
+import { isCleaning } from './find-blocked-slot.ts';
+import { listWipeCertificates } from './list-wipe-certificates.ts';
+
+type BlockedSlot = components['schemas']['BlockedSlot'];
+
+/** Quarantined slots with what their wipes showed, oldest first. */
+export async function listCleanupQueue(
+  db: Db | Tx,
+  query: { limit: number; page?: string },
+): Promise<{ items: BlockedSlot[]; next_page: string | null }> {
+  const after = decodePage(query.page, ['uuid']);
+  const rows = await db
+    .selectFrom('node_resource_slots')
+    .select(['id', 'node_id'])
+    .where('state', '=', 'cleanup_blocked')
+    .$if(after !== null, (q) => q.where('id', '>', after![0]!))
+    .orderBy('id')
+    .limit(query.limit + 1)
+    .execute();
+  const page = pageOf(rows, query.limit, (row) => [row.id]);
+  const items: BlockedSlot[] = [];
+  for (const row of page.rows) items.push(await describeBlocked(db, row.node_id, row.id));
+  return { items, next_page: page.next_page };
+}
+
+export async function describeBlocked(db: Db | Tx, nodeId: string, slotId: string): Promise<BlockedSlot> {
+  const slot = await getSlot(db, nodeId, slotId);
+  const node = await db
+    .selectFrom('nodes')
+    .select('hostname')
+    .where('id', '=', nodeId)
+    .executeTakeFirstOrThrow();
+  const allocation =
+    slot.allocation_id === null
+      ? undefined
+      : await db
+          .selectFrom('allocations')
+          .select(['id', 'state', 'execution_state'])
+          .where('id', '=', slot.allocation_id)
+          .executeTakeFirst();
+  const certificates = allocation ? await listWipeCertificates(db, allocation.id) : [];
+  return {
+    slot,
+    hostname: node.hostname,
+    allocation: allocation ?? null,
+    running: allocation ? isCleaning(allocation) : false,
+    certificates: certificates.filter((certificate) => certificate.slot_id === slotId).slice(-50),
+  };
+}

@@ -1,0 +1,44 @@
+import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
+import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import type { Handlers } from '../../platform/http/operation.ts';
+import type { Services } from '../../platform/services.ts';
+import { listEnrolments } from './list-enrolments.ts';
+import { revokeEnrolment } from './revoke-enrolment.ts';
+import { identityOf, revokeIdentity } from './revoke-identity.ts';
+
+type IdentityOperations = Pick<
+  operations,
+  'listNodeEnrolments' | 'revokeNodeEnrolment' | 'getNodeIdentity' | 'revokeNodeIdentity'
+>;
+
+const platform = { kind: 'platform' } as const;
+
+/** Who may speak for a host. */
+export function identityRoutes({ clock }: Services): Handlers<IdentityOperations, Caller> {
+  return {
+    async listNodeEnrolments({ caller, query, read }) {
+      authorize(caller, 'fleet.read', platform);
+      const body = await read((tx) => listEnrolments(tx, clock.now(), { limit: 50, ...query }));
+      return { status: 200, body };
+    },
+    revokeNodeEnrolment({ caller, params, audit, mutate }) {
+      audit({ targetType: 'node_enrolment', targetId: params.enrolment_id });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.enrol', platform);
+        return { status: 200, body: await revokeEnrolment(tx, clock.now(), params.enrolment_id) };
+      });
+    },
+    async getNodeIdentity({ caller, params, read }) {
+      authorize(caller, 'fleet.read', platform);
+      return { status: 200, body: await read((tx) => identityOf(tx, clock.now(), params.node_id)) };
+    },
+    revokeNodeIdentity({ caller, params, body, audit, mutate }) {
+      audit({ targetType: 'node', targetId: params.node_id, detail: { reason: body.reason } });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.identity', platform);
+        await revokeIdentity(tx, params.node_id, clock.now());
+        return { status: 200, body: await identityOf(tx, clock.now(), params.node_id) };
+      });
+    },
+  };
+}

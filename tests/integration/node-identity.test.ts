@@ -1,0 +1,146 @@
+import { request } from 'node:https';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startNodeApi, type NodeApi } from '@gpuaas/control-plane/roles/node-api';
+import { TunnelHub } from '@gpuaas/control-plane/domains/terminal/tunnel-hub';
+import { issueNodeIdentity } from '@gpuaas/control-plane/domains/fleet/node-identity';
+import { EC_P256, exportPrivateKeyPem } from '@gpuaas/control-plane/platform/keys/certificates';
+import { x509 } from '@gpuaas/control-plane/platform/keys/x509';
+import { createMetrics } from '@gpuaas/control-plane/platform/telemetry/metrics';
+import { createTestApi, type TestApi } from '../harness/api.ts';
+import { addNode, ask } from '../harness/fleet.ts';
+
+let api: TestApi;
+let node: NodeApi;
+let hub: TunnelHub;
+beforeAll(async () => {
+  api = await createTestApi();
+  hub = new TunnelHub(api.services.log);
+  const metrics = createMetrics(api.services.database, api.services.log);
+  node = await startNodeApi(api.services, hub, { host: '127.0.0.1', nodePort: 0, metrics: metrics.http });
+});
+afterAll(async () => {
+  await node?.stop();
+  hub?.close();
+  await api?.stop();
+});
+
+interface Identity {
+  key: string;
+  cert: string;
+}
+
+async function keyPair() {
+  const keys = await crypto.subtle.generateKey(EC_P256, true, ['sign', 'verify']);
+  return { keys, key: await exportPrivateKeyPem(keys.privateKey) };
+}
+
+async function identityFor(nodeId: string): Promise<Identity> {
+  const { keys, key } = await keyPair();
+  const csr = await x509.Pkcs10CertificateRequestGenerator.create({
+    name: 'CN=ignored',
+    keys,
+    signingAlgorithm: EC_P256,
+  });
+  const issued = await api.services.db
+    .transaction()
+    .execute((tx) => issueNodeIdentity(api.services, tx, nodeId, csr.toString('pem')));
+  return { key, cert: issued.certificate_pem };
+}
+
+/** A certificate of our CA, or of another one, with dates of our choosing. */
+async function forged(options: { foreign?: boolean; from: number; to: number }): Promise<Identity> {
+  const { keys, key } = await keyPair();
+  const other = await keyPair();
+  const { ca } = api.services.keys;
+  const certificate = await x509.X509CertificateGenerator.create({
+    serialNumber: '4a0102030405060708090a0b0c0d0e0f',
+    subject: 'CN=forged',
+    issuer: ca.certificate.subject,
+    notBefore: new Date(Date.now() + options.from),
+    notAfter: new Date(Date.now() + options.to),
+    signingAlgorithm: EC_P256,
+    publicKey: keys.publicKey,
+    signingKey: options.foreign ? other.keys.privateKey : ca.privateKey,
+  });
+  return { key, cert: certificate.toString('pem') };
+}
+
+function claim(identity: Identity): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const call = request(
+      {
+        host: '127.0.0.1',
+        port: node.port,
+        path: '/node/v1/tasks/claim',
+        method: 'POST',
+        ca: api.services.keys.ca.pem,
+        key: identity.key,
+        cert: identity.cert,
+        servername: 'localhost',
+        agent: false,
+        headers: { 'content-type': 'application/json' },
+      },
+      (answer) => {
+        answer.resume();
+        resolve(answer.statusCode ?? 0);
+      },
+    );
+    call.on('error', reject);
+    call.end(JSON.stringify({ wait_seconds: 0 }));
+  });
+}
+
+async function deniedReasons(): Promise<unknown[]> {
+  const rows = await api.services.db
+    .selectFrom('audit_logs')
+    .select('detail')
+    .where('action', '=', 'node.authenticate')
+    .where('result', '=', 'denied')
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => (row.detail as { reason: string }).reason);
+}
+
+const HOUR = 3_600_000;
+
+describe('a certificate', () => {
+  it('that is foreign, expired, not yet valid or never issued is refused and written down', async () => {
+    const before = (await deniedReasons()).length;
+    expect(await claim(await forged({ foreign: true, from: -HOUR, to: HOUR }))).toBe(401);
+    expect(await claim(await forged({ from: -2 * HOUR, to: -HOUR }))).toBe(401);
+    expect(await claim(await forged({ from: HOUR, to: 2 * HOUR }))).toBe(401);
+    expect(await claim(await forged({ from: -HOUR, to: HOUR }))).toBe(401);
+    expect((await deniedReasons()).slice(before)).toEqual(['foreign', 'expired', 'not_yet_valid', 'unknown']);
+  });
+
+  it('is worth nothing from the moment it is revoked', async () => {
+    const nodeId = await addNode(api);
+    const identity = await identityFor(nodeId);
+    expect(await claim(identity)).toBe(204);
+    const revoked = await ask(api, 'operator', 'POST', `/nodes/${nodeId}/revoke-identity`, {
+      reason: 'stolen',
+    });
+    expect(revoked.body).toMatchObject({ state: 'revoked' });
+    expect(await claim(identity)).toBe(401);
+    expect((await deniedReasons()).at(-1)).toBe('revoked');
+  });
+});
+
+describe('an enrolment', () => {
+  it('is listed with its state and can be revoked before it is used', async () => {
+    const body = { hostname: 'rack9-u1', region: 'uae-north-1' };
+    const minted = await ask<{ id: string; token: string }>(
+      api,
+      'operator',
+      'POST',
+      '/node-enrolments',
+      body,
+    );
+    const { id, token } = minted.body;
+    const revoked = await ask(api, 'operator', 'POST', `/node-enrolments/${id}/revoke`);
+    expect(revoked.body).toMatchObject({ id, state: 'revoked' });
+    const list = await ask<{ items: object[] }>(api, 'operator', 'GET', '/node-enrolments');
+    expect(list.body.items[0]).toMatchObject({ id, hostname: 'rack9-u1', state: 'revoked' });
+    expect(JSON.stringify(list.body)).not.toContain(token);
+  });
+});
