@@ -216,6 +216,19 @@ begin
   end if;
   return null;
 end $function$;
+CREATE OR REPLACE FUNCTION public.require_live_project()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  perform from projects where id = new.project_id and deleted_at is null for key share;
+  if not found then
+    raise exception 'project % is closed', new.project_id using errcode = 'foreign_key_violation';
+  end if;
+  return new;
+end $function$;
 CREATE OR REPLACE FUNCTION public.require_wipe_before_resale()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -344,7 +357,8 @@ create table allocations (
   connection jsonb,
   state_changed_at timestamp with time zone default now() not null,
   owner_user_id uuid,
-  ends_at timestamp with time zone
+  ends_at timestamp with time zone,
+  ssh_authorized_keys text[] default '{}'::text[] not null
 );
 create table api_keys (
   id uuid not null,
@@ -428,6 +442,19 @@ create table event_consumers (
   created_at timestamp with time zone default now() not null,
   advanced_at timestamp with time zone default now() not null
 );
+create table handed_over_resources (
+  id uuid not null,
+  organization_id uuid not null,
+  project_id uuid not null,
+  user_id uuid not null,
+  user_email text not null,
+  reason text not null,
+  resource_type text not null,
+  resource_id uuid not null,
+  resource_name text not null,
+  name text not null,
+  handed_over_at timestamp with time zone default now() not null
+);
 create table handled_events (
   consumer text not null,
   event_id uuid not null,
@@ -490,6 +517,21 @@ create table incidents (
   resolved_at timestamp with time zone,
   resolved_by uuid,
   resolution text
+);
+create table invitations (
+  id uuid not null,
+  organization_id uuid not null,
+  email text not null,
+  token_hash bytea not null,
+  permission_group text,
+  permission_group_id uuid,
+  project_id uuid,
+  invited_by uuid not null,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone not null,
+  accepted_at timestamp with time zone,
+  accepted_by uuid,
+  revoked_at timestamp with time zone
 );
 create table ledger_entries (
   id uuid not null,
@@ -648,7 +690,8 @@ create table organization_members (
 create table organizations (
   id uuid not null,
   name text not null,
-  created_at timestamp with time zone default now() not null
+  created_at timestamp with time zone default now() not null,
+  deleted_at timestamp with time zone
 );
 create table outbox_events (
   "position" bigint generated always as identity,
@@ -720,7 +763,8 @@ create table projects (
   id uuid not null,
   organization_id uuid not null,
   name text not null,
-  created_at timestamp with time zone default now() not null
+  created_at timestamp with time zone default now() not null,
+  deleted_at timestamp with time zone
 );
 create table regions (
   region text not null,
@@ -785,6 +829,17 @@ create table sku_prices (
   currency text not null,
   per_gpu_hour_micros bigint not null,
   effective_from timestamp with time zone not null
+);
+create table ssh_keys (
+  id uuid not null,
+  user_id uuid,
+  organization_id uuid,
+  project_id uuid,
+  name text not null,
+  type text not null,
+  public_key text not null,
+  fingerprint text not null,
+  created_at timestamp with time zone default now() not null
 );
 create table team_members (
   team_id uuid not null,
@@ -918,12 +973,14 @@ alter table audit_retirements add constraint audit_retirements_pkey PRIMARY KEY 
 alter table audit_segments add constraint audit_segments_pkey PRIMARY KEY (segment);
 alter table claim_cells add constraint claim_cells_pkey PRIMARY KEY (node_id, cell);
 alter table event_consumers add constraint event_consumers_pkey PRIMARY KEY (name);
+alter table handed_over_resources add constraint handed_over_resources_pkey PRIMARY KEY (id);
 alter table handled_events add constraint handled_events_pkey PRIMARY KEY (consumer, event_id);
 alter table idempotency_keys add constraint idempotency_keys_pkey PRIMARY KEY (caller_id, key);
 alter table identity_provider_domains add constraint identity_provider_domains_pkey PRIMARY KEY (id);
 alter table identity_providers add constraint identity_providers_pkey PRIMARY KEY (id);
 alter table images add constraint images_pkey PRIMARY KEY (image);
 alter table incidents add constraint incidents_pkey PRIMARY KEY (id);
+alter table invitations add constraint invitations_pkey PRIMARY KEY (id);
 alter table ledger_entries add constraint ledger_entries_pkey PRIMARY KEY (id);
 alter table ledger_transactions add constraint ledger_transactions_pkey PRIMARY KEY (id);
 alter table maintenance_windows add constraint maintenance_windows_pkey PRIMARY KEY (id);
@@ -951,6 +1008,7 @@ alter table service_accounts add constraint service_accounts_pkey PRIMARY KEY (i
 alter table sessions add constraint sessions_pkey PRIMARY KEY (id_hash);
 alter table sku_catalog add constraint sku_catalog_pkey PRIMARY KEY (sku);
 alter table sku_prices add constraint sku_prices_pkey PRIMARY KEY (id);
+alter table ssh_keys add constraint ssh_keys_pkey PRIMARY KEY (id);
 alter table team_members add constraint team_members_pkey PRIMARY KEY (team_id, user_id);
 alter table teams add constraint teams_pkey PRIMARY KEY (id);
 alter table terminal_tokens add constraint terminal_tokens_pkey PRIMARY KEY (token_hash);
@@ -967,6 +1025,7 @@ alter table api_keys add constraint api_keys_secret_hash_key UNIQUE (secret_hash
 alter table identity_provider_domains add constraint identity_provider_domains_identity_provider_id_domain_key UNIQUE (identity_provider_id, domain);
 alter table identity_providers add constraint identity_providers_organization_id_id_key UNIQUE (organization_id, id);
 alter table identity_providers add constraint identity_providers_organization_id_issuer_key UNIQUE (organization_id, issuer);
+alter table invitations add constraint invitations_token_hash_key UNIQUE (token_hash);
 alter table ledger_entries add constraint ledger_entries_transaction_id_account_key UNIQUE (transaction_id, account);
 alter table ledger_transactions add constraint ledger_transactions_id_organization_id_currency_key UNIQUE (id, organization_id, currency);
 alter table ledger_transactions add constraint ledger_transactions_organization_id_posting_key_key UNIQUE (organization_id, posting_key);
@@ -986,12 +1045,13 @@ alter table permission_groups add constraint permission_groups_organization_id_i
 alter table permission_groups add constraint permission_groups_organization_id_name_key UNIQUE (organization_id, name);
 alter table policy_values add constraint policy_values_key_organization_id_project_id_key UNIQUE NULLS NOT DISTINCT (key, organization_id, project_id);
 alter table projects add constraint projects_organization_id_id_key UNIQUE (organization_id, id);
-alter table projects add constraint projects_organization_id_name_key UNIQUE (organization_id, name);
 alter table service_account_tokens add constraint service_account_tokens_secret_hash_key UNIQUE (secret_hash);
 alter table service_accounts add constraint service_accounts_project_id_id_key UNIQUE (project_id, id);
 alter table service_accounts add constraint service_accounts_project_id_name_key UNIQUE (project_id, name);
 alter table sessions add constraint sessions_id_key UNIQUE (id);
 alter table sku_prices add constraint sku_prices_sku_region_currency_effective_from_key UNIQUE (sku, region, currency, effective_from);
+alter table ssh_keys add constraint ssh_keys_project_id_fingerprint_key UNIQUE (project_id, fingerprint);
+alter table ssh_keys add constraint ssh_keys_user_id_fingerprint_key UNIQUE (user_id, fingerprint);
 alter table teams add constraint teams_organization_id_id_key UNIQUE (organization_id, id);
 alter table teams add constraint teams_organization_id_name_key UNIQUE (organization_id, name);
 alter table users add constraint users_issuer_subject_key UNIQUE (issuer, subject);
@@ -1016,6 +1076,7 @@ alter table audit_segments add constraint audit_segments_row_count_check CHECK (
 alter table audit_segments add constraint audit_segments_segment_check CHECK ((segment > 0));
 alter table claim_cells add constraint claim_cells_cell_check CHECK (((cell >= 0) AND (cell <= 15)));
 alter table event_consumers add constraint event_consumers_name_check CHECK ((name ~ '^[a-z][a-z0-9_.-]{0,62}$'::text));
+alter table handed_over_resources add constraint handed_over_resources_reason_check CHECK ((reason = ANY (ARRAY['left'::text, 'removed'::text, 'disabled'::text])));
 alter table identity_provider_domains add constraint identity_provider_domains_domain_check CHECK (((domain = lower(domain)) AND (length(domain) <= 253)));
 alter table identity_providers add constraint identity_providers_issuer_check CHECK ((length(issuer) <= 500));
 alter table identity_providers add constraint identity_providers_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100)));
@@ -1024,6 +1085,10 @@ alter table images add constraint images_kind_check CHECK ((kind = ANY (ARRAY['b
 alter table incidents add constraint incidents_dedupe_key_check CHECK (((length(dedupe_key) >= 1) AND (length(dedupe_key) <= 300)));
 alter table incidents add constraint incidents_severity_check CHECK ((severity = ANY (ARRAY['critical'::text, 'major'::text, 'minor'::text])));
 alter table incidents add constraint incidents_summary_check CHECK (((length(summary) >= 1) AND (length(summary) <= 500)));
+alter table invitations add constraint invitations_check CHECK ((num_nonnulls(permission_group, permission_group_id) = 1));
+alter table invitations add constraint invitations_check1 CHECK (((accepted_at IS NULL) = (accepted_by IS NULL)));
+alter table invitations add constraint invitations_check2 CHECK (((accepted_at IS NULL) OR (revoked_at IS NULL)));
+alter table invitations add constraint invitations_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320)));
 alter table ledger_entries add constraint ledger_entries_account_check CHECK ((account = ANY (ARRAY['tenant_balance'::text, 'revenue'::text, 'credits'::text, 'payments'::text, 'adjustments'::text, 'tax'::text])));
 alter table ledger_entries add constraint ledger_entries_amount_micros_check CHECK ((amount_micros <> 0));
 alter table ledger_transactions add constraint ledger_transactions_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
@@ -1077,6 +1142,9 @@ alter table sku_catalog add constraint sku_catalog_memory_gib_per_gpu_check CHEC
 alter table sku_catalog add constraint sku_catalog_vcpu_per_gpu_check CHECK ((vcpu_per_gpu > 0));
 alter table sku_prices add constraint sku_prices_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
 alter table sku_prices add constraint sku_prices_per_gpu_hour_micros_check CHECK ((per_gpu_hour_micros >= 0));
+alter table ssh_keys add constraint ssh_keys_check CHECK ((num_nonnulls(user_id, project_id) = 1));
+alter table ssh_keys add constraint ssh_keys_check1 CHECK (((organization_id IS NULL) = (project_id IS NULL)));
+alter table ssh_keys add constraint ssh_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
 alter table teams add constraint teams_description_check CHECK ((length(description) <= 500));
 alter table teams add constraint teams_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
 alter table tick_runs add constraint tick_runs_check CHECK ((period_end > period_start));
@@ -1105,11 +1173,18 @@ alter table api_keys add constraint api_keys_organization_id_fkey FOREIGN KEY (o
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table claim_cells add constraint claim_cells_claim_id_fkey FOREIGN KEY (claim_id) REFERENCES allocation_resource_claims(id);
 alter table claim_cells add constraint claim_cells_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
+alter table handed_over_resources add constraint handed_over_resources_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table handed_over_resources add constraint handed_over_resources_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
+alter table handed_over_resources add constraint handed_over_resources_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table identity_provider_domains add constraint identity_provider_domains_organization_id_identity_provide_fkey FOREIGN KEY (organization_id, identity_provider_id) REFERENCES identity_providers(organization_id, id) ON DELETE CASCADE;
 alter table identity_providers add constraint identity_providers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table identity_providers add constraint identity_providers_organization_id_newcomers_project_id_fkey FOREIGN KEY (organization_id, newcomers_project_id) REFERENCES projects(organization_id, id);
 alter table incidents add constraint incidents_acknowledged_by_fkey FOREIGN KEY (acknowledged_by) REFERENCES users(id);
 alter table incidents add constraint incidents_resolved_by_fkey FOREIGN KEY (resolved_by) REFERENCES users(id);
+alter table invitations add constraint invitations_accepted_by_fkey FOREIGN KEY (accepted_by) REFERENCES users(id);
+alter table invitations add constraint invitations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table invitations add constraint invitations_organization_id_permission_group_id_fkey FOREIGN KEY (organization_id, permission_group_id) REFERENCES permission_groups(organization_id, id) ON DELETE CASCADE;
+alter table invitations add constraint invitations_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
 alter table ledger_entries add constraint ledger_entries_transaction_id_organization_id_currency_fkey FOREIGN KEY (transaction_id, organization_id, currency) REFERENCES ledger_transactions(id, organization_id, currency);
 alter table ledger_transactions add constraint ledger_transactions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table maintenance_windows add constraint maintenance_windows_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
@@ -1147,6 +1222,9 @@ alter table service_accounts add constraint service_accounts_owner_user_id_fkey 
 alter table sessions add constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table sku_prices add constraint sku_prices_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
 alter table sku_prices add constraint sku_prices_sku_fkey FOREIGN KEY (sku) REFERENCES sku_catalog(sku);
+alter table ssh_keys add constraint ssh_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table ssh_keys add constraint ssh_keys_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
+alter table ssh_keys add constraint ssh_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table team_members add constraint team_members_organization_id_team_id_fkey FOREIGN KEY (organization_id, team_id) REFERENCES teams(organization_id, id) ON DELETE CASCADE;
 alter table team_members add constraint team_members_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_members(organization_id, user_id) ON DELETE CASCADE;
 alter table teams add constraint teams_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
@@ -1180,12 +1258,15 @@ CREATE INDEX audit_logs_target ON ONLY public.audit_logs USING btree (target_typ
 CREATE INDEX audit_logs_tenant ON ONLY public.audit_logs USING btree (organization_id, id);
 CREATE INDEX audit_segments_month ON public.audit_segments USING btree (month, segment);
 CREATE INDEX claim_cells_claim ON public.claim_cells USING btree (claim_id);
+CREATE INDEX handed_over_resources_organization ON public.handed_over_resources USING btree (organization_id, id DESC);
 CREATE INDEX handled_events_age ON public.handled_events USING btree (handled_at);
 CREATE INDEX idempotency_keys_created_at ON public.idempotency_keys USING btree (created_at);
 CREATE UNIQUE INDEX identity_provider_domains_verified ON public.identity_provider_domains USING btree (domain) WHERE (verified_at IS NOT NULL);
 CREATE INDEX identity_providers_issuer ON public.identity_providers USING btree (issuer);
 CREATE INDEX incidents_newest ON public.incidents USING btree (opened_at DESC, id DESC);
 CREATE UNIQUE INDEX incidents_one_open ON public.incidents USING btree (dedupe_key) WHERE (resolved_at IS NULL);
+CREATE INDEX invitations_organization ON public.invitations USING btree (organization_id, id DESC);
+CREATE UNIQUE INDEX invitations_pending ON public.invitations USING btree (organization_id, lower(email)) WHERE ((accepted_at IS NULL) AND (revoked_at IS NULL));
 CREATE INDEX ledger_entries_balance ON public.ledger_entries USING btree (organization_id, account, currency) INCLUDE (amount_micros);
 CREATE INDEX ledger_transactions_of_tenant ON public.ledger_transactions USING btree (organization_id, id);
 CREATE INDEX maintenance_windows_node ON public.maintenance_windows USING btree (node_id, id DESC);
@@ -1203,6 +1284,7 @@ CREATE INDEX permission_bindings_service_account ON public.permission_bindings U
 CREATE INDEX permission_bindings_team ON public.permission_bindings USING btree (team_id);
 CREATE INDEX policy_changes_key ON public.policy_changes USING btree (key, id);
 CREATE INDEX policy_values_tenant ON public.policy_values USING btree (organization_id, project_id);
+CREATE UNIQUE INDEX projects_live_name ON public.projects USING btree (organization_id, name) WHERE (deleted_at IS NULL);
 CREATE INDEX service_account_tokens_account ON public.service_account_tokens USING btree (service_account_id);
 CREATE INDEX service_accounts_owner ON public.service_accounts USING btree (owner_user_id);
 CREATE INDEX sessions_user ON public.sessions USING btree (user_id, id DESC);
@@ -1221,6 +1303,7 @@ CREATE INDEX workflow_starts_order ON public.workflow_starts USING btree ("posit
 
 CREATE TRIGGER claims_are_kept BEFORE DELETE OR TRUNCATE ON public.allocation_resource_claims FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER claims_occupy_cells AFTER INSERT OR UPDATE ON public.allocation_resource_claims FOR EACH ROW EXECUTE FUNCTION occupy_claim_cells();
+CREATE TRIGGER allocations_need_live_project BEFORE INSERT ON public.allocations FOR EACH ROW EXECUTE FUNCTION require_live_project();
 CREATE TRIGGER allocations_stamp_state BEFORE UPDATE OF state ON public.allocations FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION stamp_state_change();
 CREATE TRIGGER audit_exports_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_exports FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_logs_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_logs FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
@@ -1237,6 +1320,8 @@ CREATE TRIGGER members_stay_at_home BEFORE INSERT OR UPDATE ON public.organizati
 CREATE TRIGGER outbox_events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.outbox_events FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER policy_changes_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.policy_changes FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER policy_values_changed AFTER INSERT OR DELETE OR UPDATE ON public.policy_values FOR EACH STATEMENT EXECUTE FUNCTION tell_policies_changed();
+CREATE TRIGGER service_accounts_need_live_project BEFORE INSERT ON public.service_accounts FOR EACH ROW EXECUTE FUNCTION require_live_project();
+CREATE TRIGGER webhooks_need_live_project BEFORE INSERT ON public.webhooks FOR EACH ROW EXECUTE FUNCTION require_live_project();
 CREATE TRIGGER wipe_certificates_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.wipe_certificates FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 
 -- Row-level security
@@ -1248,9 +1333,11 @@ alter table allocations enable row level security;
 alter table api_keys enable row level security;
 alter table audit_logs enable row level security;
 alter table claim_cells enable row level security;
+alter table handed_over_resources enable row level security;
 alter table idempotency_keys enable row level security;
 alter table identity_provider_domains enable row level security;
 alter table identity_providers enable row level security;
+alter table invitations enable row level security;
 alter table ledger_entries enable row level security;
 alter table ledger_transactions enable row level security;
 alter table node_tasks enable row level security;
@@ -1266,6 +1353,7 @@ alter table projects enable row level security;
 alter table service_account_tokens enable row level security;
 alter table service_accounts enable row level security;
 alter table sessions enable row level security;
+alter table ssh_keys enable row level security;
 alter table team_members enable row level security;
 alter table teams enable row level security;
 alter table terminal_tokens enable row level security;
@@ -1282,6 +1370,7 @@ create policy every on api_keys as permissive for all to gpuaas_auth using (true
 create policy every on audit_logs as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
 create policy every on identity_provider_domains as permissive for select to gpuaas_auth using (true);
 create policy every on identity_providers as permissive for select to gpuaas_auth using (true);
+create policy every on invitations as permissive for all to gpuaas_auth using (true);
 create policy every on ledger_entries as permissive for all to gpuaas_operator using (true);
 create policy every on ledger_transactions as permissive for all to gpuaas_operator using (true);
 create policy every on node_tasks as permissive for all to gpuaas_operator, gpuaas_worker using (true);
@@ -1321,6 +1410,8 @@ create policy of_own_tenants on users as permissive for select to gpuaas_tenant 
   WHERE (m.user_id = users.id)))));
 create policy old on idempotency_keys as permissive for all to gpuaas_worker using ((created_at < (now() - '24:00:00'::interval)));
 create policy on_it on allocations as permissive for select to gpuaas_node using ((node_id = ( SELECT scope_node() AS scope_node)));
+create policy opening on organizations as permissive for all to gpuaas_auth using (true);
+create policy opening on projects as permissive for all to gpuaas_auth using (true);
 create policy own on allocation_overviews as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on allocation_resource_claims as permissive for insert to gpuaas_placement with check ((EXISTS ( SELECT
    FROM allocations a
@@ -1328,22 +1419,25 @@ create policy own on allocation_resource_claims as permissive for insert to gpua
 create policy own on allocations as permissive for all to gpuaas_placement, gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on api_keys as permissive for all to gpuaas_tenant using (((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])) OR ((organization_id IS NULL) AND (user_id = ( SELECT scope_caller() AS scope_caller)))));
 create policy own on audit_logs as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on handed_over_resources as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on idempotency_keys as permissive for all to gpuaas_operator, gpuaas_tenant using ((caller_id = ( SELECT scope_caller() AS scope_caller)));
 create policy own on identity_provider_domains as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on identity_providers as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on invitations as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on ledger_entries as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on ledger_transactions as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on node_tasks as permissive for all to gpuaas_node using ((node_id = ( SELECT scope_node() AS scope_node)));
 create policy own on organization_members as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
-create policy own on organizations as permissive for all to gpuaas_tenant using ((id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on organizations as permissive for all to gpuaas_tenant using (((deleted_at IS NULL) AND (id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
 create policy own on outbox_events as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on permission_bindings as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on permission_groups as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on policy_changes as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on policy_values as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
-create policy own on projects as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on projects as permissive for all to gpuaas_tenant using (((deleted_at IS NULL) AND (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
 create policy own on service_account_tokens as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on service_accounts as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on ssh_keys as permissive for all to gpuaas_tenant using (((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])) OR (user_id = ( SELECT scope_caller() AS scope_caller))));
 create policy own on team_members as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on teams as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on terminal_tokens as permissive for all to gpuaas_tenant using ((EXISTS ( SELECT
@@ -1361,8 +1455,6 @@ create policy own on wipe_certificates as permissive for select to gpuaas_tenant
   WHERE (a.id = wipe_certificates.allocation_id))));
 create policy own_or_nobodys on audit_logs as permissive for insert to gpuaas_tenant with check (((organization_id IS NULL) OR (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
 create policy sign_in on audit_logs as permissive for insert to gpuaas_auth with check (true);
-create policy sign_up on organizations as permissive for insert to gpuaas_auth with check (true);
-create policy sign_up on projects as permissive for insert to gpuaas_auth with check (true);
 
 -- Roles and grants
 
@@ -1393,6 +1485,7 @@ grant delete, insert, select on policy_values to gpuaas_operator;
 grant delete, insert, select on policy_values to gpuaas_tenant;
 grant delete, insert, select on service_accounts to gpuaas_tenant;
 grant delete, insert, select on sessions to gpuaas_auth;
+grant delete, insert, select on ssh_keys to gpuaas_tenant;
 grant delete, insert, select on team_members to gpuaas_tenant;
 grant delete, insert, select on teams to gpuaas_tenant;
 grant delete, insert, select, update on allocation_overviews to gpuaas_worker;
@@ -1414,6 +1507,7 @@ grant insert on api_keys to gpuaas_tenant;
 grant insert on audit_logs to gpuaas_auth;
 grant insert on audit_logs to gpuaas_gateway;
 grant insert on audit_logs to gpuaas_node;
+grant insert on invitations to gpuaas_tenant;
 grant insert on node_cordons to gpuaas_node;
 grant insert on organizations to gpuaas_auth;
 grant insert on outbox_events to gpuaas_node;
@@ -1428,6 +1522,7 @@ grant insert, select on audit_logs to gpuaas_tenant;
 grant insert, select on audit_logs to gpuaas_worker;
 grant insert, select on audit_retirements to gpuaas_worker;
 grant insert, select on audit_segments to gpuaas_worker;
+grant insert, select on handed_over_resources to gpuaas_tenant;
 grant insert, select on idempotency_keys to gpuaas_operator;
 grant insert, select on idempotency_keys to gpuaas_tenant;
 grant insert, select on ledger_entries to gpuaas_operator;
@@ -1446,6 +1541,7 @@ grant insert, select on outbox_events to gpuaas_worker;
 grant insert, select on permission_bindings to gpuaas_auth;
 grant insert, select on policy_changes to gpuaas_operator;
 grant insert, select on policy_changes to gpuaas_tenant;
+grant insert, select on projects to gpuaas_tenant;
 grant insert, select on users to gpuaas_auth;
 grant insert, select on webhook_deliveries to gpuaas_tenant;
 grant insert, select on wipe_certificates to gpuaas_worker;
@@ -1460,8 +1556,11 @@ grant select (created_at) on idempotency_keys to gpuaas_worker;
 grant select (expires_at) on pending_logins to gpuaas_worker;
 grant select (expires_at) on sessions to gpuaas_worker;
 grant select (expires_at) on terminal_tokens to gpuaas_worker;
+grant select (id) on organizations to gpuaas_auth;
+grant select (id) on projects to gpuaas_auth;
 grant select (id, email, name) on users to gpuaas_tenant;
 grant select (id, organization_id) on allocations to gpuaas_placement;
+grant select (id, organization_id, email, permission_group, permission_group_id, project_id, invited_by, created_at, expires_at, accepted_at, accepted_by, revoked_at) on invitations to gpuaas_tenant;
 grant select (id, organization_id, name, issuer, client_id, cli_client_id, newcomers_project_id, enabled, created_by, created_at) on identity_providers to gpuaas_tenant;
 grant select (id, organization_id, project_id, state, observed_state, node_id, active_at) on allocations to gpuaas_node;
 grant select (id, organization_id, service_account_id, prefix, created_at, expires_at, revoked_at, last_used_at) on service_account_tokens to gpuaas_tenant;
@@ -1488,6 +1587,7 @@ grant select on images to gpuaas_operator;
 grant select on images to gpuaas_tenant;
 grant select on images to gpuaas_worker;
 grant select on incidents to gpuaas_operator;
+grant select on invitations to gpuaas_auth;
 grant select on ledger_entries to gpuaas_tenant;
 grant select on ledger_transactions to gpuaas_tenant;
 grant select on maintenance_windows to gpuaas_worker;
@@ -1505,7 +1605,6 @@ grant select on outbox_events to gpuaas_relay;
 grant select on permission_groups to gpuaas_auth;
 grant select on policy_values to gpuaas_worker;
 grant select on projects to gpuaas_operator;
-grant select on projects to gpuaas_tenant;
 grant select on regions to gpuaas_operator;
 grant select on regions to gpuaas_tenant;
 grant select on regions to gpuaas_worker;
@@ -1524,17 +1623,20 @@ grant select on wipe_certificates to gpuaas_tenant;
 grant select, update on allocations to gpuaas_worker;
 grant select, update on node_tasks to gpuaas_node;
 grant select, update on webhooks to gpuaas_worker;
+grant update (accepted_at, accepted_by) on invitations to gpuaas_auth;
 grant update (acknowledged_at, acknowledged_by, resolved_at, resolved_by, resolution) on incidents to gpuaas_operator;
 grant update (agent_version, boot_id, last_heartbeat_at, observed, identity_revoked_at) on nodes to gpuaas_node;
 grant update (cancelled_at) on maintenance_windows to gpuaas_operator;
+grant update (deleted_at) on organizations to gpuaas_auth;
+grant update (deleted_at) on projects to gpuaas_auth;
 grant update (desired_state, release_requested_at, release_attempts, owner_user_id) on allocations to gpuaas_tenant;
 grant update (detail) on node_cordons to gpuaas_worker;
 grant update (email, name) on users to gpuaas_auth;
 grant update (enabled) on sku_catalog to gpuaas_operator;
 grant update (expires_at, revoked_at) on service_account_tokens to gpuaas_tenant;
-grant update (last_used_at) on api_keys to gpuaas_auth;
 grant update (last_used_at) on service_account_tokens to gpuaas_auth;
 grant update (last_used_at, user_agent, ip) on sessions to gpuaas_auth;
+grant update (name) on organizations to gpuaas_tenant;
 grant update (name) on projects to gpuaas_tenant;
 grant update (name, client_id, sealed_client_secret, cli_client_id, newcomers_project_id, enabled) on identity_providers to gpuaas_tenant;
 grant update (name, description) on teams to gpuaas_tenant;
@@ -1546,8 +1648,10 @@ grant update (released_at) on allocation_resource_claims to gpuaas_worker;
 grant update (response_status, response_body, response_location) on idempotency_keys to gpuaas_operator;
 grant update (response_status, response_body, response_location) on idempotency_keys to gpuaas_tenant;
 grant update (revoked_at) on api_keys to gpuaas_tenant;
+grant update (revoked_at) on invitations to gpuaas_tenant;
 grant update (revoked_at) on node_certificates to gpuaas_operator;
 grant update (revoked_at) on node_enrolments to gpuaas_operator;
+grant update (revoked_at, last_used_at) on api_keys to gpuaas_auth;
 grant update (state) on node_resource_slots to gpuaas_placement;
 grant update (state, disabled_at) on organization_members to gpuaas_tenant;
 grant update (state, gpu_model, gpu_pci_address, fabric_vf_pci_address, nvme_serial, nvme_device, management_mac, private_ip, ovs_port, numa_node, pcie_root, vcpu, memory_gib, capacity_metadata, health_state, health_detail, approved_at, desired_state, device_fault) on node_resource_slots to gpuaas_operator;

@@ -67,6 +67,20 @@ export const policies = {
     },
     "guard_rail": "at_most"
   },
+  "auth.service_account_token_overlap_seconds": {
+    "type": "duration",
+    "default": 600,
+    "minimum": 0,
+    "maximum": 86400,
+    "unit": "s",
+    "doc": "How long the tokens before a rotation still work, if they live so long.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "tenant_policy.manage",
+      "project": "tenant_policy.manage"
+    },
+    "guard_rail": "at_most"
+  },
   "auth.api_key_max_lifetime_seconds": {
     "type": "duration",
     "default": 31536000,
@@ -473,6 +487,7 @@ export interface PolicyValues {
   'auth.clock_skew_seconds': number;
   'auth.allow_private_issuers': boolean;
   'auth.service_account_token_ttl_seconds': number;
+  'auth.service_account_token_overlap_seconds': number;
   'auth.api_key_max_lifetime_seconds': number;
   'auth.invitation_ttl_seconds': number;
   'fleet.enrolment_token_ttl_seconds': number;

@@ -200,6 +200,94 @@ export const problems = {
     "status": 422,
     "title": "The adjustment cannot be posted"
   },
+  "exceeds_own_rights": {
+    "status": 403,
+    "title": "Nobody grants more rights than they hold"
+  },
+  "last_tenant_admin": {
+    "status": 409,
+    "title": "The organization would be left without an admin"
+  },
+  "organization_not_empty": {
+    "status": 409,
+    "title": "The organization still owns live resources"
+  },
+  "project_not_empty": {
+    "status": 409,
+    "title": "The project still owns live resources"
+  },
+  "name_taken": {
+    "status": 409,
+    "title": "There is one with this name already"
+  },
+  "permission_unknown": {
+    "status": 422,
+    "title": "There is no such permission"
+  },
+  "permission_group_unknown": {
+    "status": 422,
+    "title": "There is no such permission group"
+  },
+  "permission_group_scope_refused": {
+    "status": 422,
+    "title": "The permission group cannot be bound at this scope"
+  },
+  "holder_unknown": {
+    "status": 422,
+    "title": "There is no such user, team or service account here"
+  },
+  "binding_exists": {
+    "status": 409,
+    "title": "The permission group is already bound so"
+  },
+  "member_unknown": {
+    "status": 422,
+    "title": "There is no such active member"
+  },
+  "invitation_not_usable": {
+    "status": 409,
+    "title": "The invitation is unknown, used, expired or revoked"
+  },
+  "invitation_email_mismatch": {
+    "status": 409,
+    "title": "The invitation is for another address"
+  },
+  "invitation_pending": {
+    "status": 409,
+    "title": "The address has a pending invitation already"
+  },
+  "already_member": {
+    "status": 409,
+    "title": "The person is a member already"
+  },
+  "users_only": {
+    "status": 403,
+    "title": "A service account has nothing of its own"
+  },
+  "api_key_lifetime_refused": {
+    "status": 422,
+    "title": "The key would live too long or has ended already"
+  },
+  "api_key_organization_required": {
+    "status": 422,
+    "title": "The key must name its organization"
+  },
+  "service_account_disabled": {
+    "status": 409,
+    "title": "The service account is disabled"
+  },
+  "ssh_key_invalid": {
+    "status": 422,
+    "title": "The text is not a public key that can be used"
+  },
+  "ssh_key_exists": {
+    "status": 409,
+    "title": "The key was added before"
+  },
+  "ssh_key_unknown": {
+    "status": 422,
+    "title": "There is no such SSH key for this launch"
+  },
   "internal_error": {
     "status": 500,
     "title": "Something went wrong on our side"

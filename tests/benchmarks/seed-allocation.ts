@@ -3,7 +3,10 @@ import type { Db } from '@gpuaas/control-plane/platform/db/database';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 
 /** An allocation to read; nothing runs behind it. */
-export async function seedAllocation(db: Db, person: SeededPerson): Promise<string> {
+export async function seedAllocation(
+  db: Db,
+  person: Pick<SeededPerson, 'email' | 'organizationId' | 'projectId'>,
+): Promise<string> {
   const user = await db
     .selectFrom('users')
     .select('id')

@@ -8,6 +8,7 @@ import { seedAllocation } from '../benchmarks/seed-allocation.ts';
 import type { TestApi } from '../harness/api.ts';
 import { blockSlot } from '../harness/blocked-slot.ts';
 import { addDiscovery, addNode, approveAll, candidate } from '../harness/fleet.ts';
+import { seedTenancy } from './known-tenancy.ts';
 
 export type KnownValues = Record<string, unknown[]>;
 
@@ -16,6 +17,9 @@ const HOSTNAME = 'fuzz-enrolled';
 
 /** Operations that no request alone can bring to succeed here. */
 export const CANNOT_SUCCEED: Record<string, string> = {
+  deleteOrganization: 'would take the tenant from the callers; the tenancy tests delete one',
+  deleteProject: 'the callers’ project owns something; the tenancy tests delete one',
+  leaveOrganization: 'would end the key it is called with; the tenancy tests leave one',
   finishLogin: 'needs a sign-in that was begun with an identity provider',
   finishTenantLogin: 'needs a sign-in that was begun with an identity provider',
   verifyIdentityProviderDomain: 'needs a record in DNS; the tests of tenant sign-in have one',
@@ -30,13 +34,14 @@ export async function seedKnownResources(
   const nodeId = await seedNode(api);
   const webhook = await seedWebhook(api);
   const slotHost = await seedSlots(api);
+  const tenancy = await seedTenancy(api);
   const values: KnownValues = {
     ...(await seedIdentityProvider(api, 'known')),
     issuer: ['https://sign-in.example.com/fuzz'],
     newcomers_project_id: [projectId],
     session_id: await seedSessions(api),
+    ...tenancy.values,
     project_id: [projectId],
-    organization_id: [api.people['admin']!.organizationId],
     amount: [{ currency: 'USD', micros: 5_000_000 }],
     corrects_entry_id: [await seedLedgerEntry(api)],
     node_id: [nodeId],
@@ -68,6 +73,7 @@ export async function seedKnownResources(
   };
   // What ends a resource gets one of its own, so that the others still find theirs.
   const own: Record<string, KnownValues> = {
+    ...tenancy.own,
     deleteWebhook: await seedWebhook(api),
     deleteIdentityProvider: await seedIdentityProvider(api, 'ending'),
     deleteIdentityProviderDomain: await seedIdentityProvider(api, 'shrinking'),

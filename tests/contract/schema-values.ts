@@ -59,6 +59,7 @@ function valuesOfType(type: string, schema: Schema, resolve: Resolve): fc.Arbitr
 function texts(schema: Schema): fc.Arbitrary<string> {
   if (schema.format === 'uuid') return fc.uuid();
   if (schema.format === 'date-time') return instants();
+  if (schema.format === 'email') return fc.emailAddress();
   if (schema.format === 'uri') return fc.webUrl();
   const { minLength = 0, maxLength = 100 } = schema;
   const fits = (text: string): boolean => text.length >= minLength && text.length <= maxLength;

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import cookie from '@fastify/cookie';
 import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
 import type { FastifyInstance } from 'fastify';
+import { ownedAllocations } from '../domains/allocations/owned-allocations.ts';
 import { allocationRoutes } from '../domains/allocations/routes.ts';
 import { billingRoutes } from '../domains/billing/routes.ts';
 import { catalogRoutes } from '../domains/catalog/routes.ts';
@@ -14,11 +15,13 @@ import { incidentRoutes } from '../domains/incidents/routes.ts';
 import { identityProviderRoutes } from '../domains/sign-in/identity-provider-routes.ts';
 import { domainProver } from '../domains/sign-in/prove-domain.ts';
 import { signInRoutes } from '../domains/sign-in/routes.ts';
+import { accessRoutes } from '../domains/tenancy/access-routes.ts';
 import { tenancyRoutes } from '../domains/tenancy/routes.ts';
 import { signIn } from '../domains/tenancy/sign-in.ts';
 import { terminalRoutes } from '../domains/terminal/routes.ts';
 import { TerminalGateway } from '../domains/terminal/terminal-gateway.ts';
 import { TunnelHub } from '../domains/terminal/tunnel-hub.ts';
+import { ownedWebhooks } from '../domains/webhooks/owned-webhooks.ts';
 import { webhookRoutes } from '../domains/webhooks/routes.ts';
 import { authenticate } from '../platform/auth/authenticate.ts';
 import type { Caller } from '../platform/auth/caller.ts';
@@ -144,6 +147,7 @@ export async function createApi(
       proveDomain: domainProver(options.dnsServers ?? []),
     }),
     ...billingRoutes(services),
+    ...accessRoutes(services, { publicUrl: options.publicUrl, owners: [ownedAllocations, ownedWebhooks] }),
     ...catalogRoutes(services),
     ...allocationRoutes(services),
     ...terminalRoutes(services),

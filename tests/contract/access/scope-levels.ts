@@ -1,6 +1,9 @@
 /** Where the permission of an operation is checked, by its `x-scope`: what the operation is about, or where it is said. */
 export const scopeLevels: Record<string, 'project' | 'tenant' | 'any project'> = {
   allocation: 'project',
+  project: 'project',
+  'service-account': 'project',
+  'ssh-key': 'project',
   webhook: 'project',
   'project-query': 'project',
   'project-body': 'project',
@@ -8,4 +11,5 @@ export const scopeLevels: Record<string, 'project' | 'tenant' | 'any project'> =
   identity_provider: 'tenant',
   'organization-query': 'tenant',
   'organization-body': 'tenant',
+  'any-project': 'any project',
 };

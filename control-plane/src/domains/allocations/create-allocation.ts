@@ -5,6 +5,7 @@ import { withRole } from '../../platform/db/scope.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
 import { quoteSlice } from '../catalog/quote.ts';
+import { keysForLaunch } from '../tenancy/ssh-keys/keys-for-launch.ts';
 import { slotBundles } from '../fleet/slot-bundles.ts';
 import { emitSlotsChanged, moveSlots } from '../fleet/slot-states.ts';
 import { emitAllocation } from './allocation-events.ts';
@@ -25,6 +26,7 @@ export async function createAllocation(
   correlationId: string,
 ): Promise<AllocationRow> {
   const project = await findProject(tx, caller, 'allocation.create', request.project_id);
+  const sshKeys = await keysForLaunch(tx, caller, project.id, request.ssh_key_ids ?? []);
   const offer = await quoteSlice(tx, {
     sku: request.sku,
     gpuCount: request.gpu_count,
@@ -57,6 +59,7 @@ export async function createAllocation(
       price_id: offer.priceId,
       created_by: caller.id,
       owner_user_id: caller.userId,
+      ssh_authorized_keys: sshKeys,
       correlation_id: correlationId,
     })
     .returningAll()

@@ -86,7 +86,7 @@ async function provisionTask(services: Services, allocationId: string) {
       vcpu: sku.vcpu_per_gpu * allocation.gpu_count,
       memory_gib: sku.memory_gib_per_gpu * allocation.gpu_count,
       username: GUEST_USER,
-      ssh_authorized_keys: [await accessPublicKey(db, allocationId)],
+      ssh_authorized_keys: [await accessPublicKey(db, allocationId), ...allocation.ssh_authorized_keys],
     },
     correlationId: allocation.correlation_id,
     allocationId,

@@ -5,6 +5,7 @@ import { recordAudit } from '../../platform/audit/record.ts';
 import { inScope } from '../../platform/db/scope.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
+import { takeInvitation } from '../tenancy/invitations/invitation-link.ts';
 import { signIn } from '../tenancy/sign-in.ts';
 
 export interface LoginAttempt {
@@ -21,9 +22,10 @@ export async function finishLogin(
   login: () => Promise<FinishedLogin>,
 ): Promise<{ session: { secret: string; expiresAt: Date }; returnTo: string }> {
   try {
-    const { identity, idToken, returnTo } = await login();
+    const { identity, idToken, ...finished } = await login();
+    const { token, returnTo } = takeInvitation(finished.returnTo);
     const session = await inScope(services.db, { role: 'gpuaas_auth' }, async (tx) => {
-      const userId = await signIn(tx, identity);
+      const userId = await signIn(tx, identity, token);
       if (attempt.formerSession) await endSession(tx, services.sealer, hashSecret(attempt.formerSession));
       const made = await createSession(tx, services, {
         userId,

@@ -2,7 +2,7 @@ import { permissionGroups, type PermissionGroup } from '@gpuaas/contracts/genera
 import { hashSecret, newSecret, secretPrefix } from '../../platform/auth/secrets.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { newId } from '../../platform/ids.ts';
-import { addMember, DEFAULT_PROJECT } from './create-organization.ts';
+import { addMember, DEFAULT_PROJECT } from './organizations/create-organization.ts';
 
 export interface DemoPerson {
   key: string;

@@ -1,19 +1,37 @@
 import type { Identity, Tenant } from '../../platform/auth/identity.ts';
+import { systemClock } from '../../platform/clock.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import { newId } from '../../platform/ids.ts';
-import { addMember, createOrganization } from './create-organization.ts';
+import { acceptInvitation } from './invitations/accept-invitation.ts';
+import { addMember, createOrganization } from './organizations/create-organization.ts';
 
 /**
- * The user behind an identity. Somebody new gets an organization with a default project of their own, or joins the
- * tenant whose provider vouches for them.
+ * The user behind an identity. Somebody new joins the tenant whose provider vouches for them, or by the invitation they
+ * bring, or gets an organization with a default project of their own.
  */
-export async function signIn(tx: Tx, person: Identity): Promise<string> {
+export async function signIn(tx: Tx, person: Identity, invitation: string | null = null): Promise<string> {
   const { userId, isNew } = await findOrCreateUser(tx, person);
-  if (person.tenant) await joinTenant(tx, userId, person.tenant);
-  else if (isNew)
+  if (person.tenant) {
+    await joinTenant(tx, userId, person.tenant);
+    return userId;
+  }
+  const joined = invitation !== null && (await join(tx, { userId, email: person.email }, invitation));
+  if (isNew && !joined) {
     await createOrganization(tx, { name: `${person.name}'s organization`.slice(0, 200), ownerId: userId });
+  }
   return userId;
+}
+
+/** An invitation that cannot be used must not keep anybody from signing in. */
+async function join(tx: Tx, person: { userId: string; email: string }, invitation: string): Promise<boolean> {
+  try {
+    await acceptInvitation(tx, person, invitation, systemClock.now());
+    return true;
+  } catch (error) {
+    if (error instanceof Problem) return false;
+    throw error;
+  }
 }
 
 async function findOrCreateUser(

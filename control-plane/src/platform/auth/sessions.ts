@@ -73,3 +73,8 @@ export async function endSession(tx: Tx, sealer: Sealer, idHash: Buffer): Promis
   const idToken = row.sealed_id_token && sealer.open(row.sealed_id_token, idTokenContext(row.id));
   return { id: row.id, issuer: row.issuer, idToken };
 }
+
+/** Ends every session of the people. */
+export async function endSessionsOf(tx: Tx, userIds: readonly string[]): Promise<void> {
+  if (userIds.length > 0) await tx.deleteFrom('sessions').where('user_id', 'in', userIds).execute();
+}

@@ -50,6 +50,12 @@ export async function withRole<T>(tx: Tx, role: DatabaseRole, work: (tx: Tx) => 
   return result;
 }
 
+/** Lets the rest of the transaction see a tenant that its caller has just made or joined. */
+export async function widenScope(tx: Tx, organizationId: string): Promise<void> {
+  await sql`select set_config('app.organization_ids',
+    (scope_organizations() || ${organizationId}::uuid)::text, true)`.execute(tx);
+}
+
 /** The same database for a part of the platform that always acts under one role. */
 export function actingAs<S extends { db: Db; database: Database }>(services: S, role: DatabaseRole): S {
   const db = openScope(services.db, { role });

@@ -84,6 +84,7 @@ export interface Allocations {
   release_requested_at: Timestamp | null;
   released_at: Timestamp | null;
   sku: string;
+  ssh_authorized_keys: Generated<string[]>;
   state: string;
   state_changed_at: Generated<Timestamp>;
 }
@@ -178,6 +179,20 @@ export interface EventConsumers {
   runner: string | null;
 }
 
+export interface HandedOverResources {
+  handed_over_at: Generated<Timestamp>;
+  id: string;
+  name: string;
+  organization_id: string;
+  project_id: string;
+  reason: string;
+  resource_id: string;
+  resource_name: string;
+  resource_type: string;
+  user_email: string;
+  user_id: string;
+}
+
 export interface HandledEvents {
   consumer: string;
   event_id: string;
@@ -245,6 +260,22 @@ export interface Incidents {
   target_id: string;
   target_type: string;
   type: string;
+}
+
+export interface Invitations {
+  accepted_at: Timestamp | null;
+  accepted_by: string | null;
+  created_at: Generated<Timestamp>;
+  email: string;
+  expires_at: Timestamp;
+  id: string;
+  invited_by: string;
+  organization_id: string;
+  permission_group: string | null;
+  permission_group_id: string | null;
+  project_id: string | null;
+  revoked_at: Timestamp | null;
+  token_hash: Buffer;
 }
 
 export interface LedgerEntries {
@@ -415,6 +446,7 @@ export interface OrganizationMembers {
 
 export interface Organizations {
   created_at: Generated<Timestamp>;
+  deleted_at: Timestamp | null;
   id: string;
   name: string;
 }
@@ -494,6 +526,7 @@ export interface PolicyValues {
 
 export interface Projects {
   created_at: Generated<Timestamp>;
+  deleted_at: Timestamp | null;
   id: string;
   name: string;
   organization_id: string;
@@ -562,6 +595,18 @@ export interface SkuPrices {
   per_gpu_hour_micros: bigint;
   region: string;
   sku: string;
+}
+
+export interface SshKeys {
+  created_at: Generated<Timestamp>;
+  fingerprint: string;
+  id: string;
+  name: string;
+  organization_id: string | null;
+  project_id: string | null;
+  public_key: string;
+  type: string;
+  user_id: string | null;
 }
 
 export interface TeamMembers {
@@ -706,12 +751,14 @@ export interface DB {
   audit_segments: AuditSegments;
   claim_cells: ClaimCells;
   event_consumers: EventConsumers;
+  handed_over_resources: HandedOverResources;
   handled_events: HandledEvents;
   idempotency_keys: IdempotencyKeys;
   identity_provider_domains: IdentityProviderDomains;
   identity_providers: IdentityProviders;
   images: Images;
   incidents: Incidents;
+  invitations: Invitations;
   ledger_entries: LedgerEntries;
   ledger_transactions: LedgerTransactions;
   maintenance_windows: MaintenanceWindows;
@@ -739,6 +786,7 @@ export interface DB {
   sessions: Sessions;
   sku_catalog: SkuCatalog;
   sku_prices: SkuPrices;
+  ssh_keys: SshKeys;
   team_members: TeamMembers;
   teams: Teams;
   terminal_tokens: TerminalTokens;

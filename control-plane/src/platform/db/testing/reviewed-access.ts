@@ -12,13 +12,14 @@ export const rolesWithoutRowSecurity: Record<string, string> = {
 /** `table: policy: role`, for policies that hold for every row. */
 export const policiesForEveryRow: Record<string, string> = {
   'organizations: every: gpuaas_operator': 'operators look after all tenants',
-  'organizations: sign_up: gpuaas_auth':
-    'somebody new gets an organization; reading it back is a tenant matter',
+  'organizations: opening: gpuaas_auth':
+    'makes a tenant for somebody who is in none, and closes one; sees nothing but the id',
   'projects: every: gpuaas_operator': 'operators look after all tenants',
-  'projects: sign_up: gpuaas_auth': 'somebody new gets a first project',
+  'projects: opening: gpuaas_auth': 'makes the first project of a tenant, and closes one; sees only the id',
   'permission_bindings: every: gpuaas_auth': 'rights are looked up before it is known whose request it is',
   'organization_members: every: gpuaas_auth':
     'memberships are looked up before it is known whose request it is, and made at sign-up',
+  'invitations: every: gpuaas_auth': 'whoever accepts one does not belong to the tenant yet',
   'team_members: every: gpuaas_auth': 'rights are looked up before it is known whose request it is',
   'permission_groups: every: gpuaas_auth': 'rights are looked up before it is known whose request it is',
   'service_accounts: every: gpuaas_auth': 'a token is looked up before it is known whose request it is',

@@ -44,6 +44,15 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
   );
   await sql`insert into api_keys (id, user_id, organization_id, name, prefix, secret_hash)
     values (${newId()}, ${user}, ${organization}, 'k', 'p', ${secret})`.execute(db);
+  await sql`insert into invitations (id, organization_id, email, token_hash, permission_group, invited_by, expires_at)
+    values (${newId()}, ${organization}, 'a@b', ${secret}, 'regular_user', ${user}, now())`.execute(db);
+  await sql`insert into ssh_keys (id, organization_id, project_id, name, type, public_key, fingerprint)
+    values (${newId()}, ${organization}, ${project}, 'k', 't', 'p', 'f')`.execute(db);
+  await sql`insert into handed_over_resources (id, organization_id, project_id, user_id, user_email, reason,
+      resource_type, resource_id, resource_name, name)
+    values (${newId()}, ${organization}, ${project}, ${user}, 'e', 'left', 't', ${newId()}, 'r', 'n')`.execute(
+    db,
+  );
   await sql`insert into permission_bindings (id, user_id, permission_group, scope, organization_id)
     values (${newId()}, ${user}, 'tenant_admin', 'tenant', ${organization})`.execute(db);
   await sql`insert into node_resource_slots (id, node_id, slot_index, state, gpu_model, gpu_pci_address,

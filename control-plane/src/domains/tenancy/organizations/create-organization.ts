@@ -1,5 +1,5 @@
-import type { Tx } from '../../platform/db/database.ts';
-import { newId } from '../../platform/ids.ts';
+import type { Tx } from '../../../platform/db/database.ts';
+import { newId } from '../../../platform/ids.ts';
 
 export const DEFAULT_PROJECT = 'default';
 

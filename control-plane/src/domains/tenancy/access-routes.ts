@@ -1,0 +1,33 @@
+import type { Services } from '../../platform/services.ts';
+import { apiKeyRoutes } from './api-keys/routes.ts';
+import { invitationRoutes } from './invitations/routes.ts';
+import { memberRoutes } from './members/routes.ts';
+import { organizationRoutes } from './organizations/routes.ts';
+import type { ResourceOwner } from './owned-resources.ts';
+import { permissionBindingRoutes } from './permission-bindings/routes.ts';
+import { permissionGroupRoutes } from './permission-groups/routes.ts';
+import { projectRoutes } from './projects/routes.ts';
+import { ownedServiceAccounts } from './service-accounts/owned-service-accounts.ts';
+import { serviceAccountRoutes } from './service-accounts/routes.ts';
+import { sshKeyRoutes } from './ssh-keys/routes.ts';
+import { teamRoutes } from './teams/routes.ts';
+
+/** Tenants, their people and the keys of both. `owners` are the other domains with resources of projects. */
+export function accessRoutes(
+  services: Services,
+  options: { publicUrl: string; owners: readonly ResourceOwner[] },
+) {
+  const owners = [...options.owners, ownedServiceAccounts];
+  return {
+    ...organizationRoutes(owners),
+    ...projectRoutes(owners),
+    ...memberRoutes(owners),
+    ...invitationRoutes(services, options.publicUrl),
+    ...teamRoutes(),
+    ...permissionGroupRoutes(),
+    ...permissionBindingRoutes(),
+    ...serviceAccountRoutes(services),
+    ...apiKeyRoutes(services),
+    ...sshKeyRoutes(),
+  };
+}

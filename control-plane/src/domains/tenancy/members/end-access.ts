@@ -1,0 +1,95 @@
+import { systemClock } from '../../../platform/clock.ts';
+import { endSessionsOf } from '../../../platform/auth/sessions.ts';
+import type { Tx } from '../../../platform/db/database.ts';
+import { withRole } from '../../../platform/db/scope.ts';
+import { newId } from '../../../platform/ids.ts';
+import { requireAdminLeft } from '../keep-an-admin.ts';
+import type { OwnedResource, ResourceOwner } from '../owned-resources.ts';
+import type { MemberRow } from './find-member.ts';
+
+export type DepartureReason = 'left' | 'removed' | 'disabled';
+
+/**
+ * What follows when somebody's membership has just ended or been disabled: the tenant still has an admin, their keys
+ * are dead, what they own is the projects', and without a tenant left their sessions are over.
+ */
+export async function endAccess(
+  tx: Tx,
+  owners: readonly ResourceOwner[],
+  member: MemberRow,
+  reason: DepartureReason,
+): Promise<void> {
+  await requireAdminLeft(tx, member.organization_id);
+  await tx
+    .updateTable('api_keys')
+    .set({ revoked_at: systemClock.now() })
+    .where('user_id', '=', member.user_id)
+    .where('organization_id', '=', member.organization_id)
+    .where('revoked_at', 'is', null)
+    .execute();
+  for (const owner of owners) {
+    const resources = await owner.handOver(tx, member.organization_id, member.user_id);
+    await recordHandover(tx, member, reason, resources);
+  }
+  await endOrphanedSessions(tx, [member.user_id]);
+}
+
+async function recordHandover(
+  tx: Tx,
+  member: MemberRow,
+  reason: DepartureReason,
+  resources: readonly OwnedResource[],
+): Promise<void> {
+  if (resources.length === 0) return;
+  await tx
+    .insertInto('handed_over_resources')
+    .values(
+      resources.map((resource) => ({
+        id: newId(),
+        organization_id: member.organization_id,
+        user_id: member.user_id,
+        user_email: member.email,
+        reason,
+        ...resource,
+      })),
+    )
+    .execute();
+}
+
+/** Ends the sessions of those who are active in no tenant and nothing on the platform. */
+export async function endOrphanedSessions(tx: Tx, userIds: readonly string[]): Promise<void> {
+  if (userIds.length === 0) return;
+  await withRole(tx, 'gpuaas_auth', async () => {
+    const orphaned = await tx
+      .selectFrom('users as u')
+      .select('u.id')
+      .where('u.id', 'in', userIds)
+      .where((e) =>
+        e.not(
+          e.exists(
+            e
+              .selectFrom('organization_members as m')
+              .select('m.id')
+              .whereRef('m.user_id', '=', 'u.id')
+              .where('m.state', '=', 'active'),
+          ),
+        ),
+      )
+      .where((e) =>
+        e.not(
+          e.exists(
+            e
+              .selectFrom('permission_bindings as b')
+              .select('b.id')
+              .whereRef('b.user_id', '=', 'u.id')
+              .where('b.scope', '=', 'platform'),
+          ),
+        ),
+      )
+      .execute();
+    await endSessionsOf(
+      tx,
+      orphaned.map((user) => user.id),
+    );
+  });
+}

@@ -1,0 +1,41 @@
+import type { Selectable } from 'kysely';
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import type { Permission } from '@gpuaas/contracts/generated/permissions.ts';
+import { authorize, type Caller } from '../../../platform/auth/caller.ts';
+import type { Tx } from '../../../platform/db/database.ts';
+import type { Projects } from '../../../platform/db/generated/schema.ts';
+import { notFound } from '../../../platform/http/problem.ts';
+import { projectResourceName } from '../../../platform/ids.ts';
+
+export type ProjectRow = Pick<Selectable<Projects>, 'id' | 'organization_id' | 'name' | 'created_at'>;
+
+export const PROJECT_COLUMNS = ['id', 'organization_id', 'name', 'created_at'] as const;
+
+/** A project in which the caller holds the permission; anything else looks like a missing one. */
+export async function findProject(
+  tx: Tx,
+  caller: Caller,
+  permission: Permission,
+  projectId: string,
+  options: { lock?: boolean } = {},
+): Promise<ProjectRow> {
+  const row = await tx
+    .selectFrom('projects')
+    .select(PROJECT_COLUMNS)
+    .where('id', '=', projectId)
+    .$if(options.lock ?? false, (q) => q.forUpdate())
+    .executeTakeFirst();
+  if (!row) throw notFound();
+  authorize(caller, permission, { kind: 'project', organizationId: row.organization_id, projectId });
+  return row;
+}
+
+export function describeProject(row: ProjectRow): components['schemas']['Project'] {
+  return {
+    id: row.id,
+    resource_name: projectResourceName(row.organization_id, row.id, 'project', row.id),
+    organization_id: row.organization_id,
+    name: row.name,
+    created_at: row.created_at.toISOString(),
+  };
+}
