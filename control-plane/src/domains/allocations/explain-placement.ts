@@ -7,7 +7,7 @@ import type { Services } from '../../platform/services.ts';
 import { priceSlice } from '../catalog/quote.ts';
 import { placementCandidates, type FleetNode } from '../fleet/placement-candidates.ts';
 import type { PlacementRequest } from '../placement/candidate.ts';
-import { countRejections } from '../placement/explain-refusal.ts';
+import { countRejections, eachAlone } from '../placement/explain-refusal.ts';
 import { nearestNodes } from '../placement/nearest-nodes.ts';
 import { place } from '../placement/place.ts';
 import { describeRejections, expectedTime } from './describe-placement.ts';
@@ -37,12 +37,7 @@ export async function explainPlacement(
   return {
     fits: placement.fits,
     requested,
-    reasons: describeRejections(
-      countRejections(
-        request,
-        nodes.map((node) => ({ node, nodes: 1 })),
-      ),
-    ),
+    reasons: describeRejections(countRejections(request, eachAlone(nodes))),
     nearest: nearest && { capacity_shape: nearest.shape, gpu_count: nearest.gpus },
     expected_at: expectedTime(placement.fits ? request.now : placement.expectedAt),
     price: {

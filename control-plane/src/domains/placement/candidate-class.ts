@@ -26,6 +26,10 @@ export class CandidateClass {
     return this.#members.length;
   }
 
+  get members(): readonly Candidate[] {
+    return this.#members;
+  }
+
   get first(): Candidate {
     return this.#members[0]!;
   }

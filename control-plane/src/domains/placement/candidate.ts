@@ -1,5 +1,5 @@
 import { layoutOf, roomOf, type Layout, type Room } from './layout.ts';
-import { countOf, MAX_SLOTS, maskOf, type SlotMask } from './slot-mask.ts';
+import { MAX_SLOTS, maskOf, type SlotMask } from './slot-mask.ts';
 import { isComplete, isHealthy, type SlotFacts } from './slot-rules.ts';
 
 export type CapacityShape = 'baremetal' | 'gpu_slice';
@@ -48,6 +48,8 @@ export interface Candidate extends NodeFacts {
   leases: readonly Lease[];
   /** When its last lease ends; `OPEN_ENDED` if one has no end, minus infinity without leases. */
   busyUntil: number;
+  /** When its first lease ends; infinity if no end is known. */
+  nextEnd: number;
 }
 
 /** A candidate from the rows of a node's approved slots. */
@@ -77,16 +79,13 @@ export function candidate(
   slots: { available: SlotMask; complete: SlotMask; free: SlotMask },
 ): Candidate {
   const busyUntil = leases.reduce((latest, lease) => Math.max(latest, lease.endsAt), -Infinity);
-  return { ...facts, ...slots, layout, leases, busyUntil, room: roomOf(layout, slots.free) };
+  const nextEnd = leases.reduce((soonest, lease) => Math.min(soonest, lease.endsAt), Infinity);
+  return { ...facts, ...slots, layout, leases, busyUntil, nextEnd, room: roomOf(layout, slots.free) };
 }
 
 /** Slots that the request takes on a node: a whole node is all of them. */
 export function slotsWanted(request: PlacementRequest, node: Candidate): number {
   return request.shape === 'baremetal' ? node.layout.size : request.gpus;
-}
-
-export function isWhole(node: Candidate, slots: SlotMask): boolean {
-  return countOf(slots) === node.layout.size;
 }
 
 function slotsMask(slots: readonly SlotFacts[]): SlotMask {

@@ -3,10 +3,12 @@ import { expectedAt } from './expected-at.ts';
 import { filters } from './filters/all.ts';
 import { rejectionOf } from './rank.ts';
 
-/** Nodes that no filter can tell apart. */
-export interface CandidateGroup {
-  node: Candidate;
-  nodes: number;
+/** Nodes that no filter can tell apart; never empty. */
+export type CandidateGroup = readonly Candidate[];
+
+/** Every node by itself, where nothing has sorted them. */
+export function eachAlone(nodes: readonly Candidate[]): CandidateGroup[] {
+  return nodes.map((node) => [node]);
 }
 
 export interface Rejection {
@@ -30,13 +32,12 @@ export interface Refusal {
 export function explainRefusal(
   request: PlacementRequest,
   groups: readonly CandidateGroup[],
-  nodes: Iterable<Candidate>,
   counts: readonly number[],
 ): Refusal {
   return {
     rejections: countRejections(request, groups),
     nearest: nearestFit(request, groups, counts),
-    expectedAt: expectedAt(request, nodes),
+    expectedAt: expectedAt(request, groups),
   };
 }
 
@@ -48,10 +49,10 @@ export function countRejections(request: PlacementRequest, groups: readonly Cand
     nodes: 0,
     nodesOtherwiseFitting: 0,
   }));
-  for (const { node, nodes } of groups) {
-    const against = rejections.filter((_, position) => !filters[position]!.keeps(request, node));
-    if (against[0]) against[0].nodes += nodes;
-    if (against.length === 1) against[0]!.nodesOtherwiseFitting += nodes;
+  for (const group of groups) {
+    const against = rejections.filter((_, position) => !filters[position]!.keeps(request, group[0]!));
+    if (against[0]) against[0].nodes += group.length;
+    if (against.length === 1) against[0]!.nodesOtherwiseFitting += group.length;
   }
   return rejections.filter(({ nodes }) => nodes > 0);
 }
@@ -67,7 +68,7 @@ function nearestFit(
     .toSorted((a, b) => b - a);
   for (const gpus of smaller) {
     const slice: PlacementRequest = { ...request, shape: 'gpu_slice', gpus };
-    if (groups.some(({ node }) => rejectionOf(slice, node) === null)) return { shape: 'gpu_slice', gpus };
+    if (groups.some(([node]) => rejectionOf(slice, node!) === null)) return { shape: 'gpu_slice', gpus };
   }
   return null;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { OPEN_ENDED, type Candidate } from './candidate.ts';
+import { candidate, OPEN_ENDED, type Candidate } from './candidate.ts';
 import { filters } from './filters/all.ts';
 import { place } from './place.ts';
 import { PlacementIndex } from './placement-index.ts';
@@ -143,3 +143,43 @@ function leaseEndsSeen(one: Candidate, by: number): Candidate {
     free: one.free | freed,
   };
 }
+
+/** How each obstacle goes away. */
+const repairs: Record<string, (one: Candidate) => Candidate> = {
+  region: (one) => ({ ...one, region: 'me-1' }),
+  gpu_model: (one) => ({ ...one, gpuModel: 'H200' }),
+  node_mode: (one) => ({ ...one, serves: ['gpu_slice', 'baremetal'] }),
+  connected: (one) => ({ ...one, connected: true }),
+  not_draining: (one) => ({ ...one, draining: false }),
+  not_cordoned: (one) => ({ ...one, cordoned: false }),
+  enough_free_slots: (one) => withFree(one, one.layout.all),
+  complete_slots: (one) => withFree(one, one.available),
+  healthy_slots: (one) => withFree(one, one.complete),
+};
+
+function withFree(one: Candidate, free: number): Candidate {
+  return candidate(one, one.layout, one.leases, {
+    available: one.available | free,
+    complete: one.complete | free,
+    free,
+  });
+}
+
+describe('a reason that is the only one', () => {
+  it('lets the request through once it is removed', () => {
+    fc.assert(
+      fc.property(anyFleet, anyRequest, (nodes, asked) => {
+        const placement = place(asked, nodes, COUNTS);
+        if (placement.fits) return;
+        for (const { filter, nodesOtherwiseFitting } of placement.rejections) {
+          const repair = repairs[filter];
+          // The size of a node is what it is.
+          if (!repair) expect(filter).toBe('node_size');
+          if (!repair || nodesOtherwiseFitting === 0) continue;
+          expect(place(asked, nodes.map(repair), COUNTS).fits).toBe(true);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,6 +1,6 @@
 import { slotsWanted, type Candidate, type PlacementRequest } from './candidate.ts';
 import { chooseSlots } from './choose-slots.ts';
-import { explainRefusal, type Refusal } from './explain-refusal.ts';
+import { eachAlone, explainRefusal, type Refusal } from './explain-refusal.ts';
 import { PlacementIndex } from './placement-index.ts';
 import { bestOf } from './rank.ts';
 import type { SlotMask } from './slot-mask.ts';
@@ -20,6 +20,6 @@ export function place(
   const node = indexed ? nodes.best(request) : bestOf(request, nodes);
   if (node)
     return { fits: true, node, slots: chooseSlots(node.layout, node.free, slotsWanted(request, node)) };
-  const groups = indexed ? [...nodes.groups()] : nodes.map((one) => ({ node: one, nodes: 1 }));
-  return { fits: false, ...explainRefusal(request, groups, indexed ? nodes.nodes() : nodes, counts) };
+  const groups = indexed ? nodes.groups() : eachAlone(nodes);
+  return { fits: false, ...explainRefusal(request, groups, counts) };
 }

@@ -1,7 +1,7 @@
 import type { Candidate, PlacementRequest } from './candidate.ts';
 import { CandidateClass, classKey } from './candidate-class.ts';
 import type { CandidateGroup } from './explain-refusal.ts';
-import { bestOf } from './rank.ts';
+import { compare, rejectionOf } from './rank.ts';
 
 /**
  * Nodes kept so that the best one is found without looking at each: those that filters and scores cannot tell apart,
@@ -18,10 +18,6 @@ export class PlacementIndex {
 
   get(nodeId: string): Candidate | undefined {
     return this.#nodes.get(nodeId)?.node;
-  }
-
-  nodes(): Candidate[] {
-    return Array.from(this.#nodes.values(), ({ node }) => node);
   }
 
   /** Adds the node, or replaces what was known of it. */
@@ -44,15 +40,17 @@ export class PlacementIndex {
 
   /** The node that serves the request best, or null if none can. */
   best(request: PlacementRequest): Candidate | null {
-    return bestOf(request, this.#champions(request));
+    let best: Candidate | null = null;
+    for (const home of this.#classes.values()) {
+      if (rejectionOf(request, home.first) !== null) continue;
+      const champion = home.bestFor(request);
+      if (best === null || compare(request, champion, best) < 0) best = champion;
+    }
+    return best;
   }
 
-  /** One node of each class and how many it stands for, for questions that do not hang on when they come free. */
-  *groups(): Iterable<CandidateGroup> {
-    for (const home of this.#classes.values()) yield { node: home.first, nodes: home.size };
-  }
-
-  *#champions(request: PlacementRequest): Iterable<Candidate> {
-    for (const home of this.#classes.values()) yield home.bestFor(request);
+  /** The nodes by class: no filter tells those of one class apart. */
+  groups(): CandidateGroup[] {
+    return Array.from(this.#classes.values(), (home) => home.members);
   }
 }

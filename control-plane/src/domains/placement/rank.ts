@@ -14,7 +14,8 @@ export function rejectionOf(request: PlacementRequest, node: Candidate): Filter 
 /** Below zero if `a` serves the request better than `b`. A total order: the node's id breaks what ties are left. */
 export function compare(request: PlacementRequest, a: Candidate, b: Candidate): number {
   for (const score of scores) {
-    const [left, right] = [score.of(request, a), score.of(request, b)];
+    const left = score.of(request, a);
+    const right = score.of(request, b);
     if (left !== right) return left < right ? -1 : 1;
   }
   return a.nodeId < b.nodeId ? -1 : a.nodeId > b.nodeId ? 1 : 0;
