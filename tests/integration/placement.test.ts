@@ -67,6 +67,7 @@ describe('an explanation', () => {
     expect(refusal.expected_at).toBe(held.json().ends_at);
     expect(explained).toMatchObject({
       fits: false,
+      price: refusal.price,
       reasons: refusal.reasons,
       nearest: { gpu_count: 1 },
       expected_at: refusal.expected_at,

@@ -35,7 +35,7 @@ export async function createAllocation(
   });
   const wanted = sliceRequest(services.clock.now(), request, offer);
   const { nodeId, slotIds } = await withRole(tx, 'gpuaas_placement', () =>
-    reserveSlots(services.policies, tx, wanted, offer.allowedGpuCounts),
+    reserveSlots(services.policies, tx, wanted, offer),
   );
   const id = newId();
   const allocation = await tx

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/database.ts';
 import type { Policies } from '../../platform/policy/policies.ts';
+import type { SlicePrice } from '../catalog/quote.ts';
 import { lockFreeSlots, placementCandidates, type FleetNode } from '../fleet/placement-candidates.ts';
 import type { PlacementRequest } from '../placement/candidate.ts';
 import { place, type Placement } from '../placement/place.ts';
@@ -25,7 +26,7 @@ export async function reserveSlots(
   policies: Policies,
   tx: Tx,
   request: PlacementRequest,
-  allowedGpuCounts: number[],
+  offer: Pick<SlicePrice, 'allowedGpuCounts' | 'perGpuHour'>,
 ): Promise<Reservation> {
   const contested = new Set<string>();
   for (let attempt = 0; attempt < QUICK_TRIES + PATIENT_TRIES; attempt += 1) {
@@ -35,9 +36,9 @@ export async function reserveSlots(
     // A fresh snapshot for each try: READ COMMITTED sees what rivals committed meanwhile.
     const nodes = await placementCandidates(policies, tx);
     const uncontested = patient ? nodes : nodes.filter((node) => !contested.has(node.nodeId));
-    const placement = place(request, uncontested, allowedGpuCounts);
+    const placement = place(request, uncontested, offer.allowedGpuCounts);
     if (!placement.fits) {
-      if (patient || contested.size === 0) throw capacityRefusal(request, placement);
+      if (patient || contested.size === 0) throw capacityRefusal(request, placement, offer.perGpuHour);
       attempt = QUICK_TRIES - 1;
       continue;
     }
@@ -46,7 +47,7 @@ export async function reserveSlots(
     contested.add(nodeId);
   }
   const none = { fits: false as const, rejections: [], nearest: null, expectedAt: null };
-  throw capacityRefusal(request, none);
+  throw capacityRefusal(request, none, offer.perGpuHour);
 }
 
 function slotsChosen(nodes: FleetNode[], placement: Extract<Placement, { fits: true }>): Reservation {
