@@ -860,7 +860,8 @@ create table terminal_tokens (
   user_id uuid not null,
   correlation_id uuid not null,
   created_at timestamp with time zone default now() not null,
-  expires_at timestamp with time zone not null
+  expires_at timestamp with time zone not null,
+  credential jsonb not null
 );
 create table tick_runs (
   tick text not null,
@@ -1562,9 +1563,9 @@ grant select (id, email, name) on users to gpuaas_tenant;
 grant select (id, organization_id) on allocations to gpuaas_placement;
 grant select (id, organization_id, email, permission_group, permission_group_id, project_id, invited_by, created_at, expires_at, accepted_at, accepted_by, revoked_at) on invitations to gpuaas_tenant;
 grant select (id, organization_id, name, issuer, client_id, cli_client_id, newcomers_project_id, enabled, created_by, created_at) on identity_providers to gpuaas_tenant;
+grant select (id, organization_id, project_id, state, desired_state, node_id, connection) on allocations to gpuaas_gateway;
 grant select (id, organization_id, project_id, state, observed_state, node_id, active_at) on allocations to gpuaas_node;
 grant select (id, organization_id, service_account_id, prefix, created_at, expires_at, revoked_at, last_used_at) on service_account_tokens to gpuaas_tenant;
-grant select (id, organization_id, state, desired_state, node_id, connection) on allocations to gpuaas_gateway;
 grant select (id, user_id, name, prefix, created_at, expires_at, revoked_at, organization_id, scopes, last_used_at) on api_keys to gpuaas_tenant;
 grant select (workflow_id) on workflow_starts to gpuaas_tenant;
 grant select (xid, subject_id) on outbox_events to gpuaas_node;

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createGpuaasClient, type GpuaasClient } from '@gpuaas/sdk/client';
 import { subscribeEvents, type EventEnvelope } from '@gpuaas/sdk/events';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { getAllocation, launch, release, waitForState, type Allocation } from '../harness/allocations.ts';
@@ -65,6 +66,68 @@ describe('web terminal', () => {
       await waitForState(platform.member, other.id, 'released');
     },
   );
+});
+
+describe('the right to a terminal', () => {
+  const noLonger = { message: 'You may not connect to this machine any more.' };
+
+  it.skipIf(!existsSync('/usr/bin/bwrap'))(
+    'ends with the credential it was got with (needs bubblewrap)',
+    async () => {
+      const { api_key, secret } = await unwrap(
+        platform.member.POST('/api/v1/api-keys', {
+          body: { name: 'terminal', organization_id: allocation.organization_id },
+        }),
+      );
+      const holder = createGpuaasClient({ baseUrl: platform.baseUrl, apiKey: secret! });
+      const open = await openTerminal(holder);
+      const { token, websocket_path } = await mintTerminalToken(holder, allocation.id);
+      await unwrap(
+        platform.member.DELETE('/api/v1/api-keys/{api_key_id}', {
+          params: { path: { api_key_id: api_key.id } },
+        }),
+      );
+      await expect(open.ended).resolves.toMatchObject(noLonger);
+      const late = new TestTerminal(platform.baseUrl, websocket_path, token);
+      await expect(late.ended).resolves.toMatchObject({ code: 4403 });
+    },
+    30_000,
+  );
+
+  it.skipIf(!existsSync('/usr/bin/bwrap'))(
+    'ends with the binding that gave it, also to a service account (needs bubblewrap)',
+    async () => {
+      const { organization_id, project_id } = allocation;
+      const { service_account, token: secret } = await unwrap(
+        platform.admin.POST('/api/v1/service-accounts', { body: { project_id, name: 'terminal' } }),
+      );
+      const binding = await unwrap(
+        platform.admin.POST('/api/v1/permission-bindings', {
+          body: {
+            organization_id,
+            project_id,
+            permission_group: 'regular_user',
+            holder: { type: 'service_account', id: service_account.id },
+          },
+        }),
+      );
+      const open = await openTerminal(createGpuaasClient({ baseUrl: platform.baseUrl, apiKey: secret! }));
+      await unwrap(
+        platform.admin.DELETE('/api/v1/permission-bindings/{permission_binding_id}', {
+          params: { path: { permission_binding_id: binding.id } },
+        }),
+      );
+      await expect(open.ended).resolves.toMatchObject(noLonger);
+    },
+    30_000,
+  );
+
+  async function openTerminal(client: GpuaasClient): Promise<TestTerminal> {
+    const { token, websocket_path } = await mintTerminalToken(client, allocation.id);
+    const terminal = new TestTerminal(platform.baseUrl, websocket_path, token);
+    await terminal.ready;
+    return terminal;
+  }
 });
 
 describe('a terminal that is left while it opens', () => {

@@ -1,4 +1,5 @@
-import type { Caller } from '../../platform/auth/caller.ts';
+import type { Caller, Credential } from '../../platform/auth/caller.ts';
+import { keepCredential, openCredential } from '../../platform/auth/kept-credential.ts';
 import { hashSecret, randomSecret } from '../../platform/auth/secrets.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
@@ -7,11 +8,13 @@ import { findAllocation } from '../allocations/find-allocation.ts';
 
 export interface TerminalGrant {
   allocationId: string;
-  userId: string;
+  /** A user or a service account. */
+  actorId: string;
+  credential: Credential;
   correlationId: string;
 }
 
-/** An opaque token that opens one terminal within five minutes. */
+/** An opaque token that opens one terminal within five minutes, and no longer than the credential it was got with. */
 export async function mintTerminalToken(
   services: Services,
   tx: Tx,
@@ -41,6 +44,7 @@ export async function mintTerminalToken(
       token_hash: hashSecret(token),
       allocation_id: allocationId,
       user_id: caller.id,
+      credential: keepCredential(caller.credential),
       correlation_id: correlationId,
       expires_at: expiresAt,
     })
@@ -56,5 +60,10 @@ export async function consumeTerminalToken(db: Db, token: string, now: Date): Pr
     .returningAll()
     .executeTakeFirst();
   if (!row || row.expires_at <= now) return null;
-  return { allocationId: row.allocation_id, userId: row.user_id, correlationId: row.correlation_id };
+  return {
+    allocationId: row.allocation_id,
+    actorId: row.user_id,
+    credential: openCredential(row.credential),
+    correlationId: row.correlation_id,
+  };
 }

@@ -42,12 +42,13 @@ export async function openShell(
   const stream = await openGuestStream(services, hub, {
     nodeId: allocation.node_id,
     allocationId: grant.allocationId,
-    userId: grant.userId,
+    userId: grant.actorId,
     port: SSH_PORT,
   });
   const client = new ssh2.Client();
   await recordAudit(db, {
-    actorUserId: grant.userId,
+    actorUserId: grant.actorId,
+    actorKind: grant.credential.kind === 'service_account_token' ? 'service_account' : 'user',
     actorRole: 'terminal',
     action: 'allocation.terminal_open',
     targetType: 'allocation',

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
+import { permissionsAt, type Binding, type Scope } from '../../platform/auth/caller.ts';
+import { currentBindings, followRights } from '../../platform/auth/follow-rights.ts';
 import type { Db } from '../../platform/db/database.ts';
 import type { EventTail } from '../../platform/events/tail.ts';
 import type { Services } from '../../platform/services.ts';
@@ -13,7 +15,7 @@ import type { TunnelHub } from './tunnel-hub.ts';
 
 const AUTH_TIMEOUT_MS = 10_000;
 
-/** Web terminals: token first, then bytes, until either side ends or the allocation is released. */
+/** Web terminals: token first, then bytes, until either side ends, the allocation is released, or a right is lost. */
 export class TerminalGateway {
   readonly #services: Services;
   readonly #hub: TunnelHub;
@@ -78,6 +80,12 @@ export class TerminalGateway {
         ws.close(4401, 'the token is unknown, used or expired');
         return;
       }
+      const project = await projectOf(db, grant.allocationId);
+      const bindings = await currentBindings(db, grant);
+      if (!bindings || !mayConnect(bindings, project)) {
+        ws.close(4403, 'whoever asked for the token may not connect any more');
+        return;
+      }
       const shell = await openShell(this.#services, this.#hub, grant, { cols: auth.cols, rows: auth.rows });
       if (ws.readyState !== ws.OPEN) {
         // The browser left while the shell was being opened; its goodbye has been and gone.
@@ -86,7 +94,16 @@ export class TerminalGateway {
         return;
       }
       const session = new TerminalSession(ws, shell);
-      this.#track(grant.allocationId, session);
+      const rights = followRights(
+        {
+          db,
+          log,
+          holds: (now) => mayConnect(now, project),
+          onEnd: () => session.end('You may not connect to this machine any more.'),
+        },
+        { bindings, credential: grant.credential },
+      );
+      this.#track(grant.allocationId, session, rights.stop);
       // A release in the meantime was announced before anybody listened.
       if (!(await isActive(db, grant.allocationId))) session.end('The allocation is being released.');
       log.info({ allocation_id: grant.allocationId, correlation_id: grant.correlationId }, 'terminal open');
@@ -98,10 +115,11 @@ export class TerminalGateway {
     }
   }
 
-  #track(allocationId: string, session: TerminalSession): void {
+  #track(allocationId: string, session: TerminalSession, onEnd: () => void): void {
     const sessions = this.#sessions.get(allocationId) ?? new Set();
     this.#sessions.set(allocationId, sessions.add(session));
     session.onEnd(() => {
+      onEnd();
       sessions.delete(session);
       if (sessions.size === 0 && this.#sessions.get(allocationId) === sessions)
         this.#sessions.delete(allocationId);
@@ -111,6 +129,19 @@ export class TerminalGateway {
   #cut(allocationId: string, reason: string): void {
     for (const session of this.#sessions.get(allocationId) ?? []) session.end(reason);
   }
+}
+
+async function projectOf(db: Db, allocationId: string): Promise<Scope> {
+  const row = await db
+    .selectFrom('allocations')
+    .select(['organization_id', 'project_id'])
+    .where('id', '=', allocationId)
+    .executeTakeFirstOrThrow();
+  return { kind: 'project', organizationId: row.organization_id, projectId: row.project_id };
+}
+
+function mayConnect(bindings: readonly Binding[], project: Scope): boolean {
+  return permissionsAt(bindings, project).has('allocation.connect');
 }
 
 async function isActive(db: Db, allocationId: string): Promise<boolean> {

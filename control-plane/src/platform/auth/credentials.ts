@@ -85,7 +85,10 @@ export function bindingsOfKey(row: ApiKeyRow): Binding[] {
 }
 
 /** Looks a caller's credential and rights up again, for what outlives a request; null when the credential is gone. */
-export async function refreshBindings(tx: Tx, { credential }: Caller): Promise<Binding[] | null> {
+export async function refreshBindings(
+  tx: Tx,
+  { credential }: Pick<Caller, 'credential'>,
+): Promise<Binding[] | null> {
   switch (credential.kind) {
     case 'session': {
       const row = await findAgain(tx, SESSION, credential.idHash, credential.idleSeconds);

@@ -42,8 +42,8 @@ async function write({ userId, allocationId }: TenantRows, mark: string, left: s
     values (${Buffer.from(mark)}, ${userId}, ${mark}, ${end})`.execute(owner);
   await sql`insert into pending_logins (state_hash, code_verifier, nonce, return_to, expires_at)
     values (${Buffer.from(mark)}, 'c', ${mark}, '/', ${end})`.execute(owner);
-  await sql`insert into terminal_tokens (token_hash, allocation_id, user_id, correlation_id, expires_at)
-    values (${Buffer.from(mark)}, ${allocationId}, ${userId}, ${newId()}, ${end})`.execute(owner);
+  await sql`insert into terminal_tokens (token_hash, allocation_id, user_id, credential, correlation_id, expires_at)
+    values (${Buffer.from(mark)}, ${allocationId}, ${userId}, '{}', ${newId()}, ${end})`.execute(owner);
   await sql`insert into handled_events (consumer, event_id, handled_at)
     values (${mark}, ${newId()}, ${end} - interval '14 days')`.execute(owner);
 }

@@ -13,7 +13,7 @@ import {
   type Cursor,
   type LoggedEvent,
 } from './event-log.ts';
-import { followRights, type StreamRights } from './stream-rights.ts';
+import { followRights, type FollowedRights } from '../auth/follow-rights.ts';
 import type { EventTail } from './tail.ts';
 
 const KEEPALIVE_MS = 15_000;
@@ -94,7 +94,7 @@ async function replay(
   caller: Caller,
   raw: ServerResponse,
   range: { after: Cursor; until: Cursor },
-  rights: StreamRights,
+  rights: FollowedRights,
   send: Send,
 ): Promise<void> {
   let cursor = range.after;

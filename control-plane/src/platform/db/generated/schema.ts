@@ -628,6 +628,7 @@ export interface TerminalTokens {
   allocation_id: string;
   correlation_id: string;
   created_at: Generated<Timestamp>;
+  credential: Json;
   expires_at: Timestamp;
   token_hash: Buffer;
   user_id: string;

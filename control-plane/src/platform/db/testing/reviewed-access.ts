@@ -47,7 +47,7 @@ export const policiesForEveryRow: Record<string, string> = {
   'node_tasks: every: gpuaas_worker': 'workers give tasks to all hosts',
   'allocations: every: gpuaas_operator': 'operators see what runs on their hosts',
   'allocations: every: gpuaas_worker': 'workers act for every tenant',
-  'allocations: every: gpuaas_gateway': 'a token decides which machine is opened; six columns only',
+  'allocations: every: gpuaas_gateway': 'a token decides which machine is opened; seven columns only',
   'allocation_overviews: every: gpuaas_operator': 'what operators see of allocations, as last shown',
   'allocation_overviews: every: gpuaas_worker': 'projected from the events of every tenant',
   'allocation_resource_claims: every: gpuaas_operator': 'operators see which slot is held by what',

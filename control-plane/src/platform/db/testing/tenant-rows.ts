@@ -76,8 +76,8 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
   );
   await sql`insert into allocation_access_keys (allocation_id, public_key, sealed_private_key)
     values (${allocation}, 'p', ${secret})`.execute(db);
-  await sql`insert into terminal_tokens (token_hash, allocation_id, user_id, correlation_id, expires_at)
-    values (${secret}, ${allocation}, ${user}, ${correlation}, now() + interval '1 hour')`.execute(db);
+  await sql`insert into terminal_tokens (token_hash, allocation_id, user_id, credential, correlation_id, expires_at)
+    values (${secret}, ${allocation}, ${user}, '{}', ${correlation}, now() + interval '1 hour')`.execute(db);
   await sql`insert into webhooks (id, organization_id, project_id, url, sealed_secret, created_by)
     values (${webhook}, ${organization}, ${project}, 'https://example.test', ${secret}, ${user})`.execute(db);
   await sql`insert into webhook_deliveries (id, webhook_id, event_id, event_type, body)

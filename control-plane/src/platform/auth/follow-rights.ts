@@ -1,29 +1,38 @@
-import type { Binding, Caller } from '../auth/caller.ts';
-import { refreshBindings } from '../auth/credentials.ts';
 import type { Db } from '../db/database.ts';
 import { inScope } from '../db/scope.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Binding, Caller } from './caller.ts';
+import { refreshBindings } from './credentials.ts';
 
 /** Rights that were confirmed longer ago than this decide nothing any more. */
 const FRESH_MS = 3000;
 const LIMIT_MS = 5000;
 const RETRY_MS = 500;
 
-export interface StreamRights {
-  /** Rights confirmed just now, if need be after waiting for them; null when the stream is over. */
+/** Whose rights, and how they were proven. */
+export type Holder = Pick<Caller, 'bindings' | 'credential'>;
+
+export interface FollowedRights {
+  /** Rights confirmed just now, if need be after waiting for them; null when it is over. */
   fresh(): Promise<Binding[] | null>;
   stop(): void;
 }
 
-/**
- * Confirms the rights of a stream's caller again and again. `onEnd` is called once: when the credential is gone, or
- * when nobody could say for `LIMIT_MS` whether it is.
- */
+export interface FollowOptions {
+  db: Db;
+  log: Logger;
+  /** Called once: when it no longer holds, or when nobody could say for `LIMIT_MS` whether it does. */
+  onEnd: () => void;
+  /** What the rights must still allow; without it a credential that stands is enough. */
+  holds?: (bindings: readonly Binding[]) => boolean;
+}
+
+/** Confirms the rights behind a stream or a terminal again and again, for as long as it is open. */
 export function followRights(
-  { db, log, onEnd }: { db: Db; log: Logger; onEnd: () => void },
-  caller: Caller,
-): StreamRights {
-  let { bindings } = caller;
+  { db, log, onEnd, holds = () => true }: FollowOptions,
+  holder: Holder,
+): FollowedRights {
+  let { bindings } = holder;
   let confirmedAt = performance.now();
   let news = Promise.withResolvers<void>();
   let stopped = false;
@@ -41,9 +50,9 @@ export function followRights(
   };
   const check = async (): Promise<void> => {
     const begun = performance.now();
-    const found = await currentBindings(db, caller);
+    const found = await currentBindings(db, holder);
     if (stopped) return;
-    if (!found) return end();
+    if (!found || !holds(found)) return end();
     bindings = found;
     confirmedAt = begun;
     clearTimeout(limit);
@@ -56,7 +65,7 @@ export function followRights(
   const recheck = (): void =>
     void check().catch((error: unknown) => {
       if (stopped) return;
-      log.warn({ err: error }, 'event stream could not recheck its caller');
+      log.warn({ err: error }, 'the rights behind an open connection could not be confirmed');
       next = setTimeout(recheck, RETRY_MS);
     });
   let next = inTime(FRESH_MS, recheck);
@@ -73,6 +82,7 @@ export function followRights(
   };
 }
 
-async function currentBindings(db: Db, caller: Caller): Promise<Binding[] | null> {
-  return await inScope(db, { role: 'gpuaas_auth' }, (tx) => refreshBindings(tx, caller));
+/** The rights of the moment; null when the credential is gone. */
+export async function currentBindings(db: Db, holder: Pick<Holder, 'credential'>): Promise<Binding[] | null> {
+  return await inScope(db, { role: 'gpuaas_auth' }, (tx) => refreshBindings(tx, holder));
 }
