@@ -5,11 +5,11 @@ import { withRole } from '../../platform/db/scope.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
 import { quoteSlice } from '../catalog/quote.ts';
+import { findProject } from '../tenancy/projects/find-project.ts';
 import { keysForLaunch } from '../tenancy/ssh-keys/keys-for-launch.ts';
 import { slotBundles } from '../fleet/slot-bundles.ts';
 import { emitSlotsChanged, moveSlots } from '../fleet/slot-states.ts';
 import { emitAllocation } from './allocation-events.ts';
-import { findProject } from './find-allocation.ts';
 import type { AllocationRow } from './move-allocation.ts';
 import { provisionWorkflow, provisionWorkflowId } from './provision.workflow.ts';
 import { reserveSlots } from './reserve-slots.ts';
@@ -25,7 +25,9 @@ export async function createAllocation(
   request: CreateAllocation,
   correlationId: string,
 ): Promise<AllocationRow> {
-  const project = await findProject(tx, caller, 'allocation.create', request.project_id);
+  const project = await findProject(tx, caller, 'allocation.create', request.project_id, {
+    staysOpen: true,
+  });
   const sshKeys = await keysForLaunch(tx, caller, project.id, request.ssh_key_ids ?? []);
   const offer = await quoteSlice(tx, {
     sku: request.sku,

@@ -26,19 +26,3 @@ export async function findAllocation(
   });
   return row;
 }
-
-export async function findProject(
-  db: Db | Tx,
-  caller: Caller,
-  permission: Permission,
-  projectId: string,
-): Promise<{ id: string; organization_id: string }> {
-  const row = await db
-    .selectFrom('projects')
-    .select(['id', 'organization_id'])
-    .where('id', '=', projectId)
-    .executeTakeFirst();
-  if (!row) throw notFound();
-  authorize(caller, permission, { kind: 'project', organizationId: row.organization_id, projectId });
-  return row;
-}

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import type { Caller } from '../../platform/auth/caller.ts';
+import { requireWholeCredential, type Caller } from '../../platform/auth/caller.ts';
 import type { OidcLogin } from '../../platform/auth/oidc-login.ts';
 import { revokeOtherSessions, revokeSession } from '../../platform/auth/revoke-sessions.ts';
 import { returnTarget } from '../../platform/auth/return-to.ts';
@@ -93,6 +93,7 @@ export function signInRoutes(
       };
     },
     async listSessions({ caller, query, read }) {
+      requireWholeCredential(caller);
       const body = await read((tx) => listSessions(tx, caller, idleSince(), { limit: 50, ...query }));
       return { status: 200, body };
     },

@@ -6,7 +6,7 @@ import type { Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
-import { findProject } from '../allocations/find-allocation.ts';
+import { findProject } from '../tenancy/projects/find-project.ts';
 import type { WebhookRow } from './find-webhook.ts';
 import { newSigningSecret } from './signature.ts';
 import { checkUrl, TargetRefused, type TargetRules } from '../../platform/outbound/target.ts';
@@ -23,7 +23,7 @@ export async function createWebhook(
   caller: Caller,
   body: components['schemas']['CreateWebhook'],
 ): Promise<{ row: WebhookRow; secret: string }> {
-  const project = await findProject(tx, caller, 'webhook.manage', body.project_id);
+  const project = await findProject(tx, caller, 'webhook.manage', body.project_id, { staysOpen: true });
   refuseUnknownTypes(body.event_types ?? []);
   const scope = { organizationId: project.organization_id };
   const url = acceptedUrl(body.url, targetRules(services.policies, scope.organizationId));

@@ -4,7 +4,7 @@ import type { Caller } from '../../platform/auth/caller.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import type { AuditTarget, Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
-import { findProject } from '../allocations/find-allocation.ts';
+import { findProject } from '../tenancy/projects/find-project.ts';
 import { createWebhook } from './create-webhook.ts';
 import { describeDeliveries, type DeliveryRow } from './describe-delivery.ts';
 import { describeWebhook } from './describe-webhook.ts';

@@ -79,6 +79,17 @@ function decide(
   throw new Problem('forbidden', `This needs the permission ${permission}.`, { extensions: { permission } });
 }
 
+/** A key with scopes does what they name, and nothing else that is its owner's. */
+export function isLimited({ credential }: Pick<Caller, 'credential'>): boolean {
+  return credential.kind === 'api_key' && credential.scopes !== null;
+}
+
+/** For what concerns the owner of a credential alone: their keys, sessions and memberships. */
+export function requireWholeCredential(caller: Pick<Caller, 'credential'>): void {
+  if (!isLimited(caller)) return;
+  throw new Problem('forbidden', 'An API key with scopes has no say in what belongs to its owner.');
+}
+
 /**
  * An operator's rights count where the operation asks for one; everything else is done as a tenant, even by
  * somebody who is both.

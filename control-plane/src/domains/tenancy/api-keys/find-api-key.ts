@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Permission } from '@gpuaas/contracts/generated/permissions.ts';
-import { authorize, type Caller } from '../../../platform/auth/caller.ts';
+import { authorize, isLimited, type Caller } from '../../../platform/auth/caller.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import type { ApiKeys } from '../../../platform/db/generated/schema.ts';
 import { notFound } from '../../../platform/http/problem.ts';
@@ -44,11 +44,6 @@ export async function findApiKey(
   if (row.organization_id === null) throw notFound();
   authorize(caller, permission, { kind: 'tenant', organizationId: row.organization_id });
   return row;
-}
-
-/** A key with scopes does what they name, and nothing else that is its owner's. */
-function isLimited({ credential }: Caller): boolean {
-  return credential.kind === 'api_key' && credential.scopes !== null;
 }
 
 export function describeApiKey(row: ApiKeyRow, now: Date): ApiKey {

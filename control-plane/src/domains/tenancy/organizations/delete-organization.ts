@@ -13,7 +13,7 @@ export async function deleteOrganization(
   owners: readonly ResourceOwner[],
   organizationId: string,
 ): Promise<void> {
-  await tx
+  const projects = await tx
     .selectFrom('projects')
     .select('id')
     .where('organization_id', '=', organizationId)
@@ -50,12 +50,9 @@ export async function deleteOrganization(
     members.map((member) => member.user_id),
   );
   await withRole(tx, 'gpuaas_auth', async () => {
-    await tx
-      .updateTable('projects')
-      .set({ deleted_at: now })
-      .where('organization_id', '=', organizationId)
-      .where('deleted_at', 'is', null)
-      .execute();
+    for (const { id } of projects) {
+      await tx.updateTable('projects').set({ deleted_at: now }).where('id', '=', id).execute();
+    }
     await tx.updateTable('organizations').set({ deleted_at: now }).where('id', '=', organizationId).execute();
   });
 }

@@ -11,19 +11,23 @@ export type ProjectRow = Pick<Selectable<Projects>, 'id' | 'organization_id' | '
 
 export const PROJECT_COLUMNS = ['id', 'organization_id', 'name', 'created_at'] as const;
 
-/** A project in which the caller holds the permission; anything else looks like a missing one. */
+/**
+ * A project in which the caller holds the permission; anything else looks like a missing one. With `staysOpen` nobody
+ * closes it before the transaction ends: for whoever brings something into it.
+ */
 export async function findProject(
   tx: Tx,
   caller: Caller,
   permission: Permission,
   projectId: string,
-  options: { lock?: boolean } = {},
+  options: { lock?: boolean; staysOpen?: boolean } = {},
 ): Promise<ProjectRow> {
   const row = await tx
     .selectFrom('projects')
     .select(PROJECT_COLUMNS)
     .where('id', '=', projectId)
     .$if(options.lock ?? false, (q) => q.forUpdate())
+    .$if(options.staysOpen ?? false, (q) => q.forKeyShare())
     .executeTakeFirst();
   if (!row) throw notFound();
   authorize(caller, permission, { kind: 'project', organizationId: row.organization_id, projectId });

@@ -15,7 +15,9 @@ export async function createServiceAccount(
   caller: Caller,
   body: components['schemas']['CreateServiceAccount'],
 ): Promise<{ row: ServiceAccountRow; token: string }> {
-  const project = await findProject(tx, caller, 'service_account.manage', body.project_id);
+  const project = await findProject(tx, caller, 'service_account.manage', body.project_id, {
+    staysOpen: true,
+  });
   const row = await refusingTakenName(body.name, () =>
     tx
       .insertInto('service_accounts')

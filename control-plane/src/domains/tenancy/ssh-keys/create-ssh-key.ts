@@ -40,7 +40,7 @@ export async function createSshKey(
 
 async function ownerOf(tx: Tx, caller: Caller, projectId: string | undefined) {
   if (projectId === undefined) return { user_id: requireUser(caller) };
-  const project = await findProject(tx, caller, 'ssh_key.manage', projectId);
+  const project = await findProject(tx, caller, 'ssh_key.manage', projectId, { staysOpen: true });
   return { organization_id: project.organization_id, project_id: project.id };
 }
 

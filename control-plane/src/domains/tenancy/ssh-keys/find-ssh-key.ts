@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Permission } from '@gpuaas/contracts/generated/permissions.ts';
-import { authorize, type Caller } from '../../../platform/auth/caller.ts';
+import { authorize, isLimited, type Caller } from '../../../platform/auth/caller.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import type { SshKeys } from '../../../platform/db/generated/schema.ts';
 import { notFound } from '../../../platform/http/problem.ts';
@@ -19,7 +19,7 @@ export async function findSshKey(
   const row = await tx.selectFrom('ssh_keys').selectAll().where('id', '=', keyId).executeTakeFirst();
   if (!row) throw notFound();
   if (row.organization_id === null || row.project_id === null) {
-    requireWholeCredential(caller);
+    if (isLimited(caller)) throw notFound();
     caller.authorised = true;
     return row;
   }
@@ -29,11 +29,6 @@ export async function findSshKey(
     projectId: row.project_id,
   });
   return row;
-}
-
-/** A key with scopes does what they name, and nothing else that is its owner's. */
-function requireWholeCredential({ credential }: Caller): void {
-  if (credential.kind === 'api_key' && credential.scopes !== null) throw notFound();
 }
 
 export function describeSshKey(row: SshKeyRow): components['schemas']['SshKey'] {

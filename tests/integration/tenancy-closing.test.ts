@@ -1,0 +1,170 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seedAllocation } from '../benchmarks/seed-allocation.ts';
+import { launchBody } from '../harness/allocations.ts';
+import { createTestApi, type TestApi } from '../harness/api.ts';
+import { eventually } from '../harness/eventually.ts';
+import { addHost } from '../harness/fleet-rows.ts';
+import { newTenant, withBearer, type Answer, type Schemas, type TestTenant } from '../harness/tenancy.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await createTestApi();
+  await sql`update sku_catalog set enabled = true`.execute(api.services.db);
+  await addHost(api.services.db);
+}, 120_000);
+afterAll(() => api?.stop());
+
+interface NotEmpty {
+  code: string;
+  resources: Schemas['OwnedResource'][];
+}
+
+/** One live resource of every kind in the tenant's project. */
+async function fill(tenant: TestTenant): Promise<Record<Kind, string>> {
+  const { admin, projectId } = tenant;
+  const allocation = await seedAllocation(api.services.db, { ...tenant, email: admin.email });
+  const { service_account } = await admin.post<Schemas['ServiceAccountWithToken']>(
+    '/api/v1/service-accounts',
+    { project_id: projectId, name: 'robot' },
+  );
+  const { webhook } = await admin.post<Schemas['WebhookWithSecret']>('/api/v1/webhooks', {
+    project_id: projectId,
+    url: 'https://hooks.example.com/x',
+  });
+  return { allocation, service_account: service_account.id, webhook: webhook.id };
+}
+
+type Kind = 'allocation' | 'service_account' | 'webhook';
+
+const END: Record<Kind, (tenant: TestTenant, id: string) => Promise<unknown>> = {
+  allocation: (_, id) =>
+    api.services.db.updateTable('allocations').set({ state: 'released' }).where('id', '=', id).execute(),
+  service_account: ({ admin }, id) => admin.ask('DELETE', `/api/v1/service-accounts/${id}`),
+  webhook: ({ admin }, id) => admin.ask('DELETE', `/api/v1/webhooks/${id}`),
+};
+
+/** Resolves when some statement in this database waits for a lock that `holder` has. */
+async function somebodyWaits(holder: number): Promise<void> {
+  await eventually('a statement that waits', async () => {
+    const { rows } = await sql<{ waiting: boolean }>`select exists (select from pg_stat_activity
+      where datname = current_database() and ${holder} = any (pg_blocking_pids(pid))) as waiting`.execute(
+      api.services.db,
+    );
+    return rows[0]!.waiting || null;
+  });
+}
+
+describe('closing', () => {
+  it.each(['project', 'organization'] as const)(
+    'of %s: refused while it owns live resources, and says which, until the last is gone',
+    async (what) => {
+      const tenant = await newTenant(api);
+      const url =
+        what === 'project'
+          ? `/api/v1/projects/${tenant.projectId}`
+          : `/api/v1/organizations/${tenant.organizationId}`;
+      const left = await fill(tenant);
+      for (const [kind, id] of Object.entries(left)) {
+        const refusal = await tenant.admin.ask<NotEmpty>('DELETE', url);
+        expect(refusal).toMatchObject({ status: 409, body: { code: `${what}_not_empty` } });
+        expect(
+          Object.fromEntries(refusal.body.resources.map((r) => [r.resource_type, r.resource_id])),
+        ).toEqual(left);
+        expect((await tenant.admin.ask('GET', url)).status).toBe(200);
+        await END[kind as Kind](tenant, id);
+        delete left[kind as Kind];
+      }
+      expect((await tenant.admin.ask('DELETE', url)).status).toBe(204);
+      const gone = await tenant.admin.ask('GET', url);
+      expect(gone.status).toBe(what === 'project' ? 404 : 401);
+    },
+  );
+
+  it('an organization ends its keys, its invitations and the rights of its people', async () => {
+    const tenant = await newTenant(api);
+    const home = await newTenant(api, 'guest');
+    const invite = async (email: string) =>
+      await tenant.admin.post<Schemas['InvitationWithToken']>('/api/v1/invitations', {
+        organization_id: tenant.organizationId,
+        email,
+        permission_group: 'tenant_admin',
+      });
+    const { token } = await invite(home.admin.email);
+    await home.admin.post('/api/v1/invitations/accept', { token });
+    const key = await home.admin.post<Schemas['ApiKeyWithSecret']>('/api/v1/api-keys', {
+      name: 'ci',
+      organization_id: tenant.organizationId,
+    });
+    const late = await newTenant(api, 'late');
+    const pending = await invite(late.admin.email);
+    const url = `/api/v1/organizations/${tenant.organizationId}`;
+    expect((await tenant.admin.ask('DELETE', url)).status).toBe(204);
+    expect((await withBearer(api, key.secret!).ask('GET', '/api/v1/me')).status).toBe(401);
+    expect((await home.admin.ask('GET', url)).status).toBe(404);
+    expect((await home.admin.get<Schemas['Me']>('/api/v1/me')).organizations.map(({ id }) => id)).toEqual([
+      home.organizationId,
+    ]);
+    expect(
+      await late.admin.ask('POST', '/api/v1/invitations/accept', { token: pending.token }),
+    ).toMatchObject({ status: 409, body: { code: 'invitation_not_usable' } });
+  });
+});
+
+describe('a project that is closed while something comes to it', () => {
+  const creates: Record<Kind, (tenant: TestTenant) => Promise<Answer>> = {
+    allocation: ({ admin, projectId }) => admin.ask('POST', '/api/v1/allocations', launchBody(projectId, 1)),
+    service_account: ({ admin, projectId }) =>
+      admin.ask('POST', '/api/v1/service-accounts', { project_id: projectId, name: 'late' }),
+    webhook: ({ admin, projectId }) =>
+      admin.ask('POST', '/api/v1/webhooks', { project_id: projectId, url: 'https://hooks.example.com/x' }),
+  };
+
+  it.each(Object.keys(creates) as Kind[])(
+    'answers like a missing one to a new %s that waited',
+    async (kind) => {
+      const tenant = await newTenant(api);
+      const { db } = api.services;
+      const creating = await db.transaction().execute(async (tx) => {
+        const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
+        await sql`select from projects where id = ${tenant.projectId} for update`.execute(tx);
+        const answer = creates[kind](tenant);
+        await somebodyWaits(rows[0]!.pid);
+        await sql`update projects set deleted_at = now() where id = ${tenant.projectId}`.execute(tx);
+        return { answer };
+      });
+      expect(await creating.answer).toMatchObject({ status: 404, body: { code: 'not_found' } });
+      const slots = await sql<{ count: bigint }>`select count(*) from allocation_resource_claims c
+      join allocations a on a.id = c.allocation_id where a.project_id = ${tenant.projectId}`.execute(db);
+      expect(slots.rows[0]!.count).toBe(0n);
+    },
+  );
+
+  it('is refused when the allocation came first', async () => {
+    const tenant = await newTenant(api);
+    const { closing, allocationId } = await api.services.db.transaction().execute(async (tx) => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
+      const id = await seedAllocation(tx, { ...tenant, email: tenant.admin.email });
+      const answer = tenant.admin.ask<NotEmpty>('DELETE', `/api/v1/projects/${tenant.projectId}`);
+      await somebodyWaits(rows[0]!.pid);
+      return { closing: { answer }, allocationId: id };
+    });
+    const refusal = await closing.answer;
+    expect(refusal).toMatchObject({ status: 409, body: { code: 'project_not_empty' } });
+    expect(refusal.body.resources.map((resource) => resource.resource_id)).toEqual([allocationId]);
+  });
+
+  it('leaves either the project or the allocation, whoever is quicker', async () => {
+    for (let round = 0; round < 6; round += 1) {
+      const tenant = await newTenant(api);
+      const [created, closed] = await Promise.all([
+        creates.allocation(tenant),
+        tenant.admin.ask('DELETE', `/api/v1/projects/${tenant.projectId}`),
+      ]);
+      expect([
+        [202, 409],
+        [404, 204],
+      ]).toContainEqual([created.status, closed.status]);
+    }
+  });
+});
