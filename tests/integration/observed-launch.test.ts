@@ -31,14 +31,18 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
   const log = createLogger('platform', { write: (line: string) => void (printed.platform += line) });
   log.level = 'trace';
-  const settings = { GPUAAS_WEBHOOKS_ALLOW_PRIVATE: '1' };
   platform = await startTestPlatform({
     runWorker: false,
     log,
-    settings,
     agentEnv: { GPUAAS_LOG_LEVEL: 'trace' },
   });
-  platform.spawnWorker({ ...settings, GPUAAS_LOG_LEVEL: 'trace' }, (text) => void (printed.worker += text));
+  const { db, policies } = platform.services;
+  await db
+    .insertInto('policy_values')
+    .values({ key: 'webhooks.allow_private_targets', value: 'true' })
+    .execute();
+  await policies.refresh();
+  platform.spawnWorker({ GPUAAS_LOG_LEVEL: 'trace' }, (text) => void (printed.worker += text));
 }, 120_000);
 afterAll(async () => {
   await platform?.stop();

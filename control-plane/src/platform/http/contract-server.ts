@@ -51,6 +51,8 @@ export async function createContractServer<Caller extends CallerIdentity>(
     bodyLimit: options.document['x-max-body-bytes'],
     genReqId: (request) => correlationId(request.headers['x-correlation-id']),
     requestIdHeader: false,
+    // How long a parameter may be is the contract's matter, after authentication; a request line has its own limit.
+    routerOptions: { maxParamLength: 16_384 },
     forceCloseConnections: 'idle',
     // What fails before a route is found is told like everything else.
     frameworkErrors: (error, request, reply) =>
