@@ -256,6 +256,10 @@ export const problems = {
     "status": 409,
     "title": "The address has a pending invitation already"
   },
+  "member_elsewhere": {
+    "status": 409,
+    "title": "The person belongs to the organization of their identity provider alone"
+  },
   "already_member": {
     "status": 409,
     "title": "The person is a member already"

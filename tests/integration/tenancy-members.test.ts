@@ -1,7 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seedAllocation } from '../benchmarks/seed-allocation.ts';
+import { signIn } from '@gpuaas/control-plane/domains/tenancy/sign-in';
 import { createTestApi, type TestApi } from '../harness/api.ts';
-import { addPerson, newTenant, signUp, succeeded, withBearer, type Schemas } from '../harness/tenancy.ts';
+import { openSession } from '../harness/session.ts';
+import {
+  addPerson,
+  newTenant,
+  signUp,
+  succeeded,
+  TestCaller,
+  withBearer,
+  type Schemas,
+} from '../harness/tenancy.ts';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -202,6 +212,98 @@ describe('a member who leaves, is removed or is disabled', () => {
     expect((await person.get<Schemas['Me']>('/api/v1/me')).organizations).toHaveLength(1);
     await tenant.admin.post(`/api/v1/members/${member_id}/enable`);
     expect((await person.ask('GET', url)).status).toBe(200);
+  });
+});
+
+describe('a disabled member', () => {
+  it('is enabled again only by who holds all that comes back with it, also through a team', async () => {
+    const tenant = await newTenant(api);
+    const { organizationId: organization_id, admin } = tenant;
+    const group = await admin.post<Schemas['PermissionGroup']>('/api/v1/permission-groups', {
+      organization_id,
+      name: 'front desk',
+      permissions: ['organization.read', 'member.read', 'member.manage'],
+    });
+    const desk = await addPerson(api, tenant, 'desk', group.id);
+    const team = await admin.post<Schemas['Team']>('/api/v1/teams', { organization_id, name: 'finance' });
+    await admin.post('/api/v1/permission-bindings', {
+      organization_id,
+      permission_group: 'billing_admin',
+      holder: { type: 'team', id: team.id },
+    });
+    const boss = await addPerson(api, tenant, 'boss', 'tenant_admin');
+    const clerk = await addPerson(api, tenant, 'clerk', group.id);
+    const peer = await addPerson(api, tenant, 'peer', group.id);
+    expect((await admin.ask('PUT', `/api/v1/teams/${team.id}/members/${clerk.userId}`)).status).toBe(204);
+    for (const { memberId } of [boss, clerk, peer]) {
+      expect((await desk.ask('POST', `/api/v1/members/${memberId}/disable`)).status).toBe(200);
+    }
+    const enable = (by: TestCaller, { memberId }: { memberId: string }) =>
+      by.ask('POST', `/api/v1/members/${memberId}/enable`);
+    const refused = { status: 403, body: { code: 'exceeds_own_rights' } };
+    expect(await enable(desk, boss)).toMatchObject(refused);
+    expect(await enable(desk, clerk)).toMatchObject(refused);
+    expect(await enable(desk, peer)).toMatchObject({ status: 200, body: { state: 'active' } });
+    expect(await enable(admin, boss)).toMatchObject({ status: 200, body: { state: 'active' } });
+  });
+
+  it('takes the invitations along that nobody has accepted yet', async () => {
+    const tenant = await newTenant(api);
+    const second = await addPerson(api, tenant, 'second', 'tenant_admin');
+    const invited = await signUp(api, 'invited');
+    const { token } = await second.post<Schemas['InvitationWithToken']>('/api/v1/invitations', {
+      organization_id: tenant.organizationId,
+      email: invited.email,
+      permission_group: 'tenant_admin',
+    });
+    await tenant.admin.post(`/api/v1/members/${second.memberId}/disable`);
+    expect(await invited.ask('POST', '/api/v1/invitations/accept', { token })).toMatchObject({
+      status: 409,
+      body: { code: 'invitation_not_usable' },
+    });
+  });
+
+  it('can sign in and see nothing, and gets no organization by surprise', async () => {
+    const tenant = await newTenant(api);
+    const member = await addPerson(api, tenant, 'gone', 'tenant_admin');
+    await tenant.admin.post(`/api/v1/members/${member.memberId}/disable`);
+    const { services } = api;
+    const known = await services.db
+      .selectFrom('users')
+      .select(['issuer', 'subject', 'email', 'name'])
+      .where('id', '=', member.userId)
+      .executeTakeFirstOrThrow();
+    const userId = await services.db
+      .transaction()
+      .execute((tx) => signIn(tx, { ...known, emailVerified: true, tenant: null }));
+    expect(userId).toBe(member.userId);
+    const { cookie } = await openSession(api, member.email);
+    const me = await new TestCaller(api, { cookie }).get<Schemas['Me']>('/api/v1/me');
+    expect(me).toMatchObject({ organizations: [], platform_permissions: [] });
+  });
+});
+
+describe('somebody for whom a tenant’s own provider vouches', () => {
+  it('can neither found nor join another organization', async () => {
+    const home = await newTenant(api, 'home');
+    const other = await newTenant(api, 'other');
+    const person = await signUp(api, 'employee');
+    const { db } = api.services;
+    await db.deleteFrom('permission_bindings').where('user_id', '=', person.userId).execute();
+    await db.deleteFrom('organization_members').where('user_id', '=', person.userId).execute();
+    await db
+      .updateTable('users')
+      .set({ home_organization_id: home.organizationId })
+      .where('id', '=', person.userId)
+      .execute();
+    const refused = { status: 409, body: { code: 'member_elsewhere' } };
+    expect(await person.ask('POST', '/api/v1/organizations', { name: 'own' })).toMatchObject(refused);
+    const { token } = await other.admin.post<Schemas['InvitationWithToken']>('/api/v1/invitations', {
+      organization_id: other.organizationId,
+      email: person.email,
+      permission_group: 'regular_user',
+    });
+    expect(await person.ask('POST', '/api/v1/invitations/accept', { token })).toMatchObject(refused);
   });
 });
 

@@ -11,7 +11,7 @@ export type DepartureReason = 'left' | 'removed' | 'disabled';
 
 /**
  * What follows when somebody's membership has just ended or been disabled: the tenant still has an admin, their keys
- * are dead, what they own is the projects', and without a tenant left their sessions are over.
+ * and open invitations are dead, what they own is the projects', and without a tenant left their sessions are over.
  */
 export async function endAccess(
   tx: Tx,
@@ -25,6 +25,15 @@ export async function endAccess(
     .set({ revoked_at: systemClock.now() })
     .where('user_id', '=', member.user_id)
     .where('organization_id', '=', member.organization_id)
+    .where('revoked_at', 'is', null)
+    .execute();
+  // Who invited holds the token: it would let them, or a friend, back in.
+  await tx
+    .updateTable('invitations')
+    .set({ revoked_at: systemClock.now() })
+    .where('invited_by', '=', member.user_id)
+    .where('organization_id', '=', member.organization_id)
+    .where('accepted_at', 'is', null)
     .where('revoked_at', 'is', null)
     .execute();
   for (const owner of owners) {

@@ -66,7 +66,7 @@ export function memberRoutes(owners: readonly ResourceOwner[]): Handlers<MemberO
     enableMember(context) {
       name(context);
       return context.mutate(async (tx) => {
-        const row = await enableMember(tx, await change(tx, context));
+        const row = await enableMember(tx, context.caller, await change(tx, context));
         return { status: 200, body: await describeMember(tx, row) };
       });
     },

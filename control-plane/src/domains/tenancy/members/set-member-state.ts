@@ -1,6 +1,10 @@
+import type { Caller } from '../../../platform/auth/caller.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import type { ResourceOwner } from '../owned-resources.ts';
+import { permissionsOfBinding, selectBindings } from '../permission-bindings/describe-binding.ts';
+import { requireRights } from '../require-rights.ts';
+import { scopeAt } from '../scopes.ts';
 import { endAccess } from './end-access.ts';
 import type { MemberRow } from './find-member.ts';
 
@@ -17,9 +21,31 @@ export async function disableMember(
   return { ...member, ...change };
 }
 
-/** Gives them back. Keys and resources that passed on do not return. */
-export async function enableMember(tx: Tx, member: MemberRow): Promise<MemberRow> {
+/**
+ * Gives them back, which only somebody may who could grant them: who holds them all. Keys and resources that passed on
+ * do not return.
+ */
+export async function enableMember(tx: Tx, caller: Caller, member: MemberRow): Promise<MemberRow> {
+  if (member.state === 'active') return member;
+  for (const binding of await bindingsOf(tx, member)) {
+    requireRights(caller, permissionsOfBinding(binding), scopeAt(member.organization_id, binding.project_id));
+  }
   const change = { state: 'active', disabled_at: null };
   await tx.updateTable('organization_members').set(change).where('id', '=', member.id).execute();
   return { ...member, ...change };
+}
+
+/** Their own, and those of their teams. */
+async function bindingsOf(tx: Tx, member: MemberRow) {
+  return await selectBindings(tx)
+    .where('b.organization_id', '=', member.organization_id)
+    .where((e) =>
+      e.or([
+        e('b.user_id', '=', member.user_id),
+        e('b.team_id', 'in', (q) =>
+          q.selectFrom('team_members').select('team_id').where('user_id', '=', member.user_id),
+        ),
+      ]),
+    )
+    .execute();
 }

@@ -1,5 +1,8 @@
-import type { Tx } from '../../../platform/db/database.ts';
+import { isDatabaseError, type Tx } from '../../../platform/db/database.ts';
+import { Problem } from '../../../platform/http/problem.ts';
 import { newId } from '../../../platform/ids.ts';
+
+const CHECK_VIOLATION = '23514';
 
 export const DEFAULT_PROJECT = 'default';
 
@@ -31,10 +34,19 @@ export async function createOrganization(
 
 /** True when the person was no member before. */
 export async function addMember(tx: Tx, organizationId: string, userId: string): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await tx
-    .insertInto('organization_members')
-    .values({ id: newId(), organization_id: organizationId, user_id: userId })
-    .onConflict((c) => c.columns(['organization_id', 'user_id']).doNothing())
-    .executeTakeFirstOrThrow();
-  return numInsertedOrUpdatedRows === 1n;
+  try {
+    const { numInsertedOrUpdatedRows } = await tx
+      .insertInto('organization_members')
+      .values({ id: newId(), organization_id: organizationId, user_id: userId })
+      .onConflict((c) => c.columns(['organization_id', 'user_id']).doNothing())
+      .executeTakeFirstOrThrow();
+    return numInsertedOrUpdatedRows === 1n;
+  } catch (error) {
+    // The trigger that keeps people of a tenant's own provider at home.
+    if (!isDatabaseError(error, CHECK_VIOLATION)) throw error;
+    throw new Problem(
+      'member_elsewhere',
+      'Your identity provider vouches for you in its organization alone.',
+    );
+  }
 }
