@@ -8,6 +8,7 @@ export interface AllPayloads {
   NodeSlotsChanged?: NodeSlotsChanged;
   WebhookTest?: WebhookTest;
   WebhookDisabled?: WebhookDisabled;
+  PolicyChanged?: PolicyChanged;
 }
 export interface AllocationMoved {
   allocation_id: string;
@@ -69,6 +70,23 @@ export interface WebhookDisabled {
   organization_id: string;
   project_id: string;
   reason: string;
+}
+export interface PolicyChanged {
+  policy: string;
+  organization_id: string | null;
+  project_id: string | null;
+  /**
+   * Null when nothing was set.
+   *
+   * @maxItems 100
+   */
+  before: number | boolean | string | string[] | null;
+  /**
+   * Null when it was reset.
+   *
+   * @maxItems 100
+   */
+  after: number | boolean | string | string[] | null;
 }
 
 export const eventTypes = {
@@ -139,6 +157,10 @@ export const eventTypes = {
   "webhook.disabled": {
     "summary": "A webhook failed for so long that deliveries to it stopped.",
     "audience": "tenant"
+  },
+  "policy.changed": {
+    "summary": "A policy was set or reset, for the platform, a tenant or a project.",
+    "audience": "operator"
   }
 } as const;
 
@@ -162,6 +184,7 @@ export interface EventPayloads {
   'node.slots_changed': NodeSlotsChanged;
   'webhook.test': WebhookTest;
   'webhook.disabled': WebhookDisabled;
+  'policy.changed': PolicyChanged;
 }
 
 export const payloadSchemas: Record<EventType, object> = {
@@ -1090,6 +1113,70 @@ export const payloadSchemas: Record<EventType, object> = {
       "reason": {
         "type": "string",
         "maxLength": 500
+      }
+    }
+  },
+  "policy.changed": {
+    "title": "PolicyChanged",
+    "type": "object",
+    "required": [
+      "policy",
+      "organization_id",
+      "project_id",
+      "before",
+      "after"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "policy": {
+        "type": "string",
+        "maxLength": 100
+      },
+      "organization_id": {
+        "type": [
+          "string",
+          "null"
+        ],
+        "format": "uuid"
+      },
+      "project_id": {
+        "type": [
+          "string",
+          "null"
+        ],
+        "format": "uuid"
+      },
+      "before": {
+        "type": [
+          "number",
+          "boolean",
+          "string",
+          "array",
+          "null"
+        ],
+        "maxLength": 100,
+        "maxItems": 100,
+        "items": {
+          "type": "string",
+          "maxLength": 100
+        },
+        "description": "Null when nothing was set."
+      },
+      "after": {
+        "type": [
+          "number",
+          "boolean",
+          "string",
+          "array",
+          "null"
+        ],
+        "maxLength": 100,
+        "maxItems": 100,
+        "items": {
+          "type": "string",
+          "maxLength": 100
+        },
+        "description": "Null when it was reset."
       }
     }
   }

@@ -2064,6 +2064,205 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/policies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every policy key with the value that holds
+         * @description For the whole platform, or for one tenant when `organization_id` is given.
+         */
+        get: operations["listPolicies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/policies/{policy_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One policy key with its latest changes */
+        get: operations["getPolicy"];
+        /**
+         * Set a policy for the platform, or for one tenant
+         * @description Acts at once, in every process.
+         */
+        put: operations["setPolicy"];
+        post?: never;
+        /** Take back what is set; what holds above holds again */
+        delete: operations["resetPolicy"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/{organization_id}/policies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The policies that a tenant can have, with the value that holds
+         * @description For the tenant, or for one of its projects when `project_id` is given.
+         */
+        get: operations["listOrganizationPolicies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/{organization_id}/policies/{policy_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One policy key as it holds for a tenant, with its latest changes there */
+        get: operations["getOrganizationPolicy"];
+        /**
+         * Set a policy for a tenant or one of its projects
+         * @description Only what the registry lets a tenant set, and never weaker than a guard-rail above.
+         */
+        put: operations["setOrganizationPolicy"];
+        post?: never;
+        /** Take back what the tenant or project has set */
+        delete: operations["resetOrganizationPolicy"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/audit-logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The audit log of the platform, newest first */
+        get: operations["listAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/audit-logs/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sealed audit rows and checkpoints as JSON lines, oldest first
+         * @description Each line is an object with `cursor` and either `row` (its columns as they were hashed, with `hash`) or
+         *     `checkpoint` (with `signature`). Ask again with `after` set to the cursor of the last line you hold; the next line
+         *     is the one after it, whatever happened in between. An answer without lines means that nothing more is sealed yet.
+         */
+        get: operations["exportAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/audit-logs/export-confirmations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm that the export of a month is kept
+         * @description `head_hash` is that of the month's last checkpoint, as the export ends with it. A month that is over, sealed to its
+         *     last row and confirmed may go when retention says so.
+         */
+        post: operations["confirmAuditExport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/audit-logs/checkpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Signed checkpoints of the audit log, newest first, and the key to check them with */
+        get: operations["listAuditCheckpoints"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/audit-logs/verification": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Verify a part of the audit log
+         * @description Holds rows against their sealed hashes, the hashes against the chain, the chain against its signatures. Go on with
+         *     `next_segment` until it is null.
+         */
+        get: operations["verifyAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/{organization_id}/audit-logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The audit log of a tenant, newest first */
+        get: operations["listOrganizationAuditLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/skus": {
         parameters: {
             query?: never;
@@ -3235,6 +3434,155 @@ export interface components {
              */
             corrects_entry_id?: string;
         };
+        /** @description Of the key's type; durations are whole seconds. */
+        PolicyValue: number | boolean | string | string[];
+        PolicyOrNothing: components["schemas"]["PolicyValue"] | null;
+        Policy: {
+            name: string;
+            /** @enum {unknown} */
+            type: "integer" | "boolean" | "duration" | "string" | "list";
+            unit: string | null;
+            doc: string;
+            default: components["schemas"]["PolicyValue"];
+            value: components["schemas"]["PolicyValue"];
+            /**
+             * @description The scope whose value holds.
+             * @enum {unknown}
+             */
+            source: "default" | "global" | "tenant" | "project";
+            /** @description What is set here is weaker than a guard-rail above and does not hold as set. */
+            clamped: boolean;
+            set_value: components["schemas"]["PolicyOrNothing"];
+            /** @description Whether the key can be set at this scope by who asks here. */
+            settable: boolean;
+            minimum: number | null;
+            maximum: number | null;
+            values: string[] | null;
+            /**
+             * @description What a lower scope may only tighten.
+             * @enum {unknown}
+             */
+            guard_rail: "at_most" | "at_least" | null;
+        };
+        PolicyChange: {
+            /** Format: uuid */
+            id: string;
+            before: components["schemas"]["PolicyOrNothing"];
+            after: components["schemas"]["PolicyOrNothing"];
+            /** Format: uuid */
+            actor_id: string;
+            actor_role: string;
+            reason: string;
+            /** Format: uuid */
+            correlation_id: string;
+            changed_at: components["schemas"]["Timestamp"];
+        };
+        PolicyWithHistory: {
+            name: string;
+            /** @enum {unknown} */
+            type: "integer" | "boolean" | "duration" | "string" | "list";
+            unit: string | null;
+            doc: string;
+            default: components["schemas"]["PolicyValue"];
+            value: components["schemas"]["PolicyValue"];
+            /**
+             * @description The scope whose value holds.
+             * @enum {unknown}
+             */
+            source: "default" | "global" | "tenant" | "project";
+            /** @description What is set here is weaker than a guard-rail above and does not hold as set. */
+            clamped: boolean;
+            set_value: components["schemas"]["PolicyOrNothing"];
+            /** @description Whether the key can be set at this scope by who asks here. */
+            settable: boolean;
+            minimum: number | null;
+            maximum: number | null;
+            values: string[] | null;
+            /**
+             * @description What a lower scope may only tighten.
+             * @enum {unknown}
+             */
+            guard_rail: "at_most" | "at_least" | null;
+            /** @description Newest first. */
+            history: components["schemas"]["PolicyChange"][];
+        };
+        AuditLog: {
+            /** Format: uuid */
+            id: string;
+            occurred_at: components["schemas"]["Timestamp"];
+            /** Format: uuid */
+            actor_id: string | null;
+            /** @enum {unknown} */
+            actor_kind: "user" | "service_account" | "node" | "system" | "anonymous";
+            actor_role: string;
+            credential_id: string | null;
+            ip: string | null;
+            action: string;
+            target_type: string;
+            target_id: string;
+            /** @enum {unknown} */
+            result: "succeeded" | "refused" | "denied" | "failed";
+            /** Format: uuid */
+            correlation_id: string;
+            /** Format: uuid */
+            organization_id: string | null;
+            before: {
+                [key: string]: unknown;
+            } | null;
+            after: {
+                [key: string]: unknown;
+            } | null;
+            detail: {
+                [key: string]: unknown;
+            };
+        };
+        AuditExport: {
+            month: string;
+            last_segment: number;
+            row_count: number;
+            head_hash: string;
+            /** Format: uuid */
+            confirmed_by: string;
+            confirmed_at: components["schemas"]["Timestamp"];
+        };
+        AuditCheckpoint: {
+            /** @description What is signed, as RFC 8785 canonical JSON. */
+            checkpoint: {
+                segment: string;
+                month: string;
+                row_count: number;
+                upto: {
+                    xid: string;
+                    /** Format: uuid */
+                    id: string;
+                };
+                previous_hash: string;
+                head_hash: string;
+                sealed_at: string;
+                key_id: string;
+            };
+            signature: string;
+        };
+        AuditVerification: {
+            /** @description Nothing was found. */
+            whole: boolean;
+            findings: {
+                /** @enum {unknown} */
+                kind: "row_changed" | "row_missing" | "row_inserted" | "month_missing" | "checkpoint_missing" | "checkpoint_forged" | "chain_broken" | "retirement_forged" | "anchor_missing";
+                segment: string;
+                /** Format: uuid */
+                row_id: string | null;
+                detail: string;
+            }[];
+            segments: number;
+            rows: number;
+            retired_rows: number;
+            next_segment: number | null;
+            head: {
+                segment: string;
+                head_hash: string;
+            } | null;
+        };
         AdminSku: {
             sku: string;
             display_name: string;
@@ -3295,6 +3643,17 @@ export interface components {
         DiskSerial: string;
         EnrolmentId: string;
         IncidentId: string;
+        TenantQuery: string;
+        PolicyKey: string;
+        ProjectQuery: string;
+        ActorFilter: string;
+        ActionFilter: string;
+        TargetTypeFilter: string;
+        TargetIdFilter: string;
+        ResultFilter: "succeeded" | "refused" | "denied" | "failed";
+        CorrelationFilter: string;
+        SinceFilter: components["schemas"]["Timestamp"];
+        UntilFilter: components["schemas"]["Timestamp"];
         SkuName: string;
     };
     requestBodies: never;
@@ -7363,6 +7722,458 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LedgerTransaction"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listPolicies: {
+        parameters: {
+            query?: {
+                organization_id?: components["parameters"]["TenantQuery"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Policy"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getPolicy: {
+        parameters: {
+            query?: {
+                organization_id?: components["parameters"]["TenantQuery"];
+            };
+            header?: never;
+            path: {
+                policy_name: components["parameters"]["PolicyKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The policy. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyWithHistory"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    setPolicy: {
+        parameters: {
+            query?: {
+                organization_id?: components["parameters"]["TenantQuery"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
+                 *     with `precondition_failed`.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                policy_name: components["parameters"]["PolicyKey"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    value: components["schemas"]["PolicyValue"];
+                    /** @description Kept in the history. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The policy. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyWithHistory"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    resetPolicy: {
+        parameters: {
+            query?: {
+                organization_id?: components["parameters"]["TenantQuery"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
+                 *     with `precondition_failed`.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                policy_name: components["parameters"]["PolicyKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The policy. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyWithHistory"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listOrganizationPolicies: {
+        parameters: {
+            query?: {
+                project_id?: components["parameters"]["ProjectQuery"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                organization_id: components["parameters"]["OrganizationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Policy"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getOrganizationPolicy: {
+        parameters: {
+            query?: {
+                project_id?: components["parameters"]["ProjectQuery"];
+            };
+            header?: never;
+            path: {
+                organization_id: components["parameters"]["OrganizationId"];
+                policy_name: components["parameters"]["PolicyKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The policy. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyWithHistory"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    setOrganizationPolicy: {
+        parameters: {
+            query?: {
+                project_id?: components["parameters"]["ProjectQuery"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
+                 *     with `precondition_failed`.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                organization_id: components["parameters"]["OrganizationId"];
+                policy_name: components["parameters"]["PolicyKey"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    value: components["schemas"]["PolicyValue"];
+                    /** @description Kept in the history. */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The policy. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyWithHistory"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    resetOrganizationPolicy: {
+        parameters: {
+            query?: {
+                project_id?: components["parameters"]["ProjectQuery"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
+                 *     with `precondition_failed`.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                organization_id: components["parameters"]["OrganizationId"];
+                policy_name: components["parameters"]["PolicyKey"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The policy. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyWithHistory"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listAuditLogs: {
+        parameters: {
+            query?: {
+                organization_id?: string;
+                actor_id?: components["parameters"]["ActorFilter"];
+                action?: components["parameters"]["ActionFilter"];
+                target_type?: components["parameters"]["TargetTypeFilter"];
+                target_id?: components["parameters"]["TargetIdFilter"];
+                result?: components["parameters"]["ResultFilter"];
+                correlation_id?: components["parameters"]["CorrelationFilter"];
+                since?: components["parameters"]["SinceFilter"];
+                until?: components["parameters"]["UntilFilter"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AuditLog"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    exportAuditLogs: {
+        parameters: {
+            query?: {
+                after?: string;
+                /** @description At most this many segments, of at most a thousand rows each. */
+                segments?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lines. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": string;
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    confirmAuditExport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    month: string;
+                    head_hash: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The confirmation. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditExport"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listAuditCheckpoints: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AuditCheckpoint"][];
+                        next_page: components["schemas"]["NextPage"];
+                        /** @description Ed25519, SPKI. */
+                        public_key_pem: string;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    verifyAuditLogs: {
+        parameters: {
+            query?: {
+                from_segment?: number;
+                segments?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditVerification"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listOrganizationAuditLogs: {
+        parameters: {
+            query?: {
+                actor_id?: components["parameters"]["ActorFilter"];
+                action?: components["parameters"]["ActionFilter"];
+                target_type?: components["parameters"]["TargetTypeFilter"];
+                target_id?: components["parameters"]["TargetIdFilter"];
+                result?: components["parameters"]["ResultFilter"];
+                correlation_id?: components["parameters"]["CorrelationFilter"];
+                since?: components["parameters"]["SinceFilter"];
+                until?: components["parameters"]["UntilFilter"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                organization_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AuditLog"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
                 };
             };
             "4XX": components["responses"]["Problem"];

@@ -292,6 +292,22 @@ export const problems = {
     "status": 422,
     "title": "There is no such SSH key for this launch"
   },
+  "policy_value_invalid": {
+    "status": 422,
+    "title": "The value is not one the policy can have"
+  },
+  "policy_weaker_than_guard_rail": {
+    "status": 422,
+    "title": "The value is weaker than what holds above"
+  },
+  "policy_not_settable_here": {
+    "status": 409,
+    "title": "The policy cannot be set at this scope"
+  },
+  "audit_export_not_confirmable": {
+    "status": 409,
+    "title": "The export of the month cannot be confirmed"
+  },
   "internal_error": {
     "status": 500,
     "title": "Something went wrong on our side"

@@ -23,6 +23,7 @@ export const CANNOT_SUCCEED: Record<string, string> = {
   finishLogin: 'needs a sign-in that was begun with an identity provider',
   finishTenantLogin: 'needs a sign-in that was begun with an identity provider',
   verifyIdentityProviderDomain: 'needs a record in DNS; the tests of tenant sign-in have one',
+  confirmAuditExport: 'needs a month that is over and sealed; the tests of the audit API have one',
   createAllocation: 'needs a host that reports itself; the launch tests have one',
 };
 
@@ -43,6 +44,8 @@ export async function seedKnownResources(
     ...tenancy.values,
     project_id: [projectId],
     amount: [{ currency: 'USD', micros: 5_000_000 }],
+    policy_name: ['allocations.stop_timeout_seconds'],
+    after: ['1:0'],
     corrects_entry_id: [await seedLedgerEntry(api)],
     node_id: [nodeId],
     allocation_id: [await seedActiveAllocation(api)],
@@ -74,6 +77,9 @@ export async function seedKnownResources(
   // What ends a resource gets one of its own, so that the others still find theirs.
   const own: Record<string, KnownValues> = {
     ...tenancy.own,
+    setPolicy: { policy_name: ['webhooks.max_per_project'], value: [15] },
+    resetPolicy: { policy_name: ['webhooks.max_per_project'] },
+    setOrganizationPolicy: { value: [60] },
     deleteWebhook: await seedWebhook(api),
     deleteIdentityProvider: await seedIdentityProvider(api, 'ending'),
     deleteIdentityProviderDomain: await seedIdentityProvider(api, 'shrinking'),

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { ownedAllocations } from '../domains/allocations/owned-allocations.ts';
 import { allocationRoutes } from '../domains/allocations/routes.ts';
 import { billingRoutes } from '../domains/billing/routes.ts';
+import { auditRoutes } from '../domains/audit/routes.ts';
 import { catalogRoutes } from '../domains/catalog/routes.ts';
 import { cleanupRoutes } from '../domains/allocations/cleanup-routes.ts';
 import { identityRoutes } from '../domains/fleet/identity-routes.ts';
@@ -16,6 +17,7 @@ import { identityProviderRoutes } from '../domains/sign-in/identity-provider-rou
 import { domainProver } from '../domains/sign-in/prove-domain.ts';
 import { signInRoutes } from '../domains/sign-in/routes.ts';
 import { accessRoutes } from '../domains/tenancy/access-routes.ts';
+import { policyRoutes } from '../domains/policies/routes.ts';
 import { tenancyRoutes } from '../domains/tenancy/routes.ts';
 import { signIn } from '../domains/tenancy/sign-in.ts';
 import { terminalRoutes } from '../domains/terminal/routes.ts';
@@ -157,6 +159,8 @@ export async function createApi(
     ...identityRoutes(services),
     ...cleanupRoutes(services),
     ...incidentRoutes(services),
+    ...policyRoutes(services),
+    ...auditRoutes(services),
     ...webhookRoutes(services),
     streamEvents: streamEvents(services, tail),
   };

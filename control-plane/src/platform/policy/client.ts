@@ -3,7 +3,7 @@ import {
   type PolicyName,
   type PolicyValues,
 } from '@gpuaas/contracts/generated/policies.ts';
-import type { PolicyDefinition } from '@gpuaas/contracts/policies';
+import type { PolicyDefinition, PolicyScopeName } from '@gpuaas/contracts/policies';
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 import type { Listener } from '../db/listener.ts';
@@ -59,9 +59,10 @@ export class PolicyClient implements Policies {
     return this.explain(key, scope).value as PolicyValues[K];
   }
 
-  explain(key: PolicyName, scope: PolicyScope = {}): Resolution {
+  explain(key: PolicyName, scope: PolicyScope = {}, own?: { value: unknown }): Resolution {
     const definition: PolicyDefinition = registry[key];
-    return resolvePolicy(definition, this.#setValues(key, scope));
+    const set = this.#setValues(key, scope);
+    return resolvePolicy(definition, own ? { ...set, [scopeName(scope)]: own.value } : set);
   }
 
   /** One read at a time. One that has begun may have missed a change, so the caller gets the one after it. */
@@ -123,6 +124,12 @@ export interface PolicyClientOptions {
   listener: Listener;
   log: Logger;
   rereadMs?: number;
+}
+
+/** The scope itself, without what is above it. */
+export function scopeName({ organizationId, projectId }: PolicyScope): PolicyScopeName {
+  if (projectId) return 'project';
+  return organizationId ? 'tenant' : 'global';
 }
 
 function addressOf(key: string, organizationId?: string | null, projectId?: string | null): string {

@@ -10,8 +10,8 @@ export type PolicyScope =
 export interface Policies {
   /** The value that holds at the scope now. Never waits, so ask when the value is needed and keep none. */
   get<K extends PolicyName>(key: K, scope?: PolicyScope): PolicyValues[K];
-  /** The value with where it comes from. */
-  explain(key: PolicyName, scope?: PolicyScope): Resolution;
+  /** The value with where it comes from; as if `own` were set at the scope itself, where it is given. */
+  explain(key: PolicyName, scope?: PolicyScope, own?: { value: unknown }): Resolution;
   /** Resolves when everything committed before the call is seen by `get`. */
   refresh(): Promise<void>;
 }
