@@ -84,6 +84,7 @@ export async function seedKnownResources(
     deleteIdentityProvider: await seedIdentityProvider(api, 'ending'),
     deleteIdentityProviderDomain: await seedIdentityProvider(api, 'shrinking'),
     recordNodeBurnIn: { result: ['failed'] },
+    approveResourceSlots: await seedDiscoveredHost(api),
     disableResourceSlot: slotHost.sold,
     repairResourceSlot: slotHost.disabled,
     setDiskOwnership: slotHost.shared,
@@ -251,6 +252,12 @@ async function seedIncident({ services }: TestApi, nodeId: string): Promise<stri
       summary: 'Seeded for the fuzz.',
     }),
   );
+}
+
+/** A host that nobody edits, so that its candidates stay approvable. */
+async function seedDiscoveredHost(api: TestApi): Promise<KnownValues> {
+  const nodeId = await addNode(api);
+  return { node_id: [nodeId], discovery_task_id: [await addDiscovery(api, nodeId, [candidate(0)])] };
 }
 
 /** A discovery in a state that only an agent could bring it to. */
