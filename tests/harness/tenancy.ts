@@ -88,7 +88,13 @@ export async function signUp(
       name,
       tenant: null,
     };
-    const id = await signIn(tx, identity, options.invitation ?? null);
+    const id = await signIn(
+      tx,
+      identity,
+      options.invitation === undefined
+        ? null
+        : { token: options.invitation, correlationId: newId(), ip: '127.0.0.1' },
+    );
     return { userId: id, secret: (await createSession(tx, api.services, browser(id))).secret };
   });
   const cookie = `gpuaas_session=${secret}`;

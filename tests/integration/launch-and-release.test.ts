@@ -1,4 +1,9 @@
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKeyPair, sshLogin, type KeyPair } from '@gpuaas/node-agent/testing/ssh';
 import { ProblemError, unwrap } from '@gpuaas/sdk/problem';
 import { launch, launchBody, release, waitForState } from '../harness/allocations.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
@@ -126,6 +131,55 @@ describe('launch and release', () => {
     await waitForState(member, allocation.id, 'released');
   });
 });
+
+describe('SSH keys of a launch', () => {
+  it('open the machine to their owners, also when they are deleted later, and to nobody else', async () => {
+    const { member, admin, projectId } = platform;
+    const [own, shared, foreign] = [createKeyPair(), createKeyPair(), createKeyPair()];
+    const register = async (client: TestPlatform['member'], pair: KeyPair, project?: string) =>
+      await unwrap(
+        client.POST('/api/v1/ssh-keys', {
+          body: { name: 'key', public_key: pair.public, ...(project ? { project_id: project } : {}) },
+        }),
+      );
+    const ownKey = await register(member, own);
+    const sharedKey = await register(admin, shared, projectId);
+    const adminsKey = await register(admin, foreign);
+    const body = launchBody(projectId, 1);
+    const refusal = await unwrap(
+      member.POST('/api/v1/allocations', { body: { ...body, ssh_key_ids: [ownKey.id, adminsKey.id] } }),
+    ).catch((error: unknown) => error);
+    expect((refusal as ProblemError).problem).toMatchObject({
+      code: 'ssh_key_unknown',
+      errors: [{ pointer: '/ssh_key_ids/1' }],
+    });
+
+    const ssh_key_ids = [ownKey.id, sharedKey.id];
+    const { id } = await unwrap(member.POST('/api/v1/allocations', { body: { ...body, ssh_key_ids } }));
+    await unwrap(
+      member.DELETE('/api/v1/ssh-keys/{ssh_key_id}', { params: { path: { ssh_key_id: ownKey.id } } }),
+    );
+    await waitForState(member, id, 'active');
+    for (const pair of [own, shared]) {
+      const client = await sshLogin(await dialGuest(id), pair.private);
+      client.end();
+    }
+    await expect(sshLogin(await dialGuest(id), foreign.private)).rejects.toThrow(/authentication/i);
+    await release(member, id);
+    await waitForState(member, id, 'released');
+  });
+});
+
+/** The simulated machine's SSH port, on the loopback of its host. */
+async function dialGuest(allocationId: string): Promise<Socket> {
+  const hosts = join(platform.dataDir, 'hosts');
+  const files = await readdir(hosts, { recursive: true });
+  const run = files.find((file) => file.includes(allocationId) && file.endsWith('run.json'));
+  const { ssh_port } = JSON.parse(await readFile(join(hosts, run!), 'utf8')) as { ssh_port: number };
+  const socket = connect(ssh_port, '127.0.0.1');
+  await once(socket, 'connect');
+  return socket;
+}
 
 async function heldSlots(allocationId: string) {
   const { operator } = platform;

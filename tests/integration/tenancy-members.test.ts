@@ -43,6 +43,21 @@ describe('a first sign-in', () => {
     expect(me.organizations.map((organization) => organization.id)).toEqual([tenant.organizationId]);
     expect(me.organizations[0]!.permissions).toEqual([]);
     expect(me.organizations[0]!.projects[0]!.permissions).toContain('allocation.create');
+    const accepted = await api.services.db
+      .selectFrom('audit_logs')
+      .select(['organization_id', 'result', 'target_type', 'ip', 'detail'])
+      .where('action', '=', 'invitation.accept')
+      .where('actor_user_id', '=', person.userId)
+      .execute();
+    expect(accepted).toEqual([
+      {
+        organization_id: tenant.organizationId,
+        result: 'succeeded',
+        target_type: 'invitation',
+        ip: '127.0.0.1',
+        detail: { member_id: person.memberId },
+      },
+    ]);
   });
 
   it('with a token that cannot be used still signs in, as anybody does', async () => {

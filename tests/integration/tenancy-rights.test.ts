@@ -147,6 +147,15 @@ describe('nobody gives more than they hold', () => {
     expect(await delegate.ask('PUT', place)).toMatchObject(exceeds('billing.read'));
   });
 
+  it('by enabling a member who holds more', async () => {
+    const { tenant, delegate } = await withDelegate();
+    const billing = await addPerson(api, tenant, 'billing', 'billing_admin');
+    const member = `/api/v1/members/${billing.memberId}`;
+    expect((await delegate.ask('POST', `${member}/disable`)).status).toBe(200);
+    expect(await delegate.ask('POST', `${member}/enable`)).toMatchObject(exceeds('billing.read'));
+    expect((await tenant.admin.ask('POST', `${member}/enable`)).status).toBe(200);
+  });
+
   it('in an invitation', async () => {
     const { tenant, delegate, group } = await withDelegate();
     const invite = (permissionGroup: string) =>

@@ -25,7 +25,11 @@ export async function finishLogin(
     const { identity, idToken, ...finished } = await login();
     const { token, returnTo } = takeInvitation(finished.returnTo);
     const session = await inScope(services.db, { role: 'gpuaas_auth' }, async (tx) => {
-      const userId = await signIn(tx, identity, token);
+      const userId = await signIn(
+        tx,
+        identity,
+        token === null ? null : { token, correlationId: attempt.correlationId, ip: attempt.browser.ip },
+      );
       if (attempt.formerSession) await endSession(tx, services.sealer, hashSecret(attempt.formerSession));
       const made = await createSession(tx, services, {
         userId,

@@ -1,3 +1,4 @@
+import { recordAudit } from '../../platform/audit/record.ts';
 import type { Identity, Tenant } from '../../platform/auth/identity.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Tx } from '../../platform/db/database.ts';
@@ -6,11 +7,22 @@ import { newId } from '../../platform/ids.ts';
 import { acceptInvitation } from './invitations/accept-invitation.ts';
 import { addMember, createOrganization } from './organizations/create-organization.ts';
 
+/** What somebody brings along when an invitation led them to the sign-in. */
+export interface BroughtInvitation {
+  token: string;
+  correlationId: string;
+  ip: string | null;
+}
+
 /**
  * The user behind an identity. Somebody new joins the tenant whose provider vouches for them, or by the invitation they
  * bring, or gets an organization with a default project of their own.
  */
-export async function signIn(tx: Tx, person: Identity, invitation: string | null = null): Promise<string> {
+export async function signIn(
+  tx: Tx,
+  person: Identity,
+  invitation: BroughtInvitation | null = null,
+): Promise<string> {
   const { userId, isNew } = await findOrCreateUser(tx, person);
   if (person.tenant) {
     await joinTenant(tx, userId, person.tenant);
@@ -24,9 +36,25 @@ export async function signIn(tx: Tx, person: Identity, invitation: string | null
 }
 
 /** An invitation that cannot be used must not keep anybody from signing in. */
-async function join(tx: Tx, person: { userId: string; email: string }, invitation: string): Promise<boolean> {
+async function join(
+  tx: Tx,
+  person: { userId: string; email: string },
+  { token, correlationId, ip }: BroughtInvitation,
+): Promise<boolean> {
   try {
-    await acceptInvitation(tx, person, invitation, systemClock.now());
+    const accepted = await acceptInvitation(tx, person, token, systemClock.now());
+    await recordAudit(tx, {
+      actorUserId: person.userId,
+      actorRole: 'user',
+      ip,
+      action: 'invitation.accept',
+      targetType: 'invitation',
+      targetId: accepted.invitationId,
+      organizationId: accepted.organizationId,
+      result: 'succeeded',
+      correlationId,
+      detail: { member_id: accepted.memberId },
+    });
     return true;
   } catch (error) {
     if (error instanceof Problem) return false;
