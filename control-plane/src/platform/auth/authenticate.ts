@@ -1,8 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
+import { actorOf } from '../audit/actor.ts';
 import type { Database } from '../db/database.ts';
 import type { OperationObject } from '../http/operation.ts';
+import { CredentialRefused, type Refused } from '../http/credential-refused.ts';
 import { Problem } from '../http/problem.ts';
 import { TokenRefused } from './access-token.ts';
 import type { BearerTokens } from './bearer-tokens.ts';
@@ -17,11 +19,13 @@ import {
   SERVICE_ACCOUNT_TOKEN,
   SESSION,
 } from './credentials.ts';
+import { formerCredential } from './former-credentials.ts';
 import { grantedBindings, type PrincipalRow } from './rights.ts';
 import { hashSecret, kindOfSecret } from './secrets.ts';
 import type { SessionCookies } from './session-cookies.ts';
 import { detailsOf } from './sessions.ts';
 
+const SEND_ONE = 'Send a valid API key or token as a bearer token, or sign in.';
 const ANONYMOUS = '00000000-0000-0000-0000-000000000000';
 
 /** What is accepted besides keys and tokens of our own. */
@@ -98,13 +102,15 @@ async function byApiKey(
   request: FastifyRequest,
   operation: OperationObject,
 ): Promise<Caller> {
-  const row = await findCredential(identities, API_KEY, hashSecret(key));
-  if (!row) throw unauthenticated();
+  const hash = hashSecret(key);
+  const row = await findCredential(identities, API_KEY, hash);
+  if (!row) throw (await formerCredential(identities, 'api_key', hash, SEND_ONE)) ?? unauthenticated();
   if (!row.used_lately) note(noteUse(identities, 'api_keys', row.credential_id), request);
-  if (row.scopes !== null) refuseOwnAffairs(request, operation);
   const organizations = row.organizations.filter((id) => id === row.organization_id);
   const credential = { kind: 'api_key', id: row.credential_id, scopes: row.scopes } as const;
-  return callerOf({ ...row, organizations }, bindingsOfKey(row), credential, operation);
+  const caller = callerOf({ ...row, organizations }, bindingsOfKey(row), credential, operation);
+  if (row.scopes !== null) refuseOwnAffairs(request, operation, caller);
+  return caller;
 }
 
 async function byServiceAccountToken(
@@ -113,8 +119,10 @@ async function byServiceAccountToken(
   request: FastifyRequest,
   operation: OperationObject,
 ): Promise<Caller> {
-  const row = await findCredential(identities, SERVICE_ACCOUNT_TOKEN, hashSecret(token));
-  if (!row) throw unauthenticated();
+  const hash = hashSecret(token);
+  const row = await findCredential(identities, SERVICE_ACCOUNT_TOKEN, hash);
+  if (!row)
+    throw (await formerCredential(identities, 'service_account_token', hash, SEND_ONE)) ?? unauthenticated();
   if (!row.used_lately) note(noteUse(identities, 'service_account_tokens', row.credential_id), request);
   const credential = { kind: 'service_account_token', id: row.credential_id } as const;
   return callerOf(row, grantedBindings(row.bindings, null), credential, operation);
@@ -131,9 +139,10 @@ async function bySession(
   const row = await findCredential(identities, SESSION, idHash, idleSeconds);
   if (!row) throw unauthenticated();
   if (!row.used_lately) note(noteSessionUse(identities, idHash, detailsOf(request)), request);
-  if (!isRead(request)) requireCsrfToken(request, row.csrf_token);
   const credential = { kind: 'session', csrfToken: row.csrf_token, idHash, idleSeconds } as const;
-  return callerOf(row, grantedBindings(row.bindings, null), credential, operation);
+  const caller = callerOf(row, grantedBindings(row.bindings, null), credential, operation);
+  if (!isRead(request)) requireCsrfToken(request, row.csrf_token, caller);
+  return caller;
 }
 
 function isRead({ method }: FastifyRequest): boolean {
@@ -141,9 +150,28 @@ function isRead({ method }: FastifyRequest): boolean {
 }
 
 /** A key that is limited to some permissions does nothing that needs none, such as making another key. */
-function refuseOwnAffairs(request: FastifyRequest, operation: OperationObject): void {
+function refuseOwnAffairs(request: FastifyRequest, operation: OperationObject, caller: Caller): void {
   if (isRead(request) || operation['x-permission'] !== 'self') return;
-  throw new Problem('forbidden', 'An API key with scopes may not change what belongs to its owner.');
+  throw new CredentialRefused(
+    'forbidden',
+    'An API key with scopes may not change what belongs to its owner.',
+    {
+      refused: refusedOf(caller, request),
+      reason: 'limited to its scopes',
+    },
+  );
+}
+
+function refusedOf(caller: Caller, request: FastifyRequest): Refused {
+  const [only, ...others] = caller.organizationIds;
+  const { actorKind = 'user', credentialId = null } = actorOf(caller, request);
+  return {
+    actorUserId: caller.actorId,
+    actorKind,
+    actorRole: caller.role,
+    credentialId,
+    organizationId: only !== undefined && others.length === 0 ? only : null,
+  };
 }
 
 /** The answer does not wait for it, and does not fail with it. */
@@ -151,15 +179,16 @@ function note(noted: Promise<void>, { log }: FastifyRequest): void {
   noted.catch((error: unknown) => log.warn({ err: error }, 'the use of a credential could not be noted'));
 }
 
-function requireCsrfToken(request: FastifyRequest, expected: string): void {
+function requireCsrfToken(request: FastifyRequest, expected: string, caller: Caller): void {
   const sent = request.headers['x-csrf-token'];
   const given = Buffer.from(typeof sent === 'string' ? sent : '');
   const wanted = Buffer.from(expected);
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) {
-    throw new Problem(
-      'csrf_token_invalid',
-      'Send X-CSRF-Token from GET /api/v1/me with mutations of a session.',
-    );
+    const detail = 'Send X-CSRF-Token from GET /api/v1/me with mutations of a session.';
+    throw new CredentialRefused('csrf_token_invalid', detail, {
+      refused: refusedOf(caller, request),
+      reason: 'without its CSRF token',
+    });
   }
 }
 
@@ -201,5 +230,5 @@ function anonymous(): Caller {
 }
 
 function unauthenticated(): Problem {
-  return new Problem('unauthenticated', 'Send a valid API key or token as a bearer token, or sign in.');
+  return new Problem('unauthenticated', SEND_ONE);
 }

@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CallerIdentity } from './caller-identity.ts';
+import { CredentialRefused } from './credential-refused.ts';
+import type { DenialLog } from './denial-log.ts';
 import type { OperationObject } from './operation.ts';
 import { Problem } from './problem.ts';
 import { RateLimiter, type RateLimits } from './rate-limits.ts';
@@ -15,6 +17,7 @@ type Admit<Caller> = (
 export function createAdmission<Caller extends CallerIdentity>(
   authenticate: Authenticate<Caller>,
   limits: RateLimits,
+  denials: DenialLog,
 ): Admit<Caller> {
   const callers = new RateLimiter('caller', () => limits.caller);
   const anonymous = new RateLimiter('anonymous', () => limits.anonymous);
@@ -29,6 +32,7 @@ export function createAdmission<Caller extends CallerIdentity>(
     } catch (error) {
       // Only failures are counted by address, so nobody can lock out the others behind the same address.
       if (error instanceof Problem && error.status === 401) failures.admit(request.ip, reply);
+      if (error instanceof CredentialRefused) await denials.credential(request, operation, error);
       throw error;
     }
   };

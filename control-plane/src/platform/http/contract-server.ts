@@ -5,6 +5,7 @@ import { isUuid, newId } from '../ids.ts';
 import type { HttpMetrics } from '../telemetry/http-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { createAdmission } from './admission.ts';
+import { DenialLog } from './denial-log.ts';
 import type { CallerIdentity } from './caller-identity.ts';
 import { checkAnswers, type OnMismatch } from './check-answers.ts';
 import { answerBrokenRequest, answerProblem, toProblem } from './errors.ts';
@@ -76,12 +77,13 @@ export async function createContractServer<Caller extends CallerIdentity>(
   const { onMismatch, log } = options;
   const checkStream = onMismatch ? checkAnswers(server, options.document, { log, onMismatch }) : undefined;
   await options.prepare?.(server);
-  const admit = createAdmission(options.authenticate, options.rateLimits);
+  const denials = new DenialLog(options);
+  const admit = createAdmission(options.authenticate, options.rateLimits, denials);
   await server.register(glue, {
     specification: structuredClone(options.document),
     operationResolver: (operationId) =>
       operationRoute(
-        { ...options, admit, graceful, checkStream },
+        { ...options, admit, denials, graceful, checkStream },
         findOperation(options.document, operationId),
       ),
   });

@@ -3,6 +3,7 @@ import type { Db } from '../db/database.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { CallerIdentity } from './caller-identity.ts';
 import { createContext } from './context.ts';
+import type { DenialLog } from './denial-log.ts';
 import { etagOf } from './etag.ts';
 import type { GracefulStop } from './graceful-stop.ts';
 import { HIJACKED, type AnyReply, type Handler, type OperationObject } from './operation.ts';
@@ -12,6 +13,7 @@ import { requireDeclaredBody } from './strict-body.ts';
 export interface RouteSettings<Caller extends CallerIdentity> {
   handlers: Record<string, Handler<never, Caller>>;
   admit(request: FastifyRequest, reply: FastifyReply, operation: OperationObject): Promise<Caller>;
+  denials: DenialLog;
   graceful: GracefulStop;
   db: Db;
   log: Logger;
@@ -48,7 +50,14 @@ export function operationRoute<Caller extends CallerIdentity>(
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const caller = request.caller as Caller;
-      const answer = await handler(createContext(settings, operation, caller, request, reply));
+      const context = createContext(settings, operation, caller, request, reply);
+      let answer: Awaited<ReturnType<typeof handler>>;
+      try {
+        answer = await handler(context);
+      } catch (error) {
+        await settings.denials.read(request, operation, caller, error);
+        throw error;
+      }
       if (answer === HIJACKED) {
         settings.graceful.track(reply.raw);
         settings.checkStream?.(request, reply);
