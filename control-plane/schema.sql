@@ -565,6 +565,14 @@ create table maintenance_windows (
   created_at timestamp with time zone not null,
   cancelled_at timestamp with time zone
 );
+create table node_authorities (
+  id uuid not null,
+  certificate_pem text not null,
+  sealed_private_key bytea,
+  state text not null,
+  created_at timestamp with time zone default now() not null,
+  retired_at timestamp with time zone
+);
 create table node_burn_ins (
   id uuid not null,
   node_id uuid not null,
@@ -578,7 +586,8 @@ create table node_certificates (
   node_id uuid not null,
   issued_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone not null,
-  revoked_at timestamp with time zone
+  revoked_at timestamp with time zone,
+  authority_id uuid not null
 );
 create table node_cordons (
   node_id uuid not null,
@@ -608,7 +617,8 @@ create table node_enrolments (
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone not null,
   used_at timestamp with time zone,
-  revoked_at timestamp with time zone
+  revoked_at timestamp with time zone,
+  authority_id uuid not null
 );
 create table node_resource_slots (
   id uuid not null,
@@ -985,6 +995,7 @@ alter table invitations add constraint invitations_pkey PRIMARY KEY (id);
 alter table ledger_entries add constraint ledger_entries_pkey PRIMARY KEY (id);
 alter table ledger_transactions add constraint ledger_transactions_pkey PRIMARY KEY (id);
 alter table maintenance_windows add constraint maintenance_windows_pkey PRIMARY KEY (id);
+alter table node_authorities add constraint node_authorities_pkey PRIMARY KEY (id);
 alter table node_burn_ins add constraint node_burn_ins_pkey PRIMARY KEY (id);
 alter table node_certificates add constraint node_certificates_pkey PRIMARY KEY (serial_number);
 alter table node_cordons add constraint node_cordons_pkey PRIMARY KEY (node_id, reason);
@@ -1097,6 +1108,9 @@ alter table ledger_transactions add constraint ledger_transactions_kind_check CH
 alter table ledger_transactions add constraint ledger_transactions_posting_key_check CHECK (((length(posting_key) >= 1) AND (length(posting_key) <= 200)));
 alter table ledger_transactions add constraint ledger_transactions_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 500)));
 alter table maintenance_windows add constraint maintenance_windows_check CHECK ((ends_at > starts_at));
+alter table node_authorities add constraint node_authorities_check CHECK (((state = 'retired'::text) = (sealed_private_key IS NULL)));
+alter table node_authorities add constraint node_authorities_check1 CHECK (((state = 'retired'::text) = (retired_at IS NOT NULL)));
+alter table node_authorities add constraint node_authorities_state_check CHECK ((state = ANY (ARRAY['signing'::text, 'trusted'::text, 'retired'::text])));
 alter table node_burn_ins add constraint node_burn_ins_evidence_check CHECK ((evidence <> ''::text));
 alter table node_burn_ins add constraint node_burn_ins_result_check CHECK ((result = ANY (ARRAY['passed'::text, 'failed'::text])));
 alter table node_cordons add constraint node_cordons_reason_check CHECK ((reason = ANY (ARRAY['burn_in'::text, 'maintenance'::text, 'gpu_missing'::text, 'gpu_unhealthy'::text, 'agent_outdated'::text])));
@@ -1190,10 +1204,12 @@ alter table ledger_entries add constraint ledger_entries_transaction_id_organiza
 alter table ledger_transactions add constraint ledger_transactions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table maintenance_windows add constraint maintenance_windows_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_burn_ins add constraint node_burn_ins_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
+alter table node_certificates add constraint node_certificates_authority_id_fkey FOREIGN KEY (authority_id) REFERENCES node_authorities(id);
 alter table node_certificates add constraint node_certificates_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_cordons add constraint node_cordons_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_disks add constraint node_disks_evidence_task_id_fkey FOREIGN KEY (evidence_task_id) REFERENCES node_tasks(id);
 alter table node_disks add constraint node_disks_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
+alter table node_enrolments add constraint node_enrolments_authority_id_fkey FOREIGN KEY (authority_id) REFERENCES node_authorities(id);
 alter table node_enrolments add constraint node_enrolments_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table node_enrolments add constraint node_enrolments_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
 alter table node_resource_slots add constraint node_resource_slots_last_wipe_id_fkey FOREIGN KEY (last_wipe_id) REFERENCES wipe_certificates(id);
@@ -1272,7 +1288,9 @@ CREATE INDEX ledger_entries_balance ON public.ledger_entries USING btree (organi
 CREATE INDEX ledger_transactions_of_tenant ON public.ledger_transactions USING btree (organization_id, id);
 CREATE INDEX maintenance_windows_node ON public.maintenance_windows USING btree (node_id, id DESC);
 CREATE INDEX maintenance_windows_open ON public.maintenance_windows USING btree (ends_at) WHERE (cancelled_at IS NULL);
+CREATE UNIQUE INDEX node_authorities_one_signs ON public.node_authorities USING btree (state) WHERE (state = 'signing'::text);
 CREATE INDEX node_burn_ins_node ON public.node_burn_ins USING btree (node_id, id DESC);
+CREATE INDEX node_certificates_by_authority ON public.node_certificates USING btree (authority_id, expires_at);
 CREATE INDEX node_resource_slots_available ON public.node_resource_slots USING btree (node_id) WHERE (state = 'available'::text);
 CREATE INDEX node_tasks_latest ON public.node_tasks USING btree (node_id, kind, created_at DESC) WHERE (state = 'succeeded'::text);
 CREATE INDEX node_tasks_open ON public.node_tasks USING btree (node_id, created_at) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text]));
@@ -1509,6 +1527,7 @@ grant insert on audit_logs to gpuaas_auth;
 grant insert on audit_logs to gpuaas_gateway;
 grant insert on audit_logs to gpuaas_node;
 grant insert on invitations to gpuaas_tenant;
+grant insert on node_authorities to gpuaas_operator;
 grant insert on node_cordons to gpuaas_node;
 grant insert on organizations to gpuaas_auth;
 grant insert on outbox_events to gpuaas_node;
@@ -1557,8 +1576,11 @@ grant select (created_at) on idempotency_keys to gpuaas_worker;
 grant select (expires_at) on pending_logins to gpuaas_worker;
 grant select (expires_at) on sessions to gpuaas_worker;
 grant select (expires_at) on terminal_tokens to gpuaas_worker;
+grant select (expires_at, used_at, revoked_at, authority_id) on node_enrolments to gpuaas_worker;
 grant select (id) on organizations to gpuaas_auth;
 grant select (id) on projects to gpuaas_auth;
+grant select (id, certificate_pem, state, created_at, retired_at) on node_authorities to gpuaas_operator;
+grant select (id, certificate_pem, state, created_at, retired_at) on node_authorities to gpuaas_worker;
 grant select (id, email, name) on users to gpuaas_tenant;
 grant select (id, organization_id) on allocations to gpuaas_placement;
 grant select (id, organization_id, email, permission_group, permission_group_id, project_id, invited_by, created_at, expires_at, accepted_at, accepted_by, revoked_at) on invitations to gpuaas_tenant;
@@ -1567,6 +1589,7 @@ grant select (id, organization_id, project_id, state, desired_state, node_id, co
 grant select (id, organization_id, project_id, state, observed_state, node_id, active_at) on allocations to gpuaas_node;
 grant select (id, organization_id, service_account_id, prefix, created_at, expires_at, revoked_at, last_used_at) on service_account_tokens to gpuaas_tenant;
 grant select (id, user_id, name, prefix, created_at, expires_at, revoked_at, organization_id, scopes, last_used_at) on api_keys to gpuaas_tenant;
+grant select (node_id, expires_at, revoked_at, authority_id) on node_certificates to gpuaas_worker;
 grant select (workflow_id) on workflow_starts to gpuaas_tenant;
 grant select (xid, subject_id) on outbox_events to gpuaas_node;
 grant select (xid, subject_id) on outbox_events to gpuaas_placement;
@@ -1592,6 +1615,7 @@ grant select on invitations to gpuaas_auth;
 grant select on ledger_entries to gpuaas_tenant;
 grant select on ledger_transactions to gpuaas_tenant;
 grant select on maintenance_windows to gpuaas_worker;
+grant select on node_authorities to gpuaas_node;
 grant select on node_certificates to gpuaas_operator;
 grant select on node_cordons to gpuaas_placement;
 grant select on node_enrolments to gpuaas_node;
@@ -1653,6 +1677,8 @@ grant update (revoked_at) on invitations to gpuaas_tenant;
 grant update (revoked_at) on node_certificates to gpuaas_operator;
 grant update (revoked_at) on node_enrolments to gpuaas_operator;
 grant update (revoked_at, last_used_at) on api_keys to gpuaas_auth;
+grant update (sealed_private_key, state, retired_at) on node_authorities to gpuaas_operator;
+grant update (sealed_private_key, state, retired_at) on node_authorities to gpuaas_worker;
 grant update (state) on node_resource_slots to gpuaas_placement;
 grant update (state, disabled_at) on organization_members to gpuaas_tenant;
 grant update (state, gpu_model, gpu_pci_address, fabric_vf_pci_address, nvme_serial, nvme_device, management_mac, private_ip, ovs_port, numa_node, pcie_root, vcpu, memory_gib, capacity_metadata, health_state, health_detail, approved_at, desired_state, device_fault) on node_resource_slots to gpuaas_operator;

@@ -1917,6 +1917,49 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/node-authorities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The CAs that vouch for hosts, newest first */
+        get: operations["listNodeAuthorities"];
+        put?: never;
+        /**
+         * Let a new CA sign for hosts
+         * @description The CA that signed until now stays trusted. Hosts learn of the new one with their next heartbeat and renew their
+         *     certificates under it. The old one is retired by itself when no certificate and no enrolment token depends on it.
+         */
+        post: operations["rotateNodeAuthority"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/node-authorities/{authority_id}/retire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop trusting a CA that has been replaced
+         * @description Its key is destroyed. Refused while hosts or open enrolments depend on it, unless they are to be cut off, as
+         *     after a theft of the key: their certificates and tokens are then revoked, and they come back by enrolling again.
+         */
+        post: operations["retireNodeAuthority"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/node-enrolments": {
         parameters: {
             query?: never;
@@ -3369,6 +3412,23 @@ export interface components {
             running: boolean;
             /** @description What the wipes so far showed, oldest first. */
             certificates: components["schemas"]["WipeCertificate"][];
+        };
+        NodeAuthority: {
+            /** Format: uuid */
+            id: string;
+            subject: string;
+            /** @description SHA-256 of the certificate. */
+            fingerprint: string;
+            /** @enum {unknown} */
+            state: "signing" | "trusted" | "retired";
+            created_at: components["schemas"]["Timestamp"];
+            expires_at: components["schemas"]["Timestamp"];
+            retired_at: components["schemas"]["Timestamp"] | null;
+            /** @description Hosts whose newest valid certificate is of this CA. */
+            hosts: number;
+            valid_certificates: number;
+            /** @description Unused enrolment tokens that name this CA. */
+            open_enrolments: number;
         };
         NodeTaskDetail: {
             task: components["schemas"]["NodeTask"];
@@ -7452,6 +7512,98 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ResourceSlot"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listNodeAuthorities: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["NodeAuthority"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    rotateNodeAuthority: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The CA that signs from now on. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeAuthority"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    retireNodeAuthority: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                authority_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason: string;
+                    /** @default false */
+                    cut_off?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The CA, retired. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeAuthority"];
                 };
             };
             "4XX": components["responses"]["Problem"];

@@ -132,6 +132,18 @@ export const problems = {
     "status": 422,
     "title": "The proof names another disk than the one that was sold"
   },
+  "authority_rotation_running": {
+    "status": 409,
+    "title": "Too many CAs are trusted at a time"
+  },
+  "authority_signing": {
+    "status": 409,
+    "title": "The CA signs for hosts; rotate first"
+  },
+  "authority_in_use": {
+    "status": 409,
+    "title": "Hosts or enrolments depend on the CA"
+  },
   "enrolment_closed": {
     "status": 409,
     "title": "The enrolment was used already"

@@ -1,4 +1,5 @@
 import type { TaskOutput } from '@gpuaas/contracts/tasks';
+import { rotateAuthority } from '@gpuaas/control-plane/domains/fleet/rotate-authority';
 import { openIncident } from '@gpuaas/control-plane/domains/incidents/open-incident';
 import { createSession } from '@gpuaas/control-plane/platform/auth/sessions';
 import { encodePage } from '@gpuaas/control-plane/platform/http/pagination';
@@ -93,6 +94,7 @@ export async function seedKnownResources(
     retryCleanup: await seedBlocked(api),
     recordExternalWipe: { ...(await seedBlocked(api)), device_serial: [candidate(0).nvme_serial] },
     retireSlot: await seedBlocked(api),
+    retireNodeAuthority: { authority_id: [await seedReplacedAuthority(api)], cut_off: [true] },
     revokeNodeIdentity: { node_id: [await addNode(api)] },
     releaseAllocation: { allocation_id: [await seedActiveAllocation(api)] },
   };
@@ -223,6 +225,14 @@ async function seedOpenEnrolment(api: TestApi): Promise<string> {
   const body = { hostname: 'fuzz-open', region: 'uae-north-1' };
   return (await ask(api, 'operator', 'POST', '/api/v1/admin/node-enrolments', body)).json<{ id: string }>()
     .id;
+}
+
+/** A CA that another one has replaced, and that no token of the other operations names. */
+async function seedReplacedAuthority({ services }: TestApi): Promise<string> {
+  const rotate = () => services.db.transaction().execute((tx) => rotateAuthority(tx, services.sealer));
+  const replaced = await rotate();
+  await rotate();
+  return replaced;
 }
 
 async function seedMaintenance(api: TestApi, nodeId: string): Promise<string> {

@@ -1,57 +1,33 @@
-import { request } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startNodeApi, type NodeApi } from '@gpuaas/control-plane/roles/node-api';
-import { TunnelHub } from '@gpuaas/control-plane/domains/terminal/tunnel-hub';
-import { issueNodeIdentity } from '@gpuaas/control-plane/domains/fleet/node-identity';
-import { EC_P256, exportPrivateKeyPem } from '@gpuaas/control-plane/platform/keys/certificates';
+import { EC_P256 } from '@gpuaas/control-plane/platform/keys/certificates';
 import { x509 } from '@gpuaas/control-plane/platform/keys/x509';
-import { createMetrics } from '@gpuaas/control-plane/platform/telemetry/metrics';
 import { createTestApi, type TestApi } from '../harness/api.ts';
 import { addNode, ask } from '../harness/fleet.ts';
+import {
+  callNodePort,
+  identityFor,
+  newKeyPair,
+  startNodePort,
+  type NodePort,
+  type TestIdentity,
+} from '../harness/node-port.ts';
 
 let api: TestApi;
-let node: NodeApi;
-let hub: TunnelHub;
+let node: NodePort;
 beforeAll(async () => {
   api = await createTestApi();
-  hub = new TunnelHub(api.services.log);
-  const metrics = createMetrics(api.services.database, api.services.log);
-  node = await startNodeApi(api.services, hub, { host: '127.0.0.1', nodePort: 0, metrics: metrics.http });
+  node = await startNodePort(api.services);
 });
 afterAll(async () => {
   await node?.stop();
-  hub?.close();
   await api?.stop();
 });
 
-interface Identity {
-  key: string;
-  cert: string;
-}
-
-async function keyPair() {
-  const keys = await crypto.subtle.generateKey(EC_P256, true, ['sign', 'verify']);
-  return { keys, key: await exportPrivateKeyPem(keys.privateKey) };
-}
-
-async function identityFor(nodeId: string): Promise<Identity> {
-  const { keys, key } = await keyPair();
-  const csr = await x509.Pkcs10CertificateRequestGenerator.create({
-    name: 'CN=ignored',
-    keys,
-    signingAlgorithm: EC_P256,
-  });
-  const issued = await api.services.db
-    .transaction()
-    .execute((tx) => issueNodeIdentity(api.services, tx, nodeId, csr.toString('pem')));
-  return { key, cert: issued.certificate_pem };
-}
-
 /** A certificate of our CA, or of another one, with dates of our choosing. */
-async function forged(options: { foreign?: boolean; from: number; to: number }): Promise<Identity> {
-  const { keys, key } = await keyPair();
-  const other = await keyPair();
-  const { ca } = api.services.keys;
+async function forged(options: { foreign?: boolean; from: number; to: number }): Promise<TestIdentity> {
+  const { keys, key } = await newKeyPair();
+  const other = await newKeyPair();
+  const { signing: ca } = api.services.authorities;
   const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: '4a0102030405060708090a0b0c0d0e0f',
     subject: 'CN=forged',
@@ -65,29 +41,9 @@ async function forged(options: { foreign?: boolean; from: number; to: number }):
   return { key, cert: certificate.toString('pem') };
 }
 
-function claim(identity: Identity): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const call = request(
-      {
-        host: '127.0.0.1',
-        port: node.port,
-        path: '/node/v1/tasks/claim',
-        method: 'POST',
-        ca: api.services.keys.ca.pem,
-        key: identity.key,
-        cert: identity.cert,
-        servername: 'localhost',
-        agent: false,
-        headers: { 'content-type': 'application/json' },
-      },
-      (answer) => {
-        answer.resume();
-        resolve(answer.statusCode ?? 0);
-      },
-    );
-    call.on('error', reject);
-    call.end(JSON.stringify({ wait_seconds: 0 }));
-  });
+async function claim(identity: TestIdentity): Promise<number> {
+  const { bundle } = api.services.authorities;
+  return (await callNodePort(node.port, bundle.pem, identity, '/tasks/claim', { wait_seconds: 0 })).status;
 }
 
 async function deniedReasons(): Promise<unknown[]> {
@@ -115,7 +71,7 @@ describe('a certificate', () => {
 
   it('is worth nothing from the moment it is revoked', async () => {
     const nodeId = await addNode(api);
-    const identity = await identityFor(nodeId);
+    const identity = await identityFor(api.services, nodeId);
     expect(await claim(identity)).toBe(204);
     const revoked = await ask(api, 'operator', 'POST', `/nodes/${nodeId}/revoke-identity`, {
       reason: 'stolen',

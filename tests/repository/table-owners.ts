@@ -28,6 +28,7 @@ export const tableOwners: Record<string, string> = {
   event_consumers: 'platform/events',
   handled_events: 'platform/events',
   platform_keys: 'platform/keys',
+  node_authorities: 'platform/keys',
   workflow_executors: 'platform/workflows',
   workflow_starts: 'platform/workflows',
   workflow_signals: 'platform/workflows',

@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts';
 import type { Database, Db } from './db/database.ts';
 import type { Listener } from './db/listener.ts';
+import type { Authorities } from './keys/authorities.ts';
 import type { PlatformKeys } from './keys/platform-keys.ts';
 import type { Sealer } from './keys/seal.ts';
 import type { Policies } from './policy/policies.ts';
@@ -13,6 +14,7 @@ export interface Services {
   database: Database;
   listener: Listener;
   keys: PlatformKeys;
+  authorities: Authorities;
   sealer: Sealer;
   workflows: WorkflowClient;
   policies: Policies;

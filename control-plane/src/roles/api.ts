@@ -8,6 +8,7 @@ import { billingRoutes } from '../domains/billing/routes.ts';
 import { auditRoutes } from '../domains/audit/routes.ts';
 import { catalogRoutes } from '../domains/catalog/routes.ts';
 import { cleanupRoutes } from '../domains/allocations/cleanup-routes.ts';
+import { authorityRoutes } from '../domains/fleet/authority-routes.ts';
 import { identityRoutes } from '../domains/fleet/identity-routes.ts';
 import { slotRoutes } from '../domains/fleet/slot-routes.ts';
 import { nodeOperationRoutes } from '../domains/fleet/operation-routes.ts';
@@ -157,6 +158,7 @@ export async function createApi(
     ...nodeOperationRoutes(services),
     ...slotRoutes(services),
     ...identityRoutes(services),
+    ...authorityRoutes(services),
     ...cleanupRoutes(services),
     ...incidentRoutes(services),
     ...policyRoutes(services),

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { createServer } from 'node:https';
+import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import document from '@gpuaas/contracts/generated/node-openapi.json' with { type: 'json' };
@@ -12,13 +12,13 @@ import type { OnMismatch } from '../platform/http/check-answers.ts';
 import { createContractServer } from '../platform/http/contract-server.ts';
 import { policyRateLimits } from '../platform/http/rate-limits.ts';
 import type { ContractDocument } from '../platform/http/operation.ts';
-import { issueServerIdentity } from '../platform/keys/certificates.ts';
 import type { Services } from '../platform/services.ts';
 import { createMetrics } from '../platform/telemetry/metrics.ts';
 import type { HttpMetrics } from '../platform/telemetry/http-metrics.ts';
 import { checkListener } from '../platform/events/embedded-bus.ts';
 import { isEntryPoint, runRole } from './entry-point.ts';
 import { requireFreePort } from './free-port.ts';
+import { keepNodeTls, nodeTls } from './node-tls.ts';
 import { busPart } from './readiness-parts.ts';
 import { openRoleProcess, serveProbes } from './role-process.ts';
 
@@ -34,16 +34,11 @@ export async function startNodeApi(
   options: { host: string; nodePort: number; onMismatch?: OnMismatch; metrics: HttpMetrics },
 ): Promise<NodeApi> {
   const services = actingAs(base, 'gpuaas_node');
-  const { ca } = services.keys;
-  const identity = await issueServerIdentity(ca, { dns: ['localhost'], ip: ['127.0.0.1'] });
   const tls = {
-    key: identity.keyPem,
-    cert: identity.certPem,
-    ca: ca.pem,
+    ...(await nodeTls(services)),
     requestCert: true,
     // Enrolment has no certificate yet; every other operation checks `authorized` itself.
     rejectUnauthorized: false,
-    minVersion: 'TLSv1.3' as const,
   };
   const { server, stop } = await createContractServer<NodeCaller>({
     name: 'node',
@@ -69,11 +64,13 @@ export async function startNodeApi(
     );
   };
   const stopListening = services.listener.on(REVOKED_CHANNEL, cutRevoked);
+  const stopKeepingTls = keepNodeTls(server.server as unknown as Server, services);
   await server.listen({ host: options.host, port: options.nodePort });
   return {
     port: (server.server.address() as AddressInfo).port,
     async stop() {
       stopListening();
+      stopKeepingTls();
       await stop();
     },
   };

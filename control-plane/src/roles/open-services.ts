@@ -3,6 +3,7 @@ import { systemClock } from '../platform/clock.ts';
 import { openDatabase } from '../platform/db/database.ts';
 import { Listener } from '../platform/db/listener.ts';
 import { EVENTS_CHANNEL } from '../platform/events/emit.ts';
+import { Authorities, AUTHORITIES_CHANNEL } from '../platform/keys/authorities.ts';
 import { loadPlatformKeys } from '../platform/keys/platform-keys.ts';
 import { loadPlatformKey, Sealer } from '../platform/keys/seal.ts';
 import { PolicyClient, POLICIES_CHANNEL } from '../platform/policy/client.ts';
@@ -28,6 +29,7 @@ export async function openServices(options: {
     EVENTS_CHANNEL,
     TASKS_CHANNEL,
     REVOKED_CHANNEL,
+    AUTHORITIES_CHANNEL,
     STARTS_CHANNEL,
     WEBHOOKS_CHANNEL,
     POLICIES_CHANNEL,
@@ -35,6 +37,7 @@ export async function openServices(options: {
   await listener.start();
   const sealer = new Sealer(await loadPlatformKey(join(dataDir, 'platform.key')));
   const keys = await loadPlatformKeys(database.db, sealer);
+  const authorities = await Authorities.open({ db: database.db, listener, sealer, log });
   const workflows = await WorkflowClient.connect(databaseUrl, log);
   const policies = await PolicyClient.open({ db: database.db, listener, log });
   const services: Services = {
@@ -42,6 +45,7 @@ export async function openServices(options: {
     database,
     listener,
     keys,
+    authorities,
     sealer,
     workflows,
     policies,
@@ -52,6 +56,7 @@ export async function openServices(options: {
     services,
     async close() {
       await policies.close();
+      await authorities.close();
       await workflows.close();
       await listener.close();
       await database.close();

@@ -6,6 +6,7 @@ import { endLeases } from '../domains/allocations/end-leases.ts';
 import { cleanupWorkflow } from '../domains/allocations/cleanup.workflow.ts';
 import { provisionWorkflow } from '../domains/allocations/provision.workflow.ts';
 import { releaseWorkflow } from '../domains/allocations/release.workflow.ts';
+import { retireUnusedAuthorities } from '../domains/fleet/retire-unused-authorities.ts';
 import { reconcileNodes } from '../domains/fleet/reconcile-nodes.ts';
 import { watchMaintenance } from '../domains/fleet/watch-maintenance.ts';
 import {
@@ -88,6 +89,7 @@ export async function startWorker(base: Services): Promise<WorkflowEngine> {
       watchMaintenance,
       endLeases,
       reconcileNodes(),
+      retireUnusedAuthorities,
       pruneRuns,
       pruneExecutors,
       pruneExpired,

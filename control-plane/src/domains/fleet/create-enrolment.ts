@@ -26,7 +26,8 @@ export async function createEnrolment(
     .executeTakeFirst();
   if (!region) throw new Problem('region_unavailable', `There is no region ${request.region}.`);
   const id = newId();
-  const token = `gpe_${randomSecret()}.${services.keys.ca.fingerprint}`;
+  const { serving } = await services.authorities.inStepWith(tx);
+  const token = `gpe_${randomSecret()}.${serving.fingerprint}`;
   const expiresAt = new Date(
     services.clock.now().getTime() + services.policies.get('fleet.enrolment_token_ttl_seconds') * 1000,
   );
@@ -41,6 +42,7 @@ export async function createEnrolment(
       rack: request.rack,
       node_family: request.nodeFamily,
       created_by: request.createdBy,
+      authority_id: serving.id,
       expires_at: expiresAt,
     })
     .execute();

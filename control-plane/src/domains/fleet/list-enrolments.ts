@@ -5,7 +5,7 @@ import type { NodeEnrolments } from '../../platform/db/generated/schema.ts';
 import { decodePage, pageOf } from '../../platform/http/pagination.ts';
 
 type NodeEnrolment = components['schemas']['NodeEnrolment'];
-type EnrolmentRow = Omit<Selectable<NodeEnrolments>, 'token_hash'>;
+type EnrolmentRow = Omit<Selectable<NodeEnrolments>, 'token_hash' | 'authority_id'>;
 
 /** Columns that may be shown: all but the hash of the token. */
 export const ENROLMENT_COLUMNS = [

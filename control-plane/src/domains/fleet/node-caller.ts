@@ -11,6 +11,8 @@ import { systemClock } from '../../platform/clock.ts';
 /** A host that proved its identity with a certificate of ours. */
 export interface NodeCaller extends CallerIdentity {
   nodeId: string;
+  /** The CA of the certificate it was proven with; null without one. */
+  authorityId: string | null;
 }
 
 const NOBODY = '00000000-0000-0000-0000-000000000000';
@@ -19,6 +21,7 @@ export function enrollingNode(): NodeCaller {
   return {
     id: NOBODY,
     nodeId: NOBODY,
+    authorityId: null,
     actorId: null,
     role: 'enrolling_node',
     authorised: true,
@@ -37,11 +40,11 @@ export async function nodeOfConnection(db: Db, request: IncomingMessage): Promis
   const serial = certificate.serialNumber.toLowerCase();
   const row = await db
     .selectFrom('node_certificates')
-    .select(['node_id', 'expires_at', 'revoked_at'])
+    .select(['node_id', 'authority_id', 'expires_at', 'revoked_at'])
     .where('serial_number', '=', serial)
     .executeTakeFirst();
   const reason = refusalOf(socket, row);
-  if (reason === null) return enrolledNode(row!.node_id);
+  if (reason === null) return enrolledNode(row!.node_id, row!.authority_id);
   await recordAudit(db, {
     actorUserId: null,
     actorKind: row ? 'node' : 'anonymous',
@@ -74,8 +77,9 @@ function refusalOf(
   return row.expires_at <= systemClock.now() ? 'expired' : null;
 }
 
-export function enrolledNode(nodeId: string): NodeCaller {
-  return { id: nodeId, nodeId, actorId: null, role: 'node', authorised: true, scope: nodeScope(nodeId) };
+export function enrolledNode(nodeId: string, authorityId: string | null = null): NodeCaller {
+  const scope = nodeScope(nodeId);
+  return { id: nodeId, nodeId, authorityId, actorId: null, role: 'node', authorised: true, scope };
 }
 
 export function nodeScope(nodeId: string): Scope {

@@ -21,7 +21,9 @@ export async function issueNodeIdentity(
   csrPem: string,
 ): Promise<NodeIdentity> {
   const publicKey = await keyOfRequest(csrPem);
-  const certificate = await issueCertificate(services.keys.ca, {
+  const authorities = await services.authorities.inStepWith(tx);
+  const { signing } = authorities;
+  const certificate = await issueCertificate(signing, {
     publicKey,
     commonName: nodeId,
     names: [{ type: 'url', value: `${SPIFFE}${nodeId}` }],
@@ -30,12 +32,17 @@ export async function issueNodeIdentity(
   });
   await tx
     .insertInto('node_certificates')
-    .values({ serial_number: certificate.serialNumber, node_id: nodeId, expires_at: certificate.notAfter })
+    .values({
+      serial_number: certificate.serialNumber,
+      node_id: nodeId,
+      authority_id: signing.id,
+      expires_at: certificate.notAfter,
+    })
     .execute();
   return {
     node_id: nodeId,
     certificate_pem: certificate.toString('pem'),
-    ca_bundle_pem: services.keys.ca.pem,
+    ca_bundle_pem: authorities.bundle.pem,
     signing_public_key_pem: services.keys.signing.publicPem,
   };
 }

@@ -8,6 +8,7 @@ import type { NodeCaller } from './node-caller.ts';
 import { issueNodeIdentity } from './node-identity.ts';
 import { recordHeartbeat } from './record-heartbeat.ts';
 import { reportProgress } from './report-progress.ts';
+import { trustToTell } from './trust-to-tell.ts';
 
 /** What agents may say. Identity comes from the certificate, never from the body. */
 export function nodeRoutes(services: Services): Handlers<operations, NodeCaller> {
@@ -35,7 +36,8 @@ export function nodeRoutes(services: Services): Handlers<operations, NodeCaller>
     heartbeat({ caller, body, mutate }) {
       return mutate(async (tx) => {
         const now = await recordHeartbeat(services, tx, caller.nodeId, body);
-        return { status: 200, body: { server_time: now.toISOString() } };
+        const trust = trustToTell(services.authorities, caller.authorityId, body.ca_bundle_sha256);
+        return { status: 200, body: { server_time: now.toISOString(), ...trust } };
       });
     },
     async claimTask({ caller, body, request, stopping }) {

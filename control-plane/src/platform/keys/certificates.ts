@@ -1,6 +1,6 @@
 import { createPrivateKey, randomBytes } from 'node:crypto';
 import { x509 } from './x509.ts';
-import type { PlatformKeys } from './platform-keys.ts';
+import type { Authority } from './authority.ts';
 import { systemClock } from '../clock.ts';
 
 export const EC_P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
@@ -13,11 +13,8 @@ export interface IssueOptions {
   lifetimeMs: number;
 }
 
-/** A leaf under the platform CA. The caller decides every name; nothing is taken from a CSR but its key. */
-export async function issueCertificate(
-  ca: PlatformKeys['ca'],
-  options: IssueOptions,
-): Promise<x509.X509Certificate> {
+/** A leaf under one of our CAs. The caller decides every name; nothing is taken from a CSR but its key. */
+export async function issueCertificate(ca: Authority, options: IssueOptions): Promise<x509.X509Certificate> {
   const now = systemClock.now().getTime();
   return await x509.X509CertificateGenerator.create({
     serialNumber: certificateSerial(),
@@ -40,7 +37,7 @@ export async function issueCertificate(
 
 /** Key and certificate for our own TLS listener. */
 export async function issueServerIdentity(
-  ca: PlatformKeys['ca'],
+  ca: Authority,
   hosts: { dns: string[]; ip: string[] },
 ): Promise<{ keyPem: string; certPem: string }> {
   const keys = await crypto.subtle.generateKey(EC_P256, true, ['sign', 'verify']);

@@ -313,6 +313,15 @@ export interface MaintenanceWindows {
   starts_at: Timestamp;
 }
 
+export interface NodeAuthorities {
+  certificate_pem: string;
+  created_at: Generated<Timestamp>;
+  id: string;
+  retired_at: Timestamp | null;
+  sealed_private_key: Buffer | null;
+  state: string;
+}
+
 export interface NodeBurnIns {
   evidence: string;
   id: string;
@@ -323,6 +332,7 @@ export interface NodeBurnIns {
 }
 
 export interface NodeCertificates {
+  authority_id: string;
   expires_at: Timestamp;
   issued_at: Generated<Timestamp>;
   node_id: string;
@@ -349,6 +359,7 @@ export interface NodeDisks {
 }
 
 export interface NodeEnrolments {
+  authority_id: string;
   created_at: Generated<Timestamp>;
   created_by: string;
   expires_at: Timestamp;
@@ -763,6 +774,7 @@ export interface DB {
   ledger_entries: LedgerEntries;
   ledger_transactions: LedgerTransactions;
   maintenance_windows: MaintenanceWindows;
+  node_authorities: NodeAuthorities;
   node_burn_ins: NodeBurnIns;
   node_certificates: NodeCertificates;
   node_cordons: NodeCordons;

@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Db, Tx } from '../db/database.ts';
+import type { Listener } from '../db/listener.ts';
+import { inScope } from '../db/scope.ts';
+import { newId } from '../ids.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { createAuthorityText, openAuthority, type Authority } from './authority.ts';
+import type { Sealer } from './seal.ts';
+
+export const AUTHORITIES_CHANNEL = 'gpuaas_node_authorities';
+
+/** A lost notification costs at most this long. */
+const REREAD_MS = 30_000;
+const FIRST_LOCK = 4_872_003;
+const SEAL_CONTEXT = 'ca';
+
+export interface AuthoritiesOptions {
+  /** Of the login user: it makes the very first CA. */
+  db: Db;
+  listener: Listener;
+  sealer: Sealer;
+  log: Logger;
+  rereadMs?: number;
+}
+
+/**
+ * The CAs in force, in the memory of this process; read again when one changes anywhere.
+ *
+ * The newest signs for hosts. Our own port is vouched for by the oldest that is still trusted: whoever has a valid
+ * certificate, of whichever CA, knows that one, so nobody is cut off while two overlap.
+ */
+export class Authorities {
+  readonly #options: AuthoritiesOptions;
+  readonly #stopListening: () => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #watchers = new Set<() => void>();
+  #inForce: readonly Authority[] = [];
+  #bundle = { pem: '', sha256: '' };
+  #reading: Promise<void> = Promise.resolve();
+
+  private constructor(options: AuthoritiesOptions) {
+    this.#options = options;
+    const reread = (): void =>
+      void this.refresh().catch((error: unknown) =>
+        options.log.warn({ err: error }, 'the CAs of hosts could not be read again'),
+      );
+    this.#stopListening = options.listener.on(AUTHORITIES_CHANNEL, reread);
+    this.#timer = setInterval(reread, options.rereadMs ?? REREAD_MS);
+    this.#timer.unref();
+  }
+
+  static async open(options: AuthoritiesOptions): Promise<Authorities> {
+    await ensureFirst(options);
+    const authorities = new Authorities(options);
+    try {
+      await authorities.refresh();
+    } catch (error) {
+      await authorities.close();
+      throw error;
+    }
+    return authorities;
+  }
+
+  /** Signs what is issued from now on. */
+  get signing(): Authority {
+    return this.#inForce.find((authority) => authority.state === 'signing')!;
+  }
+
+  /** Vouches for our own port. */
+  get serving(): Authority {
+    return this.#inForce[0]!;
+  }
+
+  /** What agents are to trust. */
+  get bundle(): { pem: string; sha256: string } {
+    return this.#bundle;
+  }
+
+  /** Those that the transaction sees in force, should the news not have come here yet. */
+  async inStepWith(tx: Tx): Promise<Authorities> {
+    const rows = await tx
+      .selectFrom('node_authorities')
+      .select(['id', 'state'])
+      .where('state', '!=', 'retired')
+      .orderBy('id')
+      .execute();
+    if (signatureOf(rows) !== signatureOf(this.#inForce)) await this.refresh();
+    return this;
+  }
+
+  onChange(watcher: () => void): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  /** A read that has begun may have missed a change, so each one waits for its own. */
+  refresh(): Promise<void> {
+    this.#reading = this.#reading.catch(() => undefined).then(() => this.#read());
+    return this.#reading;
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#stopListening();
+    await Promise.allSettled([this.#reading]);
+  }
+
+  async #read(): Promise<void> {
+    const { db, sealer, log } = this.#options;
+    const rows = await inScope(db, { role: 'gpuaas_node' }, (tx) =>
+      tx
+        .selectFrom('node_authorities')
+        .select(['id', 'state', 'certificate_pem', 'sealed_private_key'])
+        .where('state', '!=', 'retired')
+        .orderBy('id')
+        .execute(),
+    );
+    if (signatureOf(rows) === signatureOf(this.#inForce)) return;
+    this.#inForce = await Promise.all(
+      rows.map(({ id, state, certificate_pem: certificatePem, sealed_private_key: sealed }) =>
+        openAuthority(
+          { id, state: state as Authority['state'] },
+          { certificatePem, privatePem: openKey(sealer, sealed!) },
+        ),
+      ),
+    );
+    const pem = this.#inForce.map((authority) => authority.pem.trimEnd()).join('\n');
+    this.#bundle = { pem, sha256: createHash('sha256').update(pem).digest('hex') };
+    log.info({ signing: this.signing.id, serving: this.serving.id }, 'CAs of hosts in force');
+    for (const watcher of this.#watchers) watcher();
+  }
+}
+
+/** The new one signs; the one that did stays trusted. */
+export async function addAuthority(tx: Tx, sealer: Sealer): Promise<string> {
+  const { certificatePem, privatePem } = await createAuthorityText();
+  const id = newId();
+  await tx.updateTable('node_authorities').set({ state: 'trusted' }).where('state', '=', 'signing').execute();
+  await tx
+    .insertInto('node_authorities')
+    .values({
+      id,
+      certificate_pem: certificatePem,
+      sealed_private_key: sealer.seal(privatePem, SEAL_CONTEXT),
+      state: 'signing',
+    })
+    .execute();
+  await announce(tx);
+  return id;
+}
+
+/** Nothing it signed is believed any more, and its key is gone. */
+export async function endAuthority(tx: Tx, id: string, now: Date): Promise<void> {
+  await tx
+    .updateTable('node_authorities')
+    .set({ state: 'retired', retired_at: now, sealed_private_key: null })
+    .where('id', '=', id)
+    .where('state', '=', 'trusted')
+    .execute();
+  await announce(tx);
+}
+
+async function announce(tx: Tx): Promise<void> {
+  await sql`select pg_notify(${AUTHORITIES_CHANNEL}, '')`.execute(tx);
+}
+
+async function ensureFirst({ db, sealer }: AuthoritiesOptions): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(${FIRST_LOCK})`.execute(tx);
+    const any = await tx.selectFrom('node_authorities').select('id').limit(1).executeTakeFirst();
+    if (!any) await addAuthority(tx, sealer);
+  });
+}
+
+function signatureOf(authorities: readonly { id: string; state: string }[]): string {
+  return authorities.map(({ id, state }) => `${id} ${state}`).join(', ');
+}
+
+function openKey(sealer: Sealer, sealed: Buffer): string {
+  try {
+    return sealer.open(sealed, SEAL_CONTEXT);
+  } catch (error) {
+    throw new Error('the key of a CA was sealed with another platform key; restore platform.key', {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,131 @@
+import { request } from 'node:https';
+import { connect } from 'node:tls';
+import { issueNodeIdentity } from '@gpuaas/control-plane/domains/fleet/node-identity';
+import { TunnelHub } from '@gpuaas/control-plane/domains/terminal/tunnel-hub';
+import { EC_P256, exportPrivateKeyPem } from '@gpuaas/control-plane/platform/keys/certificates';
+import { x509 } from '@gpuaas/control-plane/platform/keys/x509';
+import type { Services } from '@gpuaas/control-plane/platform/services';
+import { createMetrics } from '@gpuaas/control-plane/platform/telemetry/metrics';
+import { startNodeApi } from '@gpuaas/control-plane/roles/node-api';
+
+export interface NodePort {
+  port: number;
+  hub: TunnelHub;
+  stop(): Promise<void>;
+}
+
+/** The agents' port with its real TLS. */
+export async function startNodePort(services: Services): Promise<NodePort> {
+  const hub = new TunnelHub(services.log);
+  const metrics = createMetrics(services.database, services.log);
+  const node = await startNodeApi(services, hub, {
+    host: '127.0.0.1',
+    nodePort: 0,
+    metrics: metrics.http,
+  });
+  return {
+    port: node.port,
+    hub,
+    async stop() {
+      hub.close();
+      await node.stop();
+      metrics.stop();
+    },
+  };
+}
+
+export interface TestIdentity {
+  key: string;
+  cert: string;
+}
+
+export async function newKeyPair() {
+  const keys = await crypto.subtle.generateKey(EC_P256, true, ['sign', 'verify']);
+  return { keys, key: await exportPrivateKeyPem(keys.privateKey) };
+}
+
+export async function newCertificateRequest(): Promise<{ key: string; csrPem: string }> {
+  const { keys, key } = await newKeyPair();
+  const csr = await x509.Pkcs10CertificateRequestGenerator.create({
+    name: 'CN=ignored',
+    keys,
+    signingAlgorithm: EC_P256,
+  });
+  return { key, csrPem: csr.toString('pem') };
+}
+
+/** A certificate as the host would have got it by enrolling. */
+export async function identityFor(services: Services, nodeId: string): Promise<TestIdentity> {
+  const { key, csrPem } = await newCertificateRequest();
+  const issued = await services.db
+    .transaction()
+    .execute((tx) => issueNodeIdentity(services, tx, nodeId, csrPem));
+  return { key, cert: issued.certificate_pem };
+}
+
+export interface NodeAnswer {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+/** A call of an agent, on a connection of its own, trusting one bundle. */
+export function callNodePort(
+  port: number,
+  caBundlePem: string,
+  identity: TestIdentity | null,
+  path: string,
+  body: object,
+): Promise<NodeAnswer> {
+  return new Promise((resolve, reject) => {
+    const call = request(
+      {
+        host: '127.0.0.1',
+        port,
+        path: `/node/v1${path}`,
+        method: 'POST',
+        ca: caBundlePem,
+        ...identity,
+        servername: 'localhost',
+        agent: false,
+        headers: { 'content-type': 'application/json' },
+      },
+      (answer) => {
+        const parts: Buffer[] = [];
+        answer.on('data', (part: Buffer) => parts.push(part));
+        answer.on('error', reject);
+        answer.on('end', () => {
+          const text = Buffer.concat(parts).toString('utf8');
+          const parsed = text ? (JSON.parse(text) as Record<string, unknown>) : {};
+          resolve({ status: answer.statusCode ?? 0, body: parsed });
+        });
+      },
+    );
+    call.on('error', reject);
+    call.end(JSON.stringify(body));
+  });
+}
+
+/** The fingerprint of the CA that vouches for the port to somebody who connects now. */
+export function authorityOfPort(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false });
+    socket.on('error', reject);
+    socket.on('secureConnect', () => {
+      const issuer = socket.getPeerX509Certificate()?.issuerCertificate;
+      socket.destroy();
+      if (issuer) resolve(issuer.fingerprint256.replaceAll(':', '').toLowerCase());
+      else reject(new Error('the port shows no CA'));
+    });
+  });
+}
+
+export function heartbeatBody(change: object = {}): object {
+  return {
+    boot_id: 'b',
+    agent_version: '0.1.0',
+    agent_time: new Date().toISOString(),
+    leases: [],
+    vms: [],
+    ...change,
+  };
+}
