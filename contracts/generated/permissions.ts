@@ -170,8 +170,7 @@ export const permissionGroups = {
       "policy.read",
       "policy.manage",
       "audit.read",
-      "audit.verify",
-      "audit.export"
+      "audit.verify"
     ]
   },
   "app_publisher": {
