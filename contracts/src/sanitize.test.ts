@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isSecretName, sanitize, sanitizeText } from './sanitize.ts';
+import { SECRET_PREFIXES } from './secret-prefixes.ts';
 
 describe('sanitize', () => {
   it.each([
@@ -14,6 +15,13 @@ describe('sanitize', () => {
     '-----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----',
   ])('hides the secret in %j', (text) => {
     expect(sanitizeText(`it said ${text}`)).not.toMatch(/hun|ter2/);
+  });
+
+  it.each(Object.entries(SECRET_PREFIXES))('hides every secret of ours: %s', (_kind, prefix) => {
+    expect(sanitizeText(`sent "${prefix}${'aB0_-'.repeat(9)}.${'f'.repeat(64)}" today`)).toBe(
+      'sent "[REDACTED]" today',
+    );
+    expect(sanitizeText(`${prefix}${'+/a0'.repeat(10)}=`)).toBe('[REDACTED]');
   });
 
   it('keeps what is no secret', () => {

@@ -1,3 +1,5 @@
+import { SECRET_PREFIXES } from './secret-prefixes.ts';
+
 /** Names of fields whose values never leave the process, wherever they are nested and however they are spelled. */
 const SECRET_ENDINGS = [
   'authorization',
@@ -36,9 +38,7 @@ export function isSecretName(name: string): boolean {
 }
 
 const SECRET_VALUES = [
-  /gp[kis]_[A-Za-z0-9_-]{16,}/g,
-  /gpe_[A-Za-z0-9_.-]{16,}/g,
-  /whsec_[A-Za-z0-9+/=]{16,}/g,
+  new RegExp(`(?:${Object.values(SECRET_PREFIXES).join('|')})[A-Za-z0-9_.+/=-]{16,}`, 'g'),
   /eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----/g,
   /(?<=\bBearer )[^\s"',]+/gi,

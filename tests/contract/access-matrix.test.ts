@@ -60,7 +60,7 @@ beforeAll(async () => {
     'no credential': null,
     'a malformed key': 'Bearer gpk_not-a-key',
     'another scheme': 'Basic bm9ib2R5Om5vYm9keQ==',
-    'an unknown key': `Bearer ${newSecret('gpk')}`,
+    'an unknown key': `Bearer ${newSecret('api_key')}`,
     'a token for another audience': `Bearer ${await idp.sign({ aud: 'urn:somebody-else' })}`,
     'an expired token': `Bearer ${await idp.sign({ exp: Math.floor(Date.now() / 1000) - 3600 })}`,
   };

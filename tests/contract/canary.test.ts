@@ -124,7 +124,7 @@ describe('secrets', () => {
     const operator = { authorization: `Bearer ${api.people['operator']!.apiKey}` };
     expect((await send(api.server, { url: '/api/v1/me', headers: operator })).status).toBe(200);
 
-    const unknownKey = plant('unknown api key', newSecret('gpk'));
+    const unknownKey = plant('unknown api key', newSecret('api_key'));
     const malformedKey = plant('malformed api key', 'gpk_canarycanarycanarycanary');
     const basic = plant('basic password', Buffer.from('someone:basic-canary-51ab').toString('base64'));
     for (const authorization of [

@@ -89,9 +89,9 @@ it('a key nobody knows leaves nothing, and is answered like one that was revoked
   await tenant.admin.ask('DELETE', `/api/v1/api-keys/${api_key.id}`);
   const id = { 'x-correlation-id': newId() };
   const revoked = await withBearer(api, secret!).ask('GET', '/api/v1/me', undefined, id);
-  const unknown = await withBearer(api, newSecret('gpk')).ask('GET', '/api/v1/me', undefined, id);
+  const unknown = await withBearer(api, newSecret('api_key')).ask('GET', '/api/v1/me', undefined, id);
   expect(unknown.text).toBe(revoked.text);
-  expect(await tried(withBearer(api, newSecret('gpk')), 401, 'GET', '/api/v1/me')).toEqual([]);
+  expect(await tried(withBearer(api, newSecret('api_key')), 401, 'GET', '/api/v1/me')).toEqual([]);
 });
 
 async function newKey(scopes?: string[]): Promise<Schemas['ApiKeyWithSecret']> {

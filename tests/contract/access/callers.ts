@@ -94,7 +94,7 @@ async function createKey(
   tenant: Tenant | null,
   state: { expires_at?: Date; revoked_at?: Date },
 ): Promise<string> {
-  const key = newSecret('gpk');
+  const key = newSecret('api_key');
   await db
     .insertInto('api_keys')
     .values({

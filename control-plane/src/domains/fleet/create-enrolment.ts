@@ -1,3 +1,4 @@
+import { SECRET_PREFIXES } from '@gpuaas/contracts/secret-prefixes';
 import { hashSecret, randomSecret } from '../../platform/auth/secrets.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
@@ -27,7 +28,7 @@ export async function createEnrolment(
   if (!region) throw new Problem('region_unavailable', `There is no region ${request.region}.`);
   const id = newId();
   const { serving } = await services.authorities.inStepWith(tx);
-  const token = `gpe_${randomSecret()}.${serving.fingerprint}`;
+  const token = `${SECRET_PREFIXES.enrolment}${randomSecret()}.${serving.fingerprint}`;
   const expiresAt = new Date(
     services.clock.now().getTime() + services.policies.get('fleet.enrolment_token_ttl_seconds') * 1000,
   );

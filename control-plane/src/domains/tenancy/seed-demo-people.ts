@@ -150,7 +150,7 @@ async function keepOrCreateKey(
       .executeTakeFirst();
     if (row) return known;
   }
-  const key = newSecret('gpk');
+  const key = newSecret('api_key');
   await tx
     .insertInto('api_keys')
     .values({

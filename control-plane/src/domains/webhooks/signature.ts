@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { SECRET_PREFIXES } from '@gpuaas/contracts/secret-prefixes';
 
-const PREFIX = 'whsec_';
+const PREFIX = SECRET_PREFIXES.webhook;
 
 /** A Standard Webhooks signing secret: 256 random bits. */
 export function newSigningSecret(): string {

@@ -59,9 +59,9 @@ test('a group grants what belongs to its side alone', () => {
 });
 
 test('a secret with a typing error is told from a good one without a look-up', () => {
-  const key = newSecret('gpk');
+  const key = newSecret('api_key');
   expect(kindOfSecret(key)).toBe('api_key');
-  expect(kindOfSecret(newSecret('gps'))).toBe('service_account_token');
+  expect(kindOfSecret(newSecret('service_account_token'))).toBe('service_account_token');
   expect(kindOfSecret(`${key.slice(0, 10)}${key[10] === 'x' ? 'y' : 'x'}${key.slice(11)}`)).toBeNull();
   expect(kindOfSecret(key.replace('gpk', 'gpx'))).toBeNull();
 });

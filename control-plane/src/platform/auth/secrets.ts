@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { SECRET_PREFIXES } from '@gpuaas/contracts/secret-prefixes';
 
 /** 256 random bits as text. */
 export function randomSecret(): string {
@@ -11,16 +12,15 @@ export function hashSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 
-/** Secrets that people and programs keep, by the letters they begin with. */
-const KINDS = { gpk: 'api_key', gps: 'service_account_token', gpi: 'invitation' } as const;
+/** Secrets with a checksum, that people and programs keep. */
+const KINDS = ['api_key', 'service_account_token', 'invitation'] as const;
 
-type Prefix = keyof typeof KINDS;
-export type SecretKind = (typeof KINDS)[Prefix];
+export type SecretKind = (typeof KINDS)[number];
 
 /** `gpk_<secret>_<checksum>`: the checksum lets scanners and us refuse typing errors without a look-up. */
-export function newSecret(prefix: Prefix): string {
+export function newSecret(kind: SecretKind): string {
   const secret = randomSecret();
-  return `${prefix}_${secret}_${checksum(secret)}`;
+  return `${SECRET_PREFIXES[kind]}${secret}_${checksum(secret)}`;
 }
 
 /** The part of a secret that may be shown again, to tell one from another. */
@@ -30,9 +30,9 @@ export function secretPrefix(secret: string): string {
 
 /** What a well-formed secret is for; null for anything else. */
 export function kindOfSecret(text: string): SecretKind | null {
-  const match = /^(gp[kis])_([A-Za-z0-9_-]{43})_([0-9a-f]{8})$/.exec(text);
+  const match = /^([a-z]+_)([A-Za-z0-9_-]{43})_([0-9a-f]{8})$/.exec(text);
   if (!match || checksum(match[2]!) !== match[3]) return null;
-  return KINDS[match[1] as Prefix];
+  return KINDS.find((kind) => SECRET_PREFIXES[kind] === match[1]) ?? null;
 }
 
 function checksum(secret: string): string {

@@ -28,7 +28,7 @@ export async function createApiKey(
     'auth.api_key_max_lifetime_seconds',
     organizationId === null ? {} : { organizationId },
   );
-  const secret = newSecret('gpk');
+  const secret = newSecret('api_key');
   const row = await tx
     .insertInto('api_keys')
     .values({

@@ -30,7 +30,7 @@ export async function createInvitation(
   await refuseMember(tx, organizationId, body.email);
   const now = clock.now();
   await endExpired(tx, organizationId, body.email, now);
-  const token = newSecret('gpi');
+  const token = newSecret('invitation');
   const ttl = policies.get('auth.invitation_ttl_seconds', { organizationId });
   try {
     const row = await tx

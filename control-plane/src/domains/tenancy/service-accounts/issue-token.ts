@@ -12,7 +12,7 @@ export async function issueToken(
 ): Promise<string> {
   const scope = { organizationId: account.organization_id, projectId: account.project_id };
   const ttl = policies.get('auth.service_account_token_ttl_seconds', scope);
-  const token = newSecret('gps');
+  const token = newSecret('service_account_token');
   await tx
     .insertInto('service_account_tokens')
     .values({

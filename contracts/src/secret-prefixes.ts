@@ -1,0 +1,8 @@
+/** What our secrets begin with, so that people, scanners and the sanitizer know one when they see it. */
+export const SECRET_PREFIXES = {
+  api_key: 'gpk_',
+  service_account_token: 'gps_',
+  invitation: 'gpi_',
+  enrolment: 'gpe_',
+  webhook: 'whsec_',
+} as const;
