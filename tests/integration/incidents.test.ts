@@ -51,6 +51,30 @@ it('a wipe that cannot be proven opens incidents, which close when a later one i
   expect(resolved.map((incident) => incident.resolved_by)).toEqual([null, null]);
 }, 120_000);
 
+it('an operator’s retry of a wipe runs to the end, and the slot is for sale again', async () => {
+  const { member, operator, projectId } = platform;
+  await setFaults('wipe_fails');
+  const allocation = await launch(member, projectId, 1);
+  await waitForState(member, allocation.id, 'active');
+  await release(member, allocation.id);
+  await waitForState(member, allocation.id, 'release_failed');
+  const queue = async () => (await unwrap(operator.GET('/api/v1/admin/cleanup-queue'))).items;
+  const [blocked] = await queue();
+  expect(blocked).toMatchObject({ slot: { allocation_id: allocation.id, state: 'cleanup_blocked' } });
+
+  await setFaults('');
+  const path = { slot_id: blocked!.slot.id };
+  await unwrap(operator.POST('/api/v1/admin/cleanup-queue/{slot_id}/retry', { params: { path } }));
+  await waitForState(member, allocation.id, 'released');
+  expect(await queue()).toEqual([]);
+  const slot = await platform.services.db
+    .selectFrom('node_resource_slots')
+    .select('state')
+    .where('id', '=', blocked!.slot.id)
+    .executeTakeFirst();
+  expect(slot).toEqual({ state: 'available' });
+}, 120_000);
+
 it('an allocation is overdue when it has been too long in a state that only a workflow can leave', async () => {
   const { member, projectId, services } = platform;
   const { db } = services;

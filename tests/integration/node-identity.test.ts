@@ -1,11 +1,19 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TUNNEL_PATH } from '@gpuaas/contracts/tunnel';
+import { claimTask } from '@gpuaas/control-plane/domains/fleet/claim-task';
+import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
+import { newId } from '@gpuaas/control-plane/platform/ids';
 import { EC_P256 } from '@gpuaas/control-plane/platform/keys/certificates';
 import { x509 } from '@gpuaas/control-plane/platform/keys/x509';
 import { createTestApi, type TestApi } from '../harness/api.ts';
+import { eventually } from '../harness/eventually.ts';
 import { addNode, ask } from '../harness/fleet.ts';
 import {
   callNodePort,
   identityFor,
+  newCertificateRequest,
   newKeyPair,
   startNodePort,
   type NodePort,
@@ -82,7 +90,123 @@ describe('a certificate', () => {
   });
 });
 
+function call(identity: TestIdentity | null, path: string, body: object) {
+  return callNodePort(node.port, api.services.authorities.bundle.pem, identity, path, body);
+}
+
+async function revoke(nodeId: string): Promise<void> {
+  const path = `/nodes/${nodeId}/revoke-identity`;
+  expect((await ask(api, 'operator', 'POST', path, { reason: 'stolen' })).status).toBe(200);
+}
+
+async function addTask(nodeId: string): Promise<string> {
+  const id = newId();
+  await api.services.db
+    .insertInto('node_tasks')
+    .values({
+      id,
+      node_id: nodeId,
+      kind: 'slice.topology_discover',
+      params: '{}',
+      correlation_id: newId(),
+      expires_at: new Date(Date.now() + HOUR),
+    })
+    .execute();
+  return id;
+}
+
+async function taskState(taskId: string): Promise<string> {
+  const { db } = api.services;
+  const row = await db.selectFrom('node_tasks').select('state').where('id', '=', taskId).executeTakeFirst();
+  return row!.state;
+}
+
+async function enrol(hostname: string, token: string) {
+  const { key, csrPem } = await newCertificateRequest();
+  const answer = await call(null, '/enroll', { token, csr_pem: csrPem, hostname, agent_version: '0.1.0' });
+  return { ...answer, identity: { key, cert: String(answer.body['certificate_pem']) } };
+}
+
+async function mint(hostname: string): Promise<{ id: string; token: string }> {
+  const body = { hostname, region: 'uae-north-1' };
+  return (await ask<{ id: string; token: string }>(api, 'operator', 'POST', '/node-enrolments', body)).body;
+}
+
+describe('a revocation', () => {
+  it('cuts the tunnel that is open', async () => {
+    const nodeId = await addNode(api);
+    const identity = await identityFor(api.services, nodeId);
+    const ca = api.services.authorities.bundle.pem;
+    const options = { ...identity, ca, servername: 'localhost' };
+    const tunnel = new WebSocket(`wss://127.0.0.1:${node.port}${TUNNEL_PATH}`, options);
+    const closed = once(tunnel, 'close');
+    await once(tunnel, 'open');
+    await eventually('the tunnel', async () => (node.hub.nodeIds().includes(nodeId) ? true : null));
+    await revoke(nodeId);
+    await closed;
+    await eventually('the cut', async () => (node.hub.nodeIds().includes(nodeId) ? null : true));
+  });
+
+  it('leaves a request that was waiting with nothing', async () => {
+    const nodeId = await addNode(api);
+    const services = actingAs(api.services, 'gpuaas_node');
+    const waiting = claimTask(services, nodeId, 6, AbortSignal.timeout(60_000));
+    await revoke(nodeId);
+    const taskId = await addTask(nodeId);
+    expect(await waiting).toBeNull();
+    expect(await taskState(taskId)).toBe('queued');
+  });
+
+  it('is over when the host enrols again', async () => {
+    const hostname = 'rack9-u3';
+    const first = await enrol(hostname, (await mint(hostname)).token);
+    expect(first.status).toBe(201);
+    const nodeId = String(first.body['node_id']);
+    await revoke(nodeId);
+    expect(await claim(first.identity)).toBe(401);
+    const again = await enrol(hostname, (await mint(hostname)).token);
+    expect(again).toMatchObject({ status: 201, body: { node_id: nodeId } });
+    expect((await ask(api, 'operator', 'GET', `/nodes/${nodeId}/identity`)).body).toMatchObject({
+      state: 'active',
+      revoked_at: null,
+    });
+    const taskId = await addTask(nodeId);
+    expect(await claim(again.identity)).toBe(200);
+    expect(await taskState(taskId)).toBe('claimed');
+    expect(await claim(first.identity)).toBe(401);
+  });
+});
+
+describe('a task of another host', () => {
+  it('cannot be touched, and who tries is written down', async () => {
+    const [owner, other] = [await addNode(api), await addNode(api)];
+    const taskId = await addTask(owner);
+    expect(await claim(await identityFor(api.services, owner))).toBe(200);
+    const identity = await identityFor(api.services, other);
+    const outcome = { epoch: 1, outcome: 'failed', error: { code: 'x', detail: 'x' } };
+    expect((await call(identity, `/tasks/${taskId}/complete`, outcome)).status).toBe(404);
+    const progress = { epoch: 1, stage: 'discover', percent: 1, message: 'mine' };
+    expect((await call(identity, `/tasks/${taskId}/progress`, progress)).status).toBe(404);
+    expect(await taskState(taskId)).toBe('claimed');
+    const rows = await api.services.db
+      .selectFrom('audit_logs')
+      .select(['target_id', 'result', 'detail'])
+      .where('action', '=', 'node.use_task')
+      .execute();
+    const row = { target_id: other, result: 'denied', detail: { task_id: taskId } };
+    expect(rows).toEqual([row, row]);
+  });
+});
+
 describe('an enrolment', () => {
+  it('that was revoked gives no identity', async () => {
+    const { id, token } = await mint('rack9-u2');
+    await ask(api, 'operator', 'POST', `/node-enrolments/${id}/revoke`);
+    expect(await enrol('rack9-u2', token)).toMatchObject({
+      body: { code: 'enrolment_token_invalid' },
+    });
+  });
+
   it('is listed with its state and can be revoked before it is used', async () => {
     const body = { hostname: 'rack9-u1', region: 'uae-north-1' };
     const minted = await ask<{ id: string; token: string }>(

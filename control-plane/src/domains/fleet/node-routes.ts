@@ -1,6 +1,7 @@
 import type { operations } from '@gpuaas/contracts/generated/node-openapi.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
+import { auditForeignTask } from './audit-foreign-task.ts';
 import { claimTask } from './claim-task.ts';
 import { completeTask } from './complete-task.ts';
 import { enrollNode } from './enroll-node.ts';
@@ -60,17 +61,19 @@ export function nodeRoutes(services: Services): Handlers<operations, NodeCaller>
       audit({ targetType: 'node', targetId: caller.nodeId, detail: { ...body } });
       return mutate(() => Promise.resolve({ status: 204, body: undefined }));
     },
-    reportTaskProgress({ caller, params, body, mutate }) {
-      return mutate(async (tx) => {
+    reportTaskProgress({ caller, params, body, correlationId, mutate }) {
+      const answer = mutate(async (tx) => {
         await reportProgress(services, tx, caller.nodeId, params.task_id, body);
         return { status: 204, body: undefined };
       });
+      return auditForeignTask(services, { nodeId: caller.nodeId, ...params, correlationId }, answer);
     },
-    completeTask({ caller, params, body, mutate }) {
-      return mutate(async (tx) => {
+    completeTask({ caller, params, body, correlationId, mutate }) {
+      const answer = mutate(async (tx) => {
         await completeTask(services, tx, caller.nodeId, params.task_id, body);
         return { status: 204, body: undefined };
       });
+      return auditForeignTask(services, { nodeId: caller.nodeId, ...params, correlationId }, answer);
     },
   };
 }
