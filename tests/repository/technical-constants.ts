@@ -22,6 +22,7 @@ export const technicalConstants: Record<string, string> = {
   'platform/ticks/prune-runs.ts KEPT_DAYS': 'book-keeping of periodic work, read by nobody outside',
   'platform/telemetry/platform-metrics.ts STATEMENT_TIMEOUT_MS': 'a scrape must not hold up the database',
   'platform/policy/client.ts READ_TIMEOUT_MS': 'the policy client cannot be configured by itself',
+  'platform/http/denial-log.ts KEPT': 'keeps a flood of denied attempts from filling the audit log',
   'platform/http/idempotency.ts WAIT_SECONDS': 'how long an equal request waits before it is told to retry',
   'platform/http/event-tail-readiness.ts MAX_LAG_SECONDS': 'readiness of a process',
   'platform/workflows/prune-executors.ts KEPT_DAYS': 'book-keeping of workers, read by nobody outside',
