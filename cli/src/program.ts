@@ -1,12 +1,16 @@
 import { Command } from 'commander';
+import { addApiKeys } from './commands/api-keys.ts';
+import { addInvitations } from './commands/invitations.ts';
 import { addLaunch } from './commands/launch.ts';
 import { addList } from './commands/list.ts';
 import { addLogin } from './commands/login.ts';
 import { addLogout } from './commands/logout.ts';
 import { addMe } from './commands/me.ts';
+import { addMembers } from './commands/members.ts';
 import { addRelease } from './commands/release.ts';
 import { addShow } from './commands/show.ts';
 import { addSkus } from './commands/skus.ts';
+import { addSshKeys } from './commands/ssh-keys.ts';
 
 export function createProgram(): Command {
   const program = new Command('gpuaas')
@@ -20,7 +24,20 @@ export function createProgram(): Command {
     .option('--api-key <key>', 'API key (GPUAAS_API_KEY)')
     .option('--json', 'print the answer as JSON')
     .exitOverride();
-  for (const add of [addLogin, addLogout, addMe, addSkus, addLaunch, addList, addShow, addRelease])
+  for (const add of [
+    addLogin,
+    addLogout,
+    addMe,
+    addSkus,
+    addLaunch,
+    addList,
+    addShow,
+    addRelease,
+    addMembers,
+    addInvitations,
+    addApiKeys,
+    addSshKeys,
+  ])
     add(program);
   for (const command of program.commands) command.exitOverride();
   return program;

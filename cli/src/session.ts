@@ -33,3 +33,17 @@ export async function chooseProject(client: GpuaasClient, asked: string | undefi
   }
   return only.id;
 }
+
+/** The organization to act in, in the same way. */
+export async function chooseOrganization(client: GpuaasClient, asked: string | undefined): Promise<string> {
+  if (asked) return asked;
+  const { organizations } = await unwrap(client.GET('/api/v1/me'));
+  const [only, ...others] = organizations;
+  if (!only) throw new Error('You belong to no organization; ask for an invitation.');
+  if (others.length > 0) {
+    throw new Error(
+      `You belong to several organizations; pass --organization with one of: ${organizations.map((o) => o.id).join(', ')}`,
+    );
+  }
+  return only.id;
+}

@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKeyPair } from '@gpuaas/node-agent/testing/ssh';
 import type { components } from '@gpuaas/sdk/contract';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
 
@@ -47,6 +50,34 @@ describe('gpuaas', () => {
   it('tells price and stock', async () => {
     expect((await gpuaas(['skus'])).stdout).toMatch(/h200-sxm-slice\s+uae-north-1\s+2\.99 USD\s+8\s+8/);
     expect((await gpuaas(['me'])).stdout).toContain('member@acme.test');
+  });
+
+  it('runs the people and keys of an organization', async () => {
+    const admin = (...args: string[]) => gpuaas(args, platform.keys.admin);
+    expect((await admin('members', 'list')).stdout).toMatch(/member@acme\.test\s+active\s+Regular User/);
+    const email = 'newcomer@acme.test';
+    const invited = await admin('invitations', 'create', email, '--group', 'auditor', '--json');
+    const { invitation } = JSON.parse(invited.stdout) as components['schemas']['InvitationWithToken'];
+    expect((await admin('invitations', 'list')).stdout).toMatch(/newcomer@acme\.test\s+auditor\s+pending/);
+    expect((await admin('invitations', 'revoke', invitation.id)).code).toBe(0);
+    expect((await admin('invitations', 'list')).stdout).toMatch(/newcomer@acme\.test\s+auditor\s+revoked/);
+
+    const made = await admin('api-keys', 'create', 'ci', '--scope', 'member.read', 'project.read', '--json');
+    const { api_key, secret } = JSON.parse(made.stdout) as components['schemas']['ApiKeyWithSecret'];
+    expect((await gpuaas(['members', 'list'], secret)).code).toBe(0);
+    expect((await admin('api-keys', 'revoke', api_key.id)).code).toBe(0);
+    expect((await gpuaas(['members', 'list'], secret)).code).toBe(4);
+    expect((await admin('api-keys', 'list')).stdout).toMatch(/ci\s+gpk_\S+\s+revoked/);
+
+    const file = join(platform.dataDir, 'id.pub');
+    await writeFile(file, `${createKeyPair().public}\n`);
+    expect((await gpuaas(['ssh-keys', 'create', file, '--name', 'laptop'])).stdout).toContain('SHA256:');
+    const listed = await gpuaas(['ssh-keys', 'list', '--json']);
+    const { items } = JSON.parse(listed.stdout) as { items: components['schemas']['SshKey'][] };
+    expect(items).toMatchObject([{ name: 'laptop', type: 'ssh-ed25519' }]);
+    expect((await gpuaas(['ssh-keys', 'delete', items[0]!.id])).code).toBe(0);
+    expect((await gpuaas(['ssh-keys', 'list', '--json'])).stdout).toContain('"items": []');
+    expect((await admin('invitations', 'create', email)).code).toBe(2);
   });
 
   it('ends with 1 for a refusal, 2 for wrong usage and 4 without a key', async () => {
