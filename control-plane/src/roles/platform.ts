@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { retireDemoPeople } from '../domains/tenancy/retire-demo-people.ts';
 import { seedDemoPeople, demoPeople, type SeededPerson } from '../domains/tenancy/seed-demo-people.ts';
 import {
   API_AUDIENCE,
@@ -67,7 +68,7 @@ export async function startPlatform(
     addSharedParts(readiness, services, { natsUrl: options.natsUrl, decide: true });
   }
   const { oidc, devIdp } = await identityProvider(options);
-  const people = devIdp ? await seedPeople(services, dataDir, devIdp.issuer) : [];
+  const people = devIdp ? await seedPeople(services, dataDir, devIdp.issuer) : await retirePeople(services);
   const api = await startApi(services, { ...options, oidc, devIdp });
   onStop(() => api.stop());
   const nodeUrl = `https://127.0.0.1:${options.nodePort}`;
@@ -103,6 +104,12 @@ async function identityProvider(
 async function seedPeople(services: Services, dataDir: string, issuer: string): Promise<SeededPerson[]> {
   const known = await readDemoKeys(dataDir);
   return await services.db.transaction().execute((tx) => seedDemoPeople(tx, issuer, known));
+}
+
+async function retirePeople({ db, clock, log }: Services): Promise<[]> {
+  const keys = await db.transaction().execute((tx) => retireDemoPeople(tx, clock.now()));
+  if (keys > 0) log.warn({ keys }, 'the API keys of the demo people were revoked');
+  return [];
 }
 
 async function keptSecret(file: string): Promise<string> {

@@ -73,8 +73,9 @@ function refuseUnknownTypes(types: string[]): void {
 }
 
 async function refuseTooMany(tx: Tx, projectId: string, limit: number): Promise<void> {
-  // Two creates at once must not both see room for one.
-  await sql`select 1 from projects where id = ${projectId} for update`.execute(tx);
+  // Two creates at once must not both see room for one. Both hold the project open already, which a stronger lock
+  // would wait for: each for the other.
+  await sql`select 1 from projects where id = ${projectId} for no key update`.execute(tx);
   const { count } = await tx
     .selectFrom('webhooks')
     .select((e) => e.fn.countAll<bigint>().as('count'))
