@@ -58,7 +58,8 @@ await runRole(async (onStop, stopping) => {
 
   const vite = spawn(process.execPath, viteArguments(), { cwd: join(ROOT, 'console'), stdio: 'inherit' });
   onStop(async () => {
-    if (vite.exitCode !== null) return;
+    // Ctrl-C reaches it before we can tell it.
+    if (vite.exitCode !== null || vite.signalCode !== null) return;
     const exit = once(vite, 'exit');
     vite.kill('SIGTERM');
     await exit;
