@@ -20,6 +20,8 @@ const needs: readonly Need[] = [
     usedFor: 'a PostgreSQL that is not the embedded one',
   },
   { debianPackage: 'openssh-client', command: 'ssh', usedFor: 'OpenSSH into simulated machines' },
+  { debianPackage: 'curl', command: 'curl', usedFor: 'the examples of the guides' },
+  { debianPackage: 'jq', command: 'jq', usedFor: 'the examples of the guides' },
 ];
 
 const missing = needs.filter(({ command }) => !isInstalled(command));
