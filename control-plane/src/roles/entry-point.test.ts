@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const TIMINGS = { startSettlesMs: 1_000, stopMs: 20_000, atOnceMs: 2_000 };
+const TIMINGS = { oneSignalMs: 0, startSettlesMs: 1_000, stopMs: 20_000, atOnceMs: 2_000 };
 
 class Role {
   readonly #child: ChildProcess;
@@ -116,6 +116,19 @@ describe('a role', () => {
     const { code, words } = await role.end();
     expect(code).toBe(130);
     expect(words.toSorted()).toEqual(['database at once', 'draining', 'server at once', 'up']);
+  });
+
+  it('takes the same Ctrl-C from the terminal and from npm for one', async () => {
+    const role = await run(
+      'passed on',
+      `onStop(async () => { say('draining'); await pause(300); say('drained'); }, { atOnce: () => say('at once') }); say('up');`,
+      { ...TIMINGS, oneSignalMs: 10_000 },
+    );
+    await role.until('up');
+    role.signal('SIGINT');
+    await role.until('draining');
+    role.signal('SIGINT');
+    expect(await role.end()).toEqual({ code: 0, words: ['up', 'draining', 'drained'] });
   });
 
   it('ends at once by itself when stopping takes too long', async () => {

@@ -24,6 +24,8 @@ interface Started {
 }
 
 export interface RoleTimings {
+  /** Signals this close together are one: npm passes on the Ctrl-C that the terminal has sent to everybody already. */
+  oneSignalMs: number;
   /** How long a stop waits for a start that is still under way. */
   startSettlesMs: number;
   /** How long everything may take to stop in good order. */
@@ -32,7 +34,7 @@ export interface RoleTimings {
   atOnceMs: number;
 }
 
-const TIMINGS: RoleTimings = { startSettlesMs: 10_000, stopMs: 25_000, atOnceMs: 5_000 };
+const TIMINGS: RoleTimings = { oneSignalMs: 200, startSettlesMs: 10_000, stopMs: 25_000, atOnceMs: 5_000 };
 
 /** As shells count: 128 and the number of SIGINT. */
 const INTERRUPTED_TWICE = 130;
@@ -75,8 +77,14 @@ export async function runRole(
   const endWith = (exitCode: number, onceMore: number): void =>
     void (stopping.signal.aborted ? stopAtOnce(onceMore) : stop(exitCode));
 
+  let signalled = -Infinity;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(signal, () => endWith(0, INTERRUPTED_TWICE));
+    process.on(signal, () => {
+      const now = performance.now();
+      if (now - signalled < timings.oneSignalMs) return;
+      signalled = now;
+      endWith(0, INTERRUPTED_TWICE);
+    });
   // The default would leave the database and its children behind.
   for (const event of ['uncaughtException', 'unhandledRejection'] as const)
     process.on(event, (error) => {
