@@ -154,14 +154,28 @@ describe('Ctrl-C', () => {
   });
 });
 
-/** A request whose body never comes: a stop in good order waits for it. */
+/** A request whose body never comes: a stop in good order waits for it. Returns once the server has begun on it. */
 async function holdRequest(port: number): Promise<{ untilNoticed(): Promise<void>; close(): void }> {
+  const demo = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8')) as {
+    people: { api_key: string }[];
+  };
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
   socket.on('error', () => undefined);
   socket.write(
-    'POST /api/v1/allocations HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n{',
+    [
+      'POST /api/v1/allocations HTTP/1.1',
+      'host: x',
+      `authorization: Bearer ${demo.people[0]!.api_key}`,
+      'content-type: application/json',
+      'content-length: 10',
+      'expect: 100-continue',
+      '',
+      '{',
+    ].join('\r\n'),
   );
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 100 /);
   return {
     // The port no longer takes connections once the stop has begun.
     untilNoticed: () =>
