@@ -15,6 +15,35 @@ CREATE OR REPLACE FUNCTION public.audit_position()
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 RETURN ((SELECT audit_clock.base FROM audit_clock) + ((pg_current_xact_id())::text)::bigint);
+CREATE OR REPLACE FUNCTION public.count_claims_in_quota()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  claims uuid[];
+begin
+  if tg_op = 'INSERT' then
+    claims := array(select id from changed where released_at is null);
+    insert into quota_usage as u (organization_id, holder_type, holder_id, measure, unit, used)
+      select * from quota_of_claims(claims) order by 1, 2, 3, 4, 5
+      on conflict (organization_id, holder_type, holder_id, measure, unit)
+        do update set used = u.used + excluded.used;
+    return null;
+  end if;
+  claims := array(select id from changed where released_at is not null);
+  -- Rivals that end other claims of the same allocation wait here; the next statement then sees what they did.
+  perform from quota_usage u
+    where (u.organization_id, u.holder_type, u.holder_id, u.measure, u.unit) in (
+      select m.organization_id, m.holder_type, m.holder_id, m.measure, m.unit from quota_of_claims(claims) m)
+    order by u.organization_id, u.holder_type, u.holder_id, u.measure, u.unit
+    for update;
+  update quota_usage u set used = u.used - m.amount from quota_of_claims(claims) m
+    where (u.organization_id, u.holder_type, u.holder_id, u.measure, u.unit)
+      = (m.organization_id, m.holder_type, m.holder_id, m.measure, m.unit);
+  return null;
+end $function$;
 CREATE OR REPLACE FUNCTION public.create_month_partitions(at timestamp with time zone DEFAULT now(), ahead integer DEFAULT 3)
  RETURNS void
  LANGUAGE plpgsql
@@ -112,6 +141,27 @@ begin
   grant usage on schema dbos to gpuaas_operator;
   grant select (workflow_uuid, status, name, created_at) on dbos.workflow_status to gpuaas_operator;
 end $function$;
+CREATE OR REPLACE FUNCTION public.hold_quota_usage(organizations uuid[], holder_types text[], holder_ids uuid[], measures text[], units text[])
+ RETURNS TABLE(organization_id uuid, holder_type text, holder_id uuid, measure text, unit text, used bigint, platform_limit bigint, tenant_limit bigint)
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+begin
+  insert into quota_usage (organization_id, holder_type, holder_id, measure, unit)
+    select distinct * from unnest(organizations, holder_types, holder_ids, measures, units)
+    order by 1, 2, 3, 4, 5
+    on conflict do nothing;
+  perform from quota_usage u
+    where (u.organization_id, u.holder_type, u.holder_id, u.measure, u.unit) in (
+      select * from unnest(organizations, holder_types, holder_ids, measures, units))
+    order by u.organization_id, u.holder_type, u.holder_id, u.measure, u.unit
+    for update;
+  return query select * from quota_standing s
+    where (s.organization_id, s.holder_type, s.holder_id, s.measure, s.unit) in (
+      select * from unnest(organizations, holder_types, holder_ids, measures, units));
+end $function$;
 CREATE OR REPLACE FUNCTION public.keep_people_at_home()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -163,6 +213,30 @@ begin
   end if;
   return new;
 end $function$;
+CREATE OR REPLACE FUNCTION public.quota_of_claims(claims uuid[])
+ RETURNS TABLE(organization_id uuid, holder_type text, holder_id uuid, measure text, unit text, amount bigint)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select organization_id, holder_type, holder_id, measure, unit, sum(amount)::bigint
+  from (
+    select a.organization_id, a.project_id, a.created_by, s.gpu_model, a.currency,
+      a.per_gpu_hour_micros * a.gpu_count as per_hour,
+      sum(case c.claim_kind when 'slot' then 1 else a.gpu_count end) as gpus,
+      (not exists (
+        select from allocation_resource_claims other
+        where other.allocation_id = a.id and other.released_at is null and other.id <> all (claims)))::integer as whole
+    from allocation_resource_claims c
+      join allocations a on a.id = c.allocation_id
+      join sku_catalog s on s.sku = a.sku
+    where c.id = any (claims)
+    group by a.id, s.gpu_model
+  ) moved
+    cross join lateral (values ('project', project_id), ('user', created_by)) as holder (holder_type, holder_id)
+    cross join lateral (values ('allocations', '', whole), ('gpus', gpu_model, gpus),
+      ('spend_per_hour', currency, whole * per_hour)) as counted (measure, unit, amount)
+  group by 1, 2, 3, 4, 5
+$function$;
 CREATE OR REPLACE FUNCTION public.rebase_audit_log()
  RETURNS void
  LANGUAGE plpgsql
@@ -776,6 +850,24 @@ create table projects (
   created_at timestamp with time zone default now() not null,
   deleted_at timestamp with time zone
 );
+create table quota_limits (
+  organization_id uuid not null,
+  holder_type text not null,
+  holder_id uuid not null,
+  measure text not null,
+  unit text not null,
+  set_by text not null,
+  amount bigint not null,
+  changed_at timestamp with time zone default now() not null
+);
+create table quota_usage (
+  organization_id uuid not null,
+  holder_type text not null,
+  holder_id uuid not null,
+  measure text not null,
+  unit text not null,
+  used bigint default 0 not null
+);
 create table regions (
   region text not null,
   display_name text not null,
@@ -970,6 +1062,49 @@ create table workflow_starts (
   created_at timestamp with time zone default now() not null
 );
 
+-- Views
+
+create view claimed_quota as
+ SELECT held.organization_id,
+    holder.holder_type,
+    holder.holder_id,
+    counted.measure,
+    counted.unit,
+    (sum(counted.amount))::bigint AS used
+   FROM ((( SELECT a.organization_id,
+            a.project_id,
+            a.created_by,
+            s.gpu_model,
+            a.currency,
+            (a.per_gpu_hour_micros * a.gpu_count) AS per_hour,
+            sum(
+                CASE c.claim_kind
+                    WHEN 'slot'::text THEN 1
+                    ELSE (a.gpu_count)::integer
+                END) AS gpus
+           FROM ((allocation_resource_claims c
+             JOIN allocations a ON ((a.id = c.allocation_id)))
+             JOIN sku_catalog s ON ((s.sku = a.sku)))
+          WHERE (c.released_at IS NULL)
+          GROUP BY a.id, s.gpu_model) held
+     CROSS JOIN LATERAL ( VALUES ('project'::text,held.project_id), ('user'::text,held.created_by)) holder(holder_type, holder_id))
+     CROSS JOIN LATERAL ( VALUES ('allocations'::text,''::text,1), ('gpus'::text,held.gpu_model,held.gpus), ('spend_per_hour'::text,held.currency,held.per_hour)) counted(measure, unit, amount))
+  GROUP BY held.organization_id, holder.holder_type, holder.holder_id, counted.measure, counted.unit;
+create view quota_standing as
+ SELECT organization_id,
+    holder_type,
+    holder_id,
+    measure,
+    unit,
+    used,
+    ( SELECT l.amount
+           FROM quota_limits l
+          WHERE ((l.set_by = 'platform'::text) AND ((l.organization_id = u.organization_id) AND (l.holder_type = u.holder_type) AND (l.holder_id = u.holder_id) AND (l.measure = u.measure) AND (l.unit = u.unit)))) AS platform_limit,
+    ( SELECT l.amount
+           FROM quota_limits l
+          WHERE ((l.set_by = 'tenant'::text) AND ((l.organization_id = u.organization_id) AND (l.holder_type = u.holder_type) AND (l.holder_id = u.holder_id) AND (l.measure = u.measure) AND (l.unit = u.unit)))) AS tenant_limit
+   FROM quota_usage u;
+
 -- Constraints
 
 alter table allocation_access_keys add constraint allocation_access_keys_pkey PRIMARY KEY (allocation_id);
@@ -1013,6 +1148,8 @@ alter table permission_groups add constraint permission_groups_pkey PRIMARY KEY 
 alter table platform_keys add constraint platform_keys_pkey PRIMARY KEY (name);
 alter table policy_changes add constraint policy_changes_pkey PRIMARY KEY (id);
 alter table projects add constraint projects_pkey PRIMARY KEY (id);
+alter table quota_limits add constraint quota_limits_pkey PRIMARY KEY (organization_id, holder_type, holder_id, measure, unit, set_by);
+alter table quota_usage add constraint quota_usage_pkey PRIMARY KEY (organization_id, holder_type, holder_id, measure, unit);
 alter table regions add constraint regions_pkey PRIMARY KEY (region);
 alter table schema_migrations add constraint schema_migrations_pkey PRIMARY KEY (version);
 alter table service_account_tokens add constraint service_account_tokens_pkey PRIMARY KEY (id);
@@ -1144,6 +1281,12 @@ alter table policy_changes add constraint policy_changes_reason_check CHECK ((le
 alter table policy_values add constraint policy_values_check CHECK (((project_id IS NULL) OR (organization_id IS NOT NULL)));
 alter table policy_values add constraint policy_values_key_check CHECK (((length(key) >= 1) AND (length(key) <= 100)));
 alter table projects add constraint projects_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
+alter table quota_limits add constraint quota_limits_amount_check CHECK ((amount >= 0));
+alter table quota_limits add constraint quota_limits_check CHECK (((measure = 'allocations'::text) = (unit = ''::text)));
+alter table quota_limits add constraint quota_limits_holder_type_check CHECK ((holder_type = ANY (ARRAY['project'::text, 'user'::text])));
+alter table quota_limits add constraint quota_limits_measure_check CHECK ((measure = ANY (ARRAY['allocations'::text, 'gpus'::text, 'spend_per_hour'::text])));
+alter table quota_limits add constraint quota_limits_set_by_check CHECK ((set_by = ANY (ARRAY['platform'::text, 'tenant'::text])));
+alter table quota_usage add constraint quota_usage_used_check CHECK ((used >= 0));
 alter table regions add constraint regions_status_check CHECK ((status = ANY (ARRAY['enabled'::text, 'coming'::text])));
 alter table service_accounts add constraint service_accounts_description_check CHECK ((length(description) <= 500));
 alter table service_accounts add constraint service_accounts_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
@@ -1231,6 +1374,8 @@ alter table permission_groups add constraint permission_groups_organization_id_f
 alter table policy_values add constraint policy_values_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 alter table policy_values add constraint policy_values_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id) ON DELETE CASCADE;
 alter table projects add constraint projects_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table quota_limits add constraint quota_limits_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table quota_usage add constraint quota_usage_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table service_account_tokens add constraint service_account_tokens_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table service_account_tokens add constraint service_account_tokens_service_account_id_fkey FOREIGN KEY (service_account_id) REFERENCES service_accounts(id) ON DELETE CASCADE;
 alter table service_accounts add constraint service_accounts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
@@ -1321,7 +1466,9 @@ CREATE INDEX workflow_starts_order ON public.workflow_starts USING btree ("posit
 -- Triggers
 
 CREATE TRIGGER claims_are_kept BEFORE DELETE OR TRUNCATE ON public.allocation_resource_claims FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER claims_ended_count_in_quota AFTER UPDATE ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_claims_in_quota();
 CREATE TRIGGER claims_occupy_cells AFTER INSERT OR UPDATE ON public.allocation_resource_claims FOR EACH ROW EXECUTE FUNCTION occupy_claim_cells();
+CREATE TRIGGER claims_taken_count_in_quota AFTER INSERT ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_claims_in_quota();
 CREATE TRIGGER allocations_need_live_project BEFORE INSERT ON public.allocations FOR EACH ROW EXECUTE FUNCTION require_live_project();
 CREATE TRIGGER allocations_stamp_state BEFORE UPDATE OF state ON public.allocations FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION stamp_state_change();
 CREATE TRIGGER audit_exports_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_exports FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
@@ -1369,6 +1516,8 @@ alter table permission_groups enable row level security;
 alter table policy_changes enable row level security;
 alter table policy_values enable row level security;
 alter table projects enable row level security;
+alter table quota_limits enable row level security;
+alter table quota_usage enable row level security;
 alter table service_account_tokens enable row level security;
 alter table service_accounts enable row level security;
 alter table sessions enable row level security;
@@ -1402,6 +1551,8 @@ create policy every on permission_groups as permissive for select to gpuaas_auth
 create policy every on policy_changes as permissive for all to gpuaas_operator using (true);
 create policy every on policy_values as permissive for all to gpuaas_operator using (true);
 create policy every on projects as permissive for select to gpuaas_operator using (true);
+create policy every on quota_limits as permissive for all to gpuaas_operator using (true);
+create policy every on quota_usage as permissive for select to gpuaas_operator, gpuaas_worker using (true);
 create policy every on service_account_tokens as permissive for all to gpuaas_auth using (true);
 create policy every on service_accounts as permissive for select to gpuaas_auth using (true);
 create policy every on sessions as permissive for all to gpuaas_auth using (true);
@@ -1454,6 +1605,8 @@ create policy own on permission_groups as permissive for all to gpuaas_tenant us
 create policy own on policy_changes as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on policy_values as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on projects as permissive for all to gpuaas_tenant using (((deleted_at IS NULL) AND (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
+create policy own on quota_limits as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on quota_usage as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on service_account_tokens as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on service_accounts as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on ssh_keys as permissive for all to gpuaas_tenant using (((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])) OR (user_id = ( SELECT scope_caller() AS scope_caller))));
@@ -1473,6 +1626,7 @@ create policy own on wipe_certificates as permissive for select to gpuaas_tenant
    FROM allocations a
   WHERE (a.id = wipe_certificates.allocation_id))));
 create policy own_or_nobodys on audit_logs as permissive for insert to gpuaas_tenant with check (((organization_id IS NULL) OR (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
+create policy own_side on quota_limits as permissive for all to gpuaas_tenant using (((set_by = 'tenant'::text) AND (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
 create policy sign_in on audit_logs as permissive for insert to gpuaas_auth with check (true);
 
 -- Roles and grants
@@ -1502,6 +1656,8 @@ grant delete, insert, select on permission_bindings to gpuaas_tenant;
 grant delete, insert, select on permission_groups to gpuaas_tenant;
 grant delete, insert, select on policy_values to gpuaas_operator;
 grant delete, insert, select on policy_values to gpuaas_tenant;
+grant delete, insert, select on quota_limits to gpuaas_operator;
+grant delete, insert, select on quota_limits to gpuaas_tenant;
 grant delete, insert, select on service_accounts to gpuaas_tenant;
 grant delete, insert, select on sessions to gpuaas_auth;
 grant delete, insert, select on ssh_keys to gpuaas_tenant;
@@ -1519,6 +1675,7 @@ grant delete, insert, select, update on workflow_starts to gpuaas_worker;
 grant delete, select on terminal_tokens to gpuaas_gateway;
 grant execute on function create_month_partitions(timestamp with time zone,integer) to gpuaas_worker;
 grant execute on function drop_month_partitions(text,timestamp with time zone) to gpuaas_worker;
+grant execute on function hold_quota_usage(uuid[],text[],uuid[],text[],text[]) to gpuaas_placement;
 grant execute on function signal_workflow(text,text,json) to gpuaas_node;
 grant execute on function signal_workflow(text,text,json) to gpuaas_worker;
 grant insert on allocation_resource_claims to gpuaas_placement;
@@ -1603,6 +1760,7 @@ grant select on api_keys to gpuaas_auth;
 grant select on audit_exports to gpuaas_worker;
 grant select on audit_retirements to gpuaas_operator;
 grant select on audit_segments to gpuaas_operator;
+grant select on claimed_quota to gpuaas_worker;
 grant select on event_consumers to gpuaas_operator;
 grant select on event_consumers to gpuaas_worker;
 grant select on identity_provider_domains to gpuaas_auth;
@@ -1630,6 +1788,11 @@ grant select on outbox_events to gpuaas_relay;
 grant select on permission_groups to gpuaas_auth;
 grant select on policy_values to gpuaas_worker;
 grant select on projects to gpuaas_operator;
+grant select on quota_standing to gpuaas_operator;
+grant select on quota_standing to gpuaas_tenant;
+grant select on quota_usage to gpuaas_operator;
+grant select on quota_usage to gpuaas_tenant;
+grant select on quota_usage to gpuaas_worker;
 grant select on regions to gpuaas_operator;
 grant select on regions to gpuaas_tenant;
 grant select on regions to gpuaas_worker;
@@ -1651,6 +1814,8 @@ grant select, update on webhooks to gpuaas_worker;
 grant update (accepted_at, accepted_by) on invitations to gpuaas_auth;
 grant update (acknowledged_at, acknowledged_by, resolved_at, resolved_by, resolution) on incidents to gpuaas_operator;
 grant update (agent_version, boot_id, last_heartbeat_at, observed, identity_revoked_at) on nodes to gpuaas_node;
+grant update (amount, changed_at) on quota_limits to gpuaas_operator;
+grant update (amount, changed_at) on quota_limits to gpuaas_tenant;
 grant update (cancelled_at) on maintenance_windows to gpuaas_operator;
 grant update (deleted_at) on organizations to gpuaas_auth;
 grant update (deleted_at) on projects to gpuaas_auth;
@@ -1690,6 +1855,8 @@ grant update (verified_at) on identity_provider_domains to gpuaas_tenant;
 revoke execute on function create_month_partitions(timestamp with time zone,integer) from public;
 revoke execute on function drop_month_partitions(text,timestamp with time zone) from public;
 revoke execute on function grant_workflow_engine() from public;
+revoke execute on function hold_quota_usage(uuid[],text[],uuid[],text[],text[]) from public;
+revoke execute on function quota_of_claims(uuid[]) from public;
 revoke execute on function rebase_audit_log() from public;
 revoke execute on function rebase_event_log() from public;
 revoke execute on function refuse_late_entry() from public;

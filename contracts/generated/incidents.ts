@@ -71,6 +71,12 @@ export const incidentTypes = {
     "severity": "minor",
     "deadline_seconds": 86400,
     "runbook": "docs/runbooks/node-agent-outdated.md"
+  },
+  "quota_drift": {
+    "title": "Quota counters differ from what is held",
+    "severity": "major",
+    "deadline_seconds": 14400,
+    "runbook": "docs/runbooks/quota-drift.md"
   }
 } as const;
 

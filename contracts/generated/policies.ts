@@ -263,6 +263,78 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "quotas.project_gpus": {
+    "type": "integer",
+    "default": 100000,
+    "minimum": 0,
+    "maximum": 1000000,
+    "unit": "GPUs",
+    "doc": "How many GPUs of one model a project may hold where no quota is set.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "quotas.project_allocations": {
+    "type": "integer",
+    "default": 100000,
+    "minimum": 0,
+    "maximum": 1000000,
+    "unit": "allocations",
+    "doc": "How many allocations a project may hold where no quota is set.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "quotas.project_spend_per_hour": {
+    "type": "integer",
+    "default": 1000000,
+    "minimum": 0,
+    "maximum": 1000000000,
+    "unit": "currency/h",
+    "doc": "What a project may spend per hour in one currency where no quota is set.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "quotas.user_gpus": {
+    "type": "integer",
+    "default": 100000,
+    "minimum": 0,
+    "maximum": 1000000,
+    "unit": "GPUs",
+    "doc": "How many GPUs of one model a user or service account may hold where no quota is set.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "quotas.user_allocations": {
+    "type": "integer",
+    "default": 100000,
+    "minimum": 0,
+    "maximum": 1000000,
+    "unit": "allocations",
+    "doc": "How many allocations a user or service account may hold where no quota is set.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "quotas.user_spend_per_hour": {
+    "type": "integer",
+    "default": 1000000,
+    "minimum": 0,
+    "maximum": 1000000000,
+    "unit": "currency/h",
+    "doc": "What a user or service account may spend per hour in one currency where no quota is set.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
   "workflows.undeclared_deadline_seconds": {
     "type": "duration",
     "default": 600,
@@ -504,6 +576,12 @@ export interface PolicyValues {
   'allocations.reserved_deadline_seconds': number;
   'allocations.provisioning_deadline_seconds': number;
   'allocations.releasing_deadline_seconds': number;
+  'quotas.project_gpus': number;
+  'quotas.project_allocations': number;
+  'quotas.project_spend_per_hour': number;
+  'quotas.user_gpus': number;
+  'quotas.user_allocations': number;
+  'quotas.user_spend_per_hour': number;
   'workflows.undeclared_deadline_seconds': number;
   'terminal.token_ttl_seconds': number;
   'terminal.grant_ttl_seconds': number;

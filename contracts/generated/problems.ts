@@ -96,6 +96,10 @@ export const problems = {
     "status": 409,
     "title": "No capacity for the request right now"
   },
+  "quota_exceeded": {
+    "status": 409,
+    "title": "The launch would exceed a quota"
+  },
   "allocation_not_active": {
     "status": 409,
     "title": "The allocation is not running"

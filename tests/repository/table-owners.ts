@@ -53,6 +53,9 @@ export const tableOwners: Record<string, string> = {
   allocation_resource_claims: 'domains/allocations',
   // Written by the trigger on claims alone.
   claim_cells: 'the database',
+  quota_limits: 'domains/quotas',
+  // Written by the trigger on claims alone.
+  quota_usage: 'the database',
   wipe_certificates: 'domains/allocations',
   allocation_access_keys: 'domains/allocations',
   terminal_tokens: 'domains/terminal',

@@ -15,6 +15,7 @@ import {
   reportLostWorkers,
 } from '../domains/incidents/report-failures.ts';
 import { watchDeadlines, type OverdueSource } from '../domains/incidents/watch-deadlines.ts';
+import { watchQuotas } from '../domains/quotas/watch-quotas.ts';
 import { actingAs } from '../platform/db/scope.ts';
 import { keepMonths } from '../platform/db/keep-months.ts';
 import { pruneExpired } from '../platform/db/prune-expired.ts';
@@ -94,6 +95,7 @@ export async function startWorker(base: Services): Promise<WorkflowEngine> {
       pruneExecutors,
       pruneExpired,
       keepMonths,
+      watchQuotas,
       watchSealLag,
       verifyInTurns,
       retireMonths,

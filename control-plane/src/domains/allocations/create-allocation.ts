@@ -3,8 +3,10 @@ import type { Caller } from '../../platform/auth/caller.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { withRole } from '../../platform/db/scope.ts';
 import { newId } from '../../platform/ids.ts';
+import { times } from '../../platform/money.ts';
 import type { Services } from '../../platform/services.ts';
 import { quoteSlice } from '../catalog/quote.ts';
+import { requireQuota } from '../quotas/require-quota.ts';
 import { findProject } from '../tenancy/projects/find-project.ts';
 import { keysForLaunch } from '../tenancy/ssh-keys/keys-for-launch.ts';
 import { slotBundles } from '../fleet/slot-bundles.ts';
@@ -17,7 +19,7 @@ import { leaseEnd, sliceRequest } from './slice-request.ts';
 
 type CreateAllocation = components['schemas']['CreateAllocation'];
 
-/** The launch decision: price, placement, claims, event and workflow commit together or not at all. */
+/** The launch decision: price, quota, placement, claims, event and workflow commit together or not at all. */
 export async function createAllocation(
   services: Services,
   tx: Tx,
@@ -36,9 +38,17 @@ export async function createAllocation(
     region: request.region,
   });
   const wanted = sliceRequest(services.clock.now(), request, offer);
-  const { nodeId, slotIds } = await withRole(tx, 'gpuaas_placement', () =>
-    reserveSlots(services.policies, tx, wanted, offer),
-  );
+  const { nodeId, slotIds } = await withRole(tx, 'gpuaas_placement', async () => {
+    await requireQuota(services.policies, tx, {
+      organizationId: project.organization_id,
+      projectId: project.id,
+      launchedBy: caller.id,
+      gpuModel: offer.gpuModel,
+      gpus: request.gpu_count,
+      perHour: times(offer.perGpuHour, request.gpu_count),
+    });
+    return await reserveSlots(services.policies, tx, wanted, offer);
+  });
   const id = newId();
   const allocation = await tx
     .insertInto('allocations')

@@ -167,6 +167,15 @@ export interface ClaimCells {
   node_id: string;
 }
 
+export interface ClaimedQuota {
+  holder_id: string | null;
+  holder_type: string | null;
+  measure: string | null;
+  organization_id: string | null;
+  unit: string | null;
+  used: bigint | null;
+}
+
 export interface EventConsumers {
   advanced_at: Generated<Timestamp>;
   created_at: Generated<Timestamp>;
@@ -543,6 +552,37 @@ export interface Projects {
   organization_id: string;
 }
 
+export interface QuotaLimits {
+  amount: bigint;
+  changed_at: Generated<Timestamp>;
+  holder_id: string;
+  holder_type: string;
+  measure: string;
+  organization_id: string;
+  set_by: string;
+  unit: string;
+}
+
+export interface QuotaStanding {
+  holder_id: string | null;
+  holder_type: string | null;
+  measure: string | null;
+  organization_id: string | null;
+  platform_limit: bigint | null;
+  tenant_limit: bigint | null;
+  unit: string | null;
+  used: bigint | null;
+}
+
+export interface QuotaUsage {
+  holder_id: string;
+  holder_type: string;
+  measure: string;
+  organization_id: string;
+  unit: string;
+  used: Generated<bigint>;
+}
+
 export interface Regions {
   display_name: string;
   region: string;
@@ -762,6 +802,7 @@ export interface DB {
   audit_retirements: AuditRetirements;
   audit_segments: AuditSegments;
   claim_cells: ClaimCells;
+  claimed_quota: ClaimedQuota;
   event_consumers: EventConsumers;
   handed_over_resources: HandedOverResources;
   handled_events: HandledEvents;
@@ -793,6 +834,9 @@ export interface DB {
   policy_changes: PolicyChanges;
   policy_values: PolicyValues;
   projects: Projects;
+  quota_limits: QuotaLimits;
+  quota_standing: QuotaStanding;
+  quota_usage: QuotaUsage;
   regions: Regions;
   service_account_tokens: ServiceAccountTokens;
   service_accounts: ServiceAccounts;

@@ -61,6 +61,9 @@ export const policiesForEveryRow: Record<string, string> = {
   'ledger_transactions: every: gpuaas_operator':
     'operators give credit to any tenant and correct its balance',
   'ledger_entries: every: gpuaas_operator': 'operators give credit to any tenant and correct its balance',
+  'quota_limits: every: gpuaas_operator': 'operators say what any tenant may hold',
+  'quota_usage: every: gpuaas_operator': 'operators see what every tenant holds',
+  'quota_usage: every: gpuaas_worker': 'the counters of all tenants are compared with their claims',
   'webhooks: every: gpuaas_worker': 'delivers the events of every tenant',
   'webhook_deliveries: every: gpuaas_worker': 'delivers the events of every tenant',
   'webhook_attempts: every: gpuaas_worker': 'delivers the events of every tenant',

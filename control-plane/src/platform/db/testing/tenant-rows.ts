@@ -69,6 +69,8 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
     values (${task}, ${node}, 'slice.vm_release', '{}', ${correlation}, now(), ${allocation})`.execute(db);
   await sql`insert into allocation_resource_claims (id, allocation_id, node_id, claim_kind, slot_id, snapshot)
     values (${claim}, ${allocation}, ${node}, 'slot', ${slot}, '{}')`.execute(db);
+  await sql`insert into quota_limits (organization_id, holder_type, holder_id, measure, unit, set_by, amount)
+    values (${organization}, 'project', ${project}, 'allocations', '', 'tenant', 5)`.execute(db);
   await sql`insert into wipe_certificates (id, allocation_id, slot_id, slot_index, node_task_id, device_serial, method,
       verified, verification, started_at, finished_at)
     values (${newId()}, ${allocation}, ${slot}, 0, ${task}, 's', 'blkdiscard', true, '', now(), now())`.execute(

@@ -1,0 +1,36 @@
+import { Problem } from '../../platform/http/problem.ts';
+import { formatMoney } from '../../platform/money.ts';
+import type { Counter } from './counter.ts';
+import type { Excess } from './decide-charges.ts';
+
+/** `quota_exceeded`: which limits, how much is used, how much was asked. */
+export function quotaExceeded(exceeded: readonly Excess[]): Problem {
+  return new Problem('quota_exceeded', exceeded.map(sentence).join(' '), {
+    extensions: { exceeded: exceeded.map(describeExcess) },
+  });
+}
+
+export function describeExcess({ counter, limit, used, asked, setBy }: Excess) {
+  const { holderType, holderId, measure, unit } = counter;
+  return {
+    holder: { type: holderType, id: holderId },
+    measure,
+    unit: unit === '' ? null : unit,
+    limit: Number(limit),
+    used: Number(used),
+    asked: Number(asked),
+    limit_set_by: setBy,
+  };
+}
+
+function sentence({ counter, limit, used, asked }: Excess): string {
+  const amount = (value: bigint): string => words(counter, value);
+  const whose = counter.holderType === 'project' ? 'The project' : 'The user';
+  return `${whose} may hold ${amount(limit)} and holds ${amount(used)}; ${amount(asked)} more were asked for.`;
+}
+
+function words({ measure, unit }: Counter, value: bigint): string {
+  if (measure === 'allocations') return value === 1n ? '1 allocation' : `${value} allocations`;
+  if (measure === 'gpus') return `${value} × ${unit}`;
+  return `${formatMoney({ currency: unit, micros: value })} per hour`;
+}

@@ -1,0 +1,47 @@
+import { sql } from 'kysely';
+import type { Tx } from '../../platform/db/database.ts';
+import type { Policies } from '../../platform/policy/policies.ts';
+import { asksOf, counterKey, type Charge, type Counter } from './counter.ts';
+import { decideCharges, type Excess, type Standing } from './decide-charges.ts';
+import { effectiveLimit, type SetLimits } from './effective-limit.ts';
+import { quotaExceeded } from './quota-exceeded.ts';
+
+type CounterRow = Counter & SetLimits & { used: bigint };
+
+/**
+ * Refuses a launch that a quota forbids, and holds its counters until the transaction ends; writing and ending claims
+ * moves them. Needs the role `gpuaas_placement`.
+ */
+export async function requireQuota(policies: Policies, tx: Tx, charge: Charge): Promise<void> {
+  const [exceeded] = await checkQuotas(policies, tx, [charge]);
+  if (exceeded!.length > 0) throw quotaExceeded(exceeded!);
+}
+
+/** The same for several launches that commit together: what each would exceed, nothing for those that may go on. */
+export async function checkQuotas(
+  policies: Policies,
+  tx: Tx,
+  charges: readonly Charge[],
+): Promise<Excess[][]> {
+  const rows = await holdCounters(
+    tx,
+    charges.flatMap((charge) => asksOf(charge).map(({ counter }) => counter)),
+  );
+  return decideCharges(charges, standingsOf(policies, rows));
+}
+
+export function standingsOf(policies: Policies, rows: readonly CounterRow[]): Map<string, Standing> {
+  return new Map(
+    rows.map((row) => [counterKey(row), { used: row.used, ...effectiveLimit(policies, row, row) }]),
+  );
+}
+
+async function holdCounters(tx: Tx, counters: readonly Counter[]): Promise<CounterRow[]> {
+  const column = (name: keyof Counter): string[] => counters.map((counter) => counter[name]);
+  const { rows } = await sql<CounterRow>`
+    select organization_id as "organizationId", holder_type as "holderType", holder_id as "holderId", measure, unit, used,
+      platform_limit as "platformLimit", tenant_limit as "tenantLimit"
+    from hold_quota_usage(${column('organizationId')}::uuid[], ${column('holderType')}::text[],
+      ${column('holderId')}::uuid[], ${column('measure')}::text[], ${column('unit')}::text[])`.execute(tx);
+  return rows;
+}
