@@ -694,6 +694,11 @@ create table node_enrolments (
   revoked_at timestamp with time zone,
   authority_id uuid not null
 );
+create table node_overviews (
+  node_id uuid not null,
+  posture text not null,
+  projected_at timestamp with time zone not null
+);
 create table node_resource_slots (
   id uuid not null,
   node_id uuid not null,
@@ -761,7 +766,8 @@ create table nodes (
   observed jsonb default '{}'::jsonb not null,
   profile_tags text[] default '{}'::text[] not null,
   drain_reason text,
-  identity_revoked_at timestamp with time zone
+  identity_revoked_at timestamp with time zone,
+  announced_connection text default 'never_seen'::text not null
 );
 create table organization_members (
   id uuid not null,
@@ -931,6 +937,12 @@ create table sku_prices (
   currency text not null,
   per_gpu_hour_micros bigint not null,
   effective_from timestamp with time zone not null
+);
+create table slot_overviews (
+  slot_id uuid not null,
+  node_id uuid not null,
+  state text not null,
+  projected_at timestamp with time zone not null
 );
 create table ssh_keys (
   id uuid not null,
@@ -1136,6 +1148,7 @@ alter table node_certificates add constraint node_certificates_pkey PRIMARY KEY 
 alter table node_cordons add constraint node_cordons_pkey PRIMARY KEY (node_id, reason);
 alter table node_disks add constraint node_disks_pkey PRIMARY KEY (node_id, serial);
 alter table node_enrolments add constraint node_enrolments_pkey PRIMARY KEY (id);
+alter table node_overviews add constraint node_overviews_pkey PRIMARY KEY (node_id);
 alter table node_resource_slots add constraint node_resource_slots_pkey PRIMARY KEY (id);
 alter table node_tasks add constraint node_tasks_pkey PRIMARY KEY (id);
 alter table nodes add constraint nodes_pkey PRIMARY KEY (id);
@@ -1157,6 +1170,7 @@ alter table service_accounts add constraint service_accounts_pkey PRIMARY KEY (i
 alter table sessions add constraint sessions_pkey PRIMARY KEY (id_hash);
 alter table sku_catalog add constraint sku_catalog_pkey PRIMARY KEY (sku);
 alter table sku_prices add constraint sku_prices_pkey PRIMARY KEY (id);
+alter table slot_overviews add constraint slot_overviews_pkey PRIMARY KEY (slot_id);
 alter table ssh_keys add constraint ssh_keys_pkey PRIMARY KEY (id);
 alter table team_members add constraint team_members_pkey PRIMARY KEY (team_id, user_id);
 alter table teams add constraint teams_pkey PRIMARY KEY (id);
@@ -1263,6 +1277,7 @@ alter table node_resource_slots add constraint retired_slot_is_not_sold CHECK ((
 alter table node_resource_slots add constraint sellable_slot_is_complete CHECK (((state = 'disabled'::text) OR ((gpu_pci_address <> ''::text) AND (nvme_serial <> ''::text) AND (nvme_device <> ''::text) AND (management_mac <> ''::text) AND (private_ip <> ''::text) AND (fabric_vf_pci_address <> ''::text) AND (COALESCE((capacity_metadata ->> 'fabric_claim_mode'::text), ''::text) = 'per_slot_vf'::text) AND (COALESCE((capacity_metadata ->> 'destructive_wipe_policy'::text), ''::text) <> ''::text))));
 alter table node_tasks add constraint node_tasks_percent_check CHECK (((percent >= 0) AND (percent <= 100)));
 alter table node_tasks add constraint node_tasks_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'claimed'::text, 'succeeded'::text, 'failed'::text, 'expired'::text])));
+alter table nodes add constraint nodes_announced_connection_check CHECK ((announced_connection = ANY (ARRAY['never_seen'::text, 'connected'::text, 'unreachable'::text])));
 alter table nodes add constraint nodes_mode_check CHECK ((mode = ANY (ARRAY['slice'::text, 'baremetal'::text])));
 alter table nodes add constraint nodes_profile_tags_check CHECK ((cardinality(profile_tags) <= 16));
 alter table organization_members add constraint organization_members_check CHECK (((state = 'disabled'::text) = (disabled_at IS NOT NULL)));
@@ -1452,6 +1467,7 @@ CREATE UNIQUE INDEX projects_live_name ON public.projects USING btree (organizat
 CREATE INDEX service_account_tokens_account ON public.service_account_tokens USING btree (service_account_id);
 CREATE INDEX service_accounts_owner ON public.service_accounts USING btree (owner_user_id);
 CREATE INDEX sessions_user ON public.sessions USING btree (user_id, id DESC);
+CREATE INDEX slot_overviews_node ON public.slot_overviews USING btree (node_id);
 CREATE INDEX team_members_user ON public.team_members USING btree (user_id);
 CREATE INDEX webhook_deliveries_age ON public.webhook_deliveries USING btree (created_at);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook_id, next_attempt_at) WHERE (state = 'pending'::text);
@@ -1665,6 +1681,8 @@ grant delete, insert, select on team_members to gpuaas_tenant;
 grant delete, insert, select on teams to gpuaas_tenant;
 grant delete, insert, select, update on allocation_overviews to gpuaas_worker;
 grant delete, insert, select, update on event_consumers to gpuaas_relay;
+grant delete, insert, select, update on node_overviews to gpuaas_worker;
+grant delete, insert, select, update on slot_overviews to gpuaas_worker;
 grant delete, insert, select, update on tick_runs to gpuaas_worker;
 grant delete, insert, select, update on webhook_attempts to gpuaas_worker;
 grant delete, insert, select, update on webhook_deliveries to gpuaas_worker;
@@ -1777,6 +1795,7 @@ grant select on node_authorities to gpuaas_node;
 grant select on node_certificates to gpuaas_operator;
 grant select on node_cordons to gpuaas_placement;
 grant select on node_enrolments to gpuaas_node;
+grant select on node_overviews to gpuaas_operator;
 grant select on node_resource_slots to gpuaas_placement;
 grant select on node_resource_slots to gpuaas_worker;
 grant select on nodes to gpuaas_operator;
@@ -1804,6 +1823,7 @@ grant select on sku_catalog to gpuaas_worker;
 grant select on sku_prices to gpuaas_operator;
 grant select on sku_prices to gpuaas_tenant;
 grant select on sku_prices to gpuaas_worker;
+grant select on slot_overviews to gpuaas_operator;
 grant select on team_members to gpuaas_auth;
 grant select on webhook_attempts to gpuaas_tenant;
 grant select on wipe_certificates to gpuaas_operator;
@@ -1816,6 +1836,7 @@ grant update (acknowledged_at, acknowledged_by, resolved_at, resolved_by, resolu
 grant update (agent_version, boot_id, last_heartbeat_at, observed, identity_revoked_at) on nodes to gpuaas_node;
 grant update (amount, changed_at) on quota_limits to gpuaas_operator;
 grant update (amount, changed_at) on quota_limits to gpuaas_tenant;
+grant update (announced_connection) on nodes to gpuaas_worker;
 grant update (cancelled_at) on maintenance_windows to gpuaas_operator;
 grant update (deleted_at) on organizations to gpuaas_auth;
 grant update (deleted_at) on projects to gpuaas_auth;

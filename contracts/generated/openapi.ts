@@ -3119,6 +3119,21 @@ export interface components {
             detail: string;
             since: components["schemas"]["Timestamp"];
         };
+        /**
+         * @description Desired (what operators want of the host), observed (what its own evidence says), execution (what runs on it now:
+         *     the kind of the task, `queued` while one waits, or `idle`) and projected (the posture that lists last showed).
+         */
+        NodeStates: {
+            /** @enum {unknown} */
+            desired: "in_service" | "draining" | "maintenance";
+            /** @enum {unknown} */
+            observed: "never_seen" | "unreachable" | "degraded" | "healthy";
+            execution: string;
+            projected: null | {
+                posture: components["schemas"]["Posture"];
+                projected_at: components["schemas"]["Timestamp"];
+            };
+        };
         Node: {
             /** Format: uuid */
             id: string;
@@ -3143,6 +3158,7 @@ export interface components {
             draining: boolean;
             drain_reason: string | null;
             cordons: components["schemas"]["Cordon"][];
+            states: components["schemas"]["NodeStates"];
             /** @enum {unknown} */
             connection: "connected" | "unreachable" | "never_seen";
             agent_version: string | null;
@@ -3313,6 +3329,21 @@ export interface components {
         };
         /** @enum {unknown} */
         SlotState: "disabled" | "available" | "reserved" | "in_use" | "cleaning" | "cleanup_blocked";
+        /**
+         * @description Desired (whether it is meant to be sold), observed (what the host's heartbeat says of its devices and lease),
+         *     execution (what the workflow of its allocation does, or `idle`) and projected (the state that lists last showed).
+         */
+        SlotStates: {
+            /** @enum {unknown} */
+            desired: "for_sale" | "disabled" | "retired";
+            /** @enum {unknown} */
+            observed: "unknown" | "missing" | "failing" | "occupied" | "vacant";
+            execution: string;
+            projected: null | {
+                state: components["schemas"]["SlotState"];
+                projected_at: components["schemas"]["Timestamp"];
+            };
+        };
         ResourceSlot: {
             /** Format: uuid */
             id: string;
@@ -3322,6 +3353,7 @@ export interface components {
             state: components["schemas"]["SlotState"];
             /** @enum {unknown} */
             desired_state: "for_sale" | "disabled" | "retired";
+            states: components["schemas"]["SlotStates"];
             gpu_model: string;
             gpu_pci_address: string;
             fabric_vf_pci_address: string;

@@ -6,9 +6,9 @@ import { withPlatformDatabase } from './platform-database.ts';
 await withPlatformDatabase(async (url) => {
   const database = openDatabase(url);
   try {
-    const { events, kept, removed } = await rebuildReadModels(database.db);
+    const { events, kept, removed, hosts } = await rebuildReadModels(database.db);
     console.log(
-      `${events} events replayed, ${kept} older rows kept, ${removed} rows removed that no event tells of`,
+      `${events} events replayed, ${kept} older rows kept, ${removed} rows removed that no event tells of, ${hosts} hosts shown anew`,
     );
   } finally {
     await database.close();

@@ -69,6 +69,12 @@ describe.skipIf(!chromiumPath || !existsSync('/usr/bin/bwrap'))(
       await page.getByRole('link', { name: 'sim-h200-01' }).click();
       await page.getByText('Fully available').first().waitFor();
       await expect.poll(() => page.getByRole('button', { name: /^Slot \d/ }).count()).toBe(8);
+      for (const fact of ['Operators want it in service.', 'Ready for slices', 'Burn-in passed']) {
+        await expectVisible(page, fact);
+      }
+      await expectVisible(page, 'The host is as it was approved.');
+      await page.getByRole('button', { name: /^Slot 0/ }).click();
+      await expectVisible(page, 'The host holds no lease on it.');
       await picture(page, 'node');
       await page.context().close();
     });

@@ -66,6 +66,8 @@ export const tableOwners: Record<string, string> = {
   webhook_attempts: 'domains/webhooks',
   incidents: 'domains/incidents',
   allocation_overviews: 'domains/read-models',
+  node_overviews: 'domains/read-models',
+  slot_overviews: 'domains/read-models',
 };
 
 /** Writes across an owner's border that were looked at. An entry that no file needs any more fails. */

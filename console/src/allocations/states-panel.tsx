@@ -2,35 +2,23 @@ import type { FourStates } from '../api/types.ts';
 import { formatClock } from '../format/time.ts';
 import { inWords } from '../format/words.ts';
 import { Panel } from '../ui/panel.tsx';
+import { StateList } from '../ui/state-list.tsx';
 import { DESIRED_WORDS, OBSERVED_WORDS } from './allocation-states.ts';
 
 /** Intent, evidence and work are kept apart, so that a difference between them is seen. */
 export function StatesPanel({ states }: { states: FourStates }) {
+  const { desired, observed, execution, projected } = states;
   return (
     <Panel title="States">
-      <dl className="flex flex-col gap-3 text-sm">
-        <State name="Desired" value={states.desired} words={DESIRED_WORDS[states.desired]} />
-        <State name="Observed" value={states.observed} words={OBSERVED_WORDS[states.observed]} />
-        <State name="Execution" value={states.execution} words={executionWords(states.execution)} />
-        <State
-          name="Projected"
-          value={states.projected?.state ?? 'none'}
-          words={projectedWords(states.projected)}
-        />
-      </dl>
+      <StateList
+        states={[
+          { name: 'Desired', value: desired, words: DESIRED_WORDS[desired] },
+          { name: 'Observed', value: observed, words: OBSERVED_WORDS[observed] },
+          { name: 'Execution', value: execution, words: executionWords(execution) },
+          { name: 'Projected', value: projected?.state ?? 'none', words: projectedWords(projected) },
+        ]}
+      />
     </Panel>
-  );
-}
-
-function State({ name, value, words }: { name: string; value: string; words: string }) {
-  return (
-    <div className="flex flex-col">
-      <dt className="flex items-baseline justify-between gap-2">
-        <span className="font-medium">{name}</span>
-        <code className="font-mono text-xs text-ink-faint">{value}</code>
-      </dt>
-      <dd className="text-ink-muted">{words}</dd>
-    </div>
   );
 }
 

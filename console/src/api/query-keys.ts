@@ -22,4 +22,9 @@ export const fleetKeys = {
   slots: (id: string) => ['fleet', 'slots', id] as const,
   discovery: (id: string) => ['fleet', 'discovery', id] as const,
   tasks: (id: string) => ['fleet', 'tasks', id] as const,
+  readiness: (id: string) => ['fleet', 'readiness', id] as const,
+  drift: (id: string) => ['fleet', 'drift', id] as const,
+  disks: (id: string) => ['fleet', 'disks', id] as const,
+  burnIns: (id: string) => ['fleet', 'burn-ins', id] as const,
+  maintenance: (id: string) => ['fleet', 'maintenance', id] as const,
 };

@@ -20,6 +20,7 @@ export function NodeFacts({ node }: { node: Node }) {
         <Fact name="Region">{node.region}</Fact>
         <Fact name="Pool">{node.pool}</Fact>
         <Fact name="Rack">{node.rack}</Fact>
+        {node.profile_tags.length > 0 && <Fact name="Meant for">{node.profile_tags.join(', ')}</Fact>}
         <Fact name="Enrolled">
           <Timestamp at={node.enrolled_at} />
         </Fact>

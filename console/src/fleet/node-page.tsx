@@ -7,11 +7,17 @@ import { Loaded } from '../ui/loaded.tsx';
 import { NotFound } from '../ui/not-found.tsx';
 import { Page } from '../ui/page.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
+import { CordonsNotice } from './cordons-notice.tsx';
 import { DiscoveryPanel } from './discovery-panel.tsx';
+import { DisksPanel } from './disks-panel.tsx';
+import { DriftPanel } from './drift-panel.tsx';
 import { NodeFacts } from './node-facts.tsx';
+import { NodeStatesPanel } from './node-states-panel.tsx';
 import { NodeTasksPanel } from './node-tasks-panel.tsx';
 import { POSTURES } from './postures.ts';
+import { ReadinessPanel } from './readiness-panel.tsx';
 import { SlotsPanel } from './slots-panel.tsx';
+import { UpkeepPanel } from './upkeep-panel.tsx';
 
 const route = getRouteApi('/signed-in/operator/nodes/$nodeId');
 
@@ -35,11 +41,19 @@ function NodeDetail({ node }: { node: Node }) {
     >
       <div className="grid items-start gap-4 lg:grid-cols-[1fr_20rem]">
         <div className="flex min-w-0 flex-col gap-4">
+          <CordonsNotice node={node} />
           <SlotsPanel nodeId={node.id} />
           <DiscoveryPanel node={node} />
+          <DriftPanel nodeId={node.id} />
+          <DisksPanel nodeId={node.id} />
           <NodeTasksPanel nodeId={node.id} />
         </div>
-        <NodeFacts node={node} />
+        <div className="flex min-w-0 flex-col gap-4">
+          <NodeFacts node={node} />
+          <NodeStatesPanel node={node} />
+          <ReadinessPanel node={node} />
+          <UpkeepPanel nodeId={node.id} />
+        </div>
       </div>
     </Page>
   );

@@ -3,6 +3,8 @@ import { projectsOf, useMe } from '../api/session.ts';
 import type { ResourceSlot } from '../api/types.ts';
 import { shortId } from '../format/words.ts';
 import { Code, Fact, Facts } from '../ui/facts.tsx';
+import { StateList } from '../ui/state-list.tsx';
+import { slotStates } from './fleet-states.ts';
 import { SLOT_STATES } from './slot-states.ts';
 
 const HEALTH = { unknown: 'Unknown', healthy: 'Healthy', unhealthy: 'Unhealthy' };
@@ -44,6 +46,9 @@ export function SlotDetail({ slot }: { slot: ResourceSlot }) {
             <Holder allocationId={slot.allocation_id} />
           </Fact>
         </Facts>
+      </div>
+      <div className="border-t border-line pt-3">
+        <StateList states={slotStates(slot.states)} />
       </div>
     </section>
   );

@@ -36,9 +36,10 @@ test('progress fetches nothing; the timeline takes it from the event, once', () 
   expect(appendEntry(appendEntry([], entry), entry)).toHaveLength(1);
 });
 
-test('a task of a node refreshes its tasks and its discovery only', () => {
-  expect(touchedKeys(event('node.task_changed', { node_id: 'n1' }))).toEqual([
-    fleetKeys.tasks('n1'),
-    fleetKeys.discovery('n1'),
-  ]);
+test('a task of a node refreshes what its outcome tells, and no list', () => {
+  const keys = touchedKeys(event('node.task_changed', { node_id: 'n1' }));
+  for (const fact of ['tasks', 'discovery', 'readiness', 'drift', 'disks'] as const) {
+    expect(keys).toContainEqual(fleetKeys[fact]('n1'));
+  }
+  expect(keys).not.toContainEqual(fleetKeys.nodes);
 });

@@ -23,10 +23,30 @@ export function touchedKeys(event: EventEnvelope): QueryKey[] {
 function nodeKeys(eventType: string, nodeId: string): QueryKey[] {
   switch (eventType) {
     case 'node.task_changed':
-      return [fleetKeys.tasks(nodeId), fleetKeys.discovery(nodeId)];
+      return [
+        fleetKeys.node(nodeId),
+        fleetKeys.tasks(nodeId),
+        fleetKeys.discovery(nodeId),
+        fleetKeys.readiness(nodeId),
+        fleetKeys.drift(nodeId),
+        fleetKeys.disks(nodeId),
+      ];
     case 'node.slots_changed':
-      return [fleetKeys.nodes, fleetKeys.node(nodeId), fleetKeys.slots(nodeId), catalogKeys.skus];
+      return [
+        fleetKeys.nodes,
+        fleetKeys.node(nodeId),
+        fleetKeys.slots(nodeId),
+        fleetKeys.drift(nodeId),
+        fleetKeys.disks(nodeId),
+        catalogKeys.skus,
+      ];
     default:
-      return [fleetKeys.nodes, fleetKeys.node(nodeId)];
+      return [
+        fleetKeys.nodes,
+        fleetKeys.node(nodeId),
+        fleetKeys.slots(nodeId),
+        fleetKeys.burnIns(nodeId),
+        fleetKeys.maintenance(nodeId),
+      ];
   }
 }

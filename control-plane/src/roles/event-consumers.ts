@@ -1,4 +1,5 @@
 import { allocationOverviewConsumer } from '../domains/read-models/project-allocations.ts';
+import { nodeOverviewConsumer } from '../domains/read-models/project-nodes.ts';
 import { WebhookDeliverer } from '../domains/webhooks/deliverer.ts';
 import { webhookFanOut } from '../domains/webhooks/fan-out.ts';
 import { actingAs } from '../platform/db/scope.ts';
@@ -19,6 +20,7 @@ export async function startEventConsumers(
   const retirement = config.natsUrl ? null : await startRetiringRelay(reader.db, base.log);
   await bus.consume(webhookFanOut(services.db));
   await bus.consume(allocationOverviewConsumer(services.db));
+  await bus.consume(nodeOverviewConsumer(services.db));
   const deliverer = new WebhookDeliverer(services);
   deliverer.start();
   return {

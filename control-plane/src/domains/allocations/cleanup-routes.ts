@@ -22,7 +22,10 @@ export function cleanupRoutes(services: Services): Handlers<CleanupOperations, C
   return {
     async listCleanupQueue({ caller, query, read }) {
       authorize(caller, 'fleet.read', platform);
-      return { status: 200, body: await read((tx) => listCleanupQueue(tx, { limit: 50, ...query })) };
+      return {
+        status: 200,
+        body: await read((tx) => listCleanupQueue(services, tx, { limit: 50, ...query })),
+      };
     },
     retryCleanup({ caller, params, correlationId, audit, mutate }) {
       audit({ targetType: 'slot', targetId: params.slot_id });
@@ -30,7 +33,7 @@ export function cleanupRoutes(services: Services): Handlers<CleanupOperations, C
         authorize(caller, 'fleet.clean', platform);
         const nodeId = await nodeOf(tx, params.slot_id);
         await retryCleanup(services, tx, params.slot_id, correlationId);
-        return { status: 202, body: await describeBlocked(tx, nodeId, params.slot_id) };
+        return { status: 202, body: await describeBlocked(services, tx, nodeId, params.slot_id) };
       });
     },
     recordExternalWipe({ caller, params, body, correlationId, audit, mutate }) {
@@ -46,7 +49,7 @@ export function cleanupRoutes(services: Services): Handlers<CleanupOperations, C
           witnessId: caller.id,
           correlationId,
         });
-        return { status: 200, body: await getSlot(tx, nodeId, params.slot_id) };
+        return { status: 200, body: await getSlot(services, tx, nodeId, params.slot_id) };
       });
     },
     retireSlot({ caller, params, body, correlationId, audit, mutate }) {
@@ -55,7 +58,7 @@ export function cleanupRoutes(services: Services): Handlers<CleanupOperations, C
         authorize(caller, 'fleet.clean', platform);
         const request = { slotId: params.slot_id, reason: body.reason, correlationId };
         const nodeId = await retireSlot(services, tx, request);
-        return { status: 200, body: await getSlot(tx, nodeId, params.slot_id) };
+        return { status: 200, body: await getSlot(services, tx, nodeId, params.slot_id) };
       });
     },
   };

@@ -2,6 +2,7 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import { decodePage, pageOf } from '../../platform/http/pagination.ts';
 import { getSlot } from '../fleet/list-slots.ts';
+import type { Observer } from '../fleet/reachability.ts';
 import { isCleaning } from './find-blocked-slot.ts';
 import { listWipeCertificates } from './list-wipe-certificates.ts';
 
@@ -9,6 +10,7 @@ type BlockedSlot = components['schemas']['BlockedSlot'];
 
 /** Quarantined slots with what their wipes showed, oldest first. */
 export async function listCleanupQueue(
+  observer: Observer,
   db: Db | Tx,
   query: { limit: number; page?: string },
 ): Promise<{ items: BlockedSlot[]; next_page: string | null }> {
@@ -23,12 +25,17 @@ export async function listCleanupQueue(
     .execute();
   const page = pageOf(rows, query.limit, (row) => [row.id]);
   const items: BlockedSlot[] = [];
-  for (const row of page.rows) items.push(await describeBlocked(db, row.node_id, row.id));
+  for (const row of page.rows) items.push(await describeBlocked(observer, db, row.node_id, row.id));
   return { items, next_page: page.next_page };
 }
 
-export async function describeBlocked(db: Db | Tx, nodeId: string, slotId: string): Promise<BlockedSlot> {
-  const slot = await getSlot(db, nodeId, slotId);
+export async function describeBlocked(
+  observer: Observer,
+  db: Db | Tx,
+  nodeId: string,
+  slotId: string,
+): Promise<BlockedSlot> {
+  const slot = await getSlot(observer, db, nodeId, slotId);
   const node = await db
     .selectFrom('nodes')
     .select('hostname')

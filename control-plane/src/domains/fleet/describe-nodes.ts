@@ -2,17 +2,14 @@ import type { Selectable } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import type { Nodes } from '../../platform/db/generated/schema.ts';
-import { exclusiveClaims } from '../allocations/allocations-on-node.ts';
-import { cordonsOf } from './cordons.ts';
-import { emptyCounts, postureOf, type SlotCounts, type SlotState } from './posture.ts';
-import { isConnected, type Observer } from './reachability.ts';
+import { nodeOverviews } from '../read-models/find-overviews.ts';
+import { findPostures } from './find-postures.ts';
+import { fourStatesOfNode } from './node-four-states.ts';
+import { openTasksOn } from './open-tasks.ts';
+import { connectionOf, type Observer } from './reachability.ts';
+import type { Observed } from './record-heartbeat.ts';
 
 export type Node = components['schemas']['Node'];
-
-interface SlotFacts {
-  counts: SlotCounts;
-  unhealthyAvailable: number;
-}
 
 /** Hosts as operators see them: what is stored, what the host reported, and the posture that follows. */
 export async function describeNodes(
@@ -22,23 +19,11 @@ export async function describeNodes(
 ): Promise<Node[]> {
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.id);
-  const slots = await slotFacts(db, ids);
-  const exclusive = await exclusiveClaims(db, ids);
-  const cordons = await cordonsOf(db, ids);
+  const postures = await findPostures(db, rows, (row) => connectionOf(observer, row.last_heartbeat_at));
+  const openTasks = await openTasksOn(db, ids);
+  const overviews = await nodeOverviews(db, ids);
   return rows.map((row) => {
-    const { counts, unhealthyAvailable } = slots.get(row.id) ?? noSlots();
-    const connected = isConnected(observer, row.last_heartbeat_at);
-    const why = cordons.get(row.id) ?? [];
-    const { posture, reason } = postureOf({
-      mode: row.mode as Node['mode'],
-      connected,
-      draining: row.draining,
-      cordons: why.map((cordon) => cordon.detail),
-      exclusivelyClaimed: exclusive.has(row.id),
-      hostCleanupBlocked: exclusive.get(row.id)?.cleanupBlocked ?? false,
-      slots: counts,
-      unhealthyAvailable,
-    });
+    const { posture, reason, slots, cordons, connection } = postures.get(row.id)!;
     return {
       id: row.id,
       hostname: row.hostname,
@@ -50,41 +35,23 @@ export async function describeNodes(
       profile_tags: row.profile_tags,
       posture,
       posture_reason: reason.slice(0, 300),
-      slot_counts: counts,
+      slot_counts: slots,
       draining: row.draining,
       drain_reason: row.drain_reason,
-      cordons: why,
-      connection: connected ? 'connected' : row.last_heartbeat_at ? 'unreachable' : 'never_seen',
+      cordons,
+      states: fourStatesOfNode({
+        draining: row.draining,
+        connection,
+        cordons,
+        observed: row.observed as Observed,
+        openTasks: openTasks.get(row.id) ?? [],
+        projected: overviews.get(row.id) ?? null,
+      }),
+      connection,
       agent_version: row.agent_version,
       boot_id: row.boot_id,
       enrolled_at: row.enrolled_at.toISOString(),
       last_heartbeat_at: row.last_heartbeat_at?.toISOString() ?? null,
     };
   });
-}
-
-async function slotFacts(db: Db | Tx, nodeIds: string[]): Promise<Map<string, SlotFacts>> {
-  const rows = await db
-    .selectFrom('node_resource_slots')
-    .select((e) => [
-      'node_id',
-      'state',
-      e.fn.countAll<bigint>().as('count'),
-      e.fn.countAll<bigint>().filterWhere('health_state', '=', 'unhealthy').as('unhealthy'),
-    ])
-    .where('node_id', 'in', nodeIds)
-    .groupBy(['node_id', 'state'])
-    .execute();
-  const facts = new Map<string, SlotFacts>();
-  for (const row of rows) {
-    const entry = facts.get(row.node_id) ?? noSlots();
-    entry.counts[row.state as SlotState] = Number(row.count);
-    if (row.state === 'available') entry.unhealthyAvailable = Number(row.unhealthy);
-    facts.set(row.node_id, entry);
-  }
-  return facts;
-}
-
-function noSlots(): SlotFacts {
-  return { counts: emptyCounts(), unhealthyAvailable: 0 };
 }

@@ -1,29 +1,44 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import { notFound } from '../../platform/http/problem.ts';
+import { executionsOnSlots } from '../allocations/executions-on-slots.ts';
+import { slotOverviews } from '../read-models/find-overviews.ts';
+import { isConnected, type Observer } from './reachability.ts';
+import type { Observed } from './record-heartbeat.ts';
+import { fourStatesOfSlot } from './slot-four-states.ts';
 
 type ResourceSlot = components['schemas']['ResourceSlot'];
 
 /** Approved slots of a host, with the allocation that holds each. */
-export async function listSlots(db: Db | Tx, nodeId: string): Promise<ResourceSlot[]> {
-  const node = await db.selectFrom('nodes').select('id').where('id', '=', nodeId).executeTakeFirst();
+export async function listSlots(observer: Observer, db: Db | Tx, nodeId: string): Promise<ResourceSlot[]> {
+  const node = await db
+    .selectFrom('nodes')
+    .select(['observed', 'last_heartbeat_at'])
+    .where('id', '=', nodeId)
+    .executeTakeFirst();
   if (!node) throw notFound();
+  const connected = isConnected(observer, node.last_heartbeat_at);
   const rows = await db
-    .selectFrom('node_resource_slots as s')
-    .leftJoin('allocation_resource_claims as c', (join) =>
-      join.onRef('c.slot_id', '=', 's.id').on('c.released_at', 'is', null),
-    )
-    .selectAll('s')
-    .select('c.allocation_id')
-    .where('s.node_id', '=', nodeId)
-    .orderBy('s.slot_index')
+    .selectFrom('node_resource_slots')
+    .selectAll()
+    .where('node_id', '=', nodeId)
+    .orderBy('slot_index')
     .execute();
+  const holders = await executionsOnSlots(db, nodeId);
+  const overviews = await slotOverviews(db, nodeId);
   return rows.map((row) => ({
     id: row.id,
     node_id: row.node_id,
     slot_index: row.slot_index,
     state: row.state as ResourceSlot['state'],
     desired_state: row.desired_state as ResourceSlot['desired_state'],
+    states: fourStatesOfSlot({
+      slot: row,
+      connected,
+      observed: node.observed as Observed,
+      execution: holders.get(row.id)?.execution ?? null,
+      projected: overviews.get(row.id) ?? null,
+    }),
     gpu_model: row.gpu_model,
     gpu_pci_address: row.gpu_pci_address,
     fabric_vf_pci_address: row.fabric_vf_pci_address,
@@ -39,12 +54,17 @@ export async function listSlots(db: Db | Tx, nodeId: string): Promise<ResourceSl
     health_state: row.health_state as ResourceSlot['health_state'],
     health_detail: row.health_detail,
     capacity_metadata: row.capacity_metadata as ResourceSlot['capacity_metadata'],
-    allocation_id: row.allocation_id,
+    allocation_id: holders.get(row.id)?.allocationId ?? null,
   }));
 }
 
-export async function getSlot(db: Db | Tx, nodeId: string, slotId: string): Promise<ResourceSlot> {
-  const slot = (await listSlots(db, nodeId)).find((candidate) => candidate.id === slotId);
+export async function getSlot(
+  observer: Observer,
+  db: Db | Tx,
+  nodeId: string,
+  slotId: string,
+): Promise<ResourceSlot> {
+  const slot = (await listSlots(observer, db, nodeId)).find((candidate) => candidate.id === slotId);
   if (!slot) throw notFound();
   return slot;
 }

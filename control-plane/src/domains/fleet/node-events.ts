@@ -8,7 +8,8 @@ export type NodeChange =
   | 'resumed'
   | 'burn_in_recorded'
   | 'maintenance_changed'
-  | 'cordons_changed';
+  | 'cordons_changed'
+  | 'connection_changed';
 
 export async function emitNodeChanged(
   tx: Tx,

@@ -1,4 +1,5 @@
 import type { Services } from '../../platform/services.ts';
+import type { Connection } from './node-four-states.ts';
 
 /** What it takes to tell whether a host is reachable now. */
 export type Observer = Pick<Services, 'clock' | 'policies'>;
@@ -8,4 +9,9 @@ export function isConnected({ clock, policies }: Observer, lastHeartbeatAt: Date
   if (lastHeartbeatAt === null) return false;
   const silentSeconds = (clock.now().getTime() - lastHeartbeatAt.getTime()) / 1000;
   return silentSeconds < policies.get('fleet.unreachable_after_seconds');
+}
+
+export function connectionOf(observer: Observer, lastHeartbeatAt: Date | null): Connection {
+  if (lastHeartbeatAt === null) return 'never_seen';
+  return isConnected(observer, lastHeartbeatAt) ? 'connected' : 'unreachable';
 }

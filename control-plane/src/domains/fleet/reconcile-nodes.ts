@@ -6,6 +6,7 @@ import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
 import type { Tick } from '../../platform/ticks/tick.ts';
 import { syncIncidents, type Condition } from '../incidents/sync-incidents.ts';
+import { announceConnections } from './announce-connections.ts';
 import { cordonNode, cordonsOf, liftCordon, type Cordon, type CordonReason } from './cordons.ts';
 import { nodeConditions, type NodeConditions } from './node-conditions.ts';
 import { emitNodeChanged } from './node-events.ts';
@@ -36,9 +37,10 @@ export function reconcileNodes(): Tick<Services> {
 }
 
 async function reconcile(
-  { db, clock, policies }: Services,
+  services: Services,
   discoveries: ReadonlyMap<string, { output: Discovery }>,
 ): Promise<void> {
+  const { db, clock, policies } = services;
   const now = clock.now();
   const nodes = await db.selectFrom('nodes').selectAll().execute();
   if (nodes.length === 0) return;
@@ -66,6 +68,7 @@ async function reconcile(
       await setDeviceFaults(tx, node.id, conditions.slotFaults);
       if (changed) await emitNodeChanged(tx, node.id, 'cordons_changed', newId());
     }
+    await announceConnections(services, tx, nodes);
     await tellOperators(tx, now, found, policies.get('fleet.unreachable_incident_after_seconds'));
   });
 }

@@ -29,7 +29,8 @@ type SlotOperations = Pick<
 const platform = { kind: 'platform' } as const;
 
 /** What the host was found to be, what of it may be sold, and who owns its disks. */
-export function slotRoutes({ clock }: Services): Handlers<SlotOperations, Caller> {
+export function slotRoutes(services: Services): Handlers<SlotOperations, Caller> {
+  const { clock } = services;
   return {
     async listTopologyDiscoveries({ caller, params, query, read }) {
       authorize(caller, 'fleet.read', platform);
@@ -51,7 +52,7 @@ export function slotRoutes({ clock }: Services): Handlers<SlotOperations, Caller
     },
     async listResourceSlots({ caller, params, read }) {
       authorize(caller, 'fleet.read', platform);
-      const items = await read((tx) => listSlots(tx, params.node_id));
+      const items = await read((tx) => listSlots(services, tx, params.node_id));
       return { status: 200, body: { items, next_page: null } };
     },
     approveResourceSlots({ caller, params, body, correlationId, audit, mutate }) {
@@ -68,7 +69,10 @@ export function slotRoutes({ clock }: Services): Handlers<SlotOperations, Caller
           now: clock.now(),
           correlationId,
         });
-        return { status: 200, body: { items: await listSlots(tx, params.node_id), next_page: null } };
+        return {
+          status: 200,
+          body: { items: await listSlots(services, tx, params.node_id), next_page: null },
+        };
       });
     },
     disableResourceSlot({ caller, params, body, correlationId, audit, mutate }) {
@@ -77,7 +81,7 @@ export function slotRoutes({ clock }: Services): Handlers<SlotOperations, Caller
       return mutate(async (tx) => {
         authorize(caller, 'fleet.approve', platform);
         await disableSlot(tx, { nodeId, slotId, reason: body.reason, correlationId });
-        return { status: 200, body: await getSlot(tx, nodeId, slotId) };
+        return { status: 200, body: await getSlot(services, tx, nodeId, slotId) };
       });
     },
     repairResourceSlot({ caller, params, body, correlationId, audit, mutate }) {
@@ -87,7 +91,7 @@ export function slotRoutes({ clock }: Services): Handlers<SlotOperations, Caller
         authorize(caller, 'fleet.approve', platform);
         const { discovery_task_id: discoveryTaskId, note } = body;
         await repairSlot(tx, { nodeId, slotId, discoveryTaskId, note, correlationId });
-        return { status: 200, body: await getSlot(tx, nodeId, slotId) };
+        return { status: 200, body: await getSlot(services, tx, nodeId, slotId) };
       });
     },
     async listNodeDisks({ caller, params, read }) {

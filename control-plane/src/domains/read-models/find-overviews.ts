@@ -19,3 +19,29 @@ export async function allocationOverviews(
     .execute();
   return new Map(rows.map(({ allocation_id, ...projected }) => [allocation_id, projected]));
 }
+
+/** What lists last showed of these hosts. */
+export async function nodeOverviews(
+  db: Db | Tx,
+  nodeIds: string[],
+): Promise<Map<string, { posture: string; projectedAt: Date }>> {
+  const rows = await db
+    .selectFrom('node_overviews')
+    .select(['node_id', 'posture', 'projected_at as projectedAt'])
+    .where('node_id', 'in', nodeIds)
+    .execute();
+  return new Map(rows.map(({ node_id, ...projected }) => [node_id, projected]));
+}
+
+/** What lists last showed of the slots of a host. */
+export async function slotOverviews(
+  db: Db | Tx,
+  nodeId: string,
+): Promise<Map<string, { state: string; projectedAt: Date }>> {
+  const rows = await db
+    .selectFrom('slot_overviews')
+    .select(['slot_id', 'state', 'projected_at as projectedAt'])
+    .where('node_id', '=', nodeId)
+    .execute();
+  return new Map(rows.map(({ slot_id, ...projected }) => [slot_id, projected]));
+}

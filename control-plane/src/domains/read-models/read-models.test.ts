@@ -109,7 +109,7 @@ describe('read models', () => {
     // The position of a month that retention has dropped, and one that is no event's.
     await insertOverview(old, first - 1n);
     await insertOverview(invented, first + 1_000_000n);
-    expect(await rebuildReadModels(db)).toEqual({ events: 4, kept: 1, removed: 1 });
+    expect(await rebuildReadModels(db)).toEqual({ events: 4, kept: 1, removed: 1, hosts: 0 });
     expect(await overviews()).toEqual(
       [...before, { allocation_id: old, state: 'released', stage: 'released', message: 'long ago' }].toSorted(
         (a, b) => a.allocation_id.localeCompare(b.allocation_id),
@@ -124,7 +124,9 @@ describe('read models', () => {
     const { stdout } = await promisify(execFile)(process.execPath, [script], {
       env: { ...process.env, DATABASE_URL: url },
     });
-    expect(stdout).toBe('4 events replayed, 1 older rows kept, 0 rows removed that no event tells of\n');
+    expect(stdout).toBe(
+      '4 events replayed, 1 older rows kept, 0 rows removed that no event tells of, 0 hosts shown anew\n',
+    );
     const [kept] = before.filter(({ message }) => message === 'long ago');
     const expected = before.map((row) => (row === kept ? { ...row, message: 'damaged' } : row));
     expect(await overviews()).toEqual(expected);

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../platform/db/database.ts';
 import { LOG_START, readEvents } from '../../platform/events/event-log.ts';
 import { projectAllocation } from './project-allocations.ts';
+import { projectEveryNode } from './project-nodes.ts';
 
 const BATCH = 1000;
 const BEFORE_ANY_EVENT = -1n;
@@ -12,6 +13,8 @@ export interface Rebuilt {
   kept: number;
   /** Rows that no event of the log tells of. */
   removed: number;
+  /** Hosts, which are shown as they are. */
+  hosts: number;
 }
 
 /**
@@ -43,7 +46,8 @@ export async function rebuildReadModels(db: Db): Promise<Rebuilt> {
     .select((eb) => eb.fn.countAll<string>().as('kept'))
     .where('event_position', '<', BigInt(first ?? Number.MAX_SAFE_INTEGER))
     .executeTakeFirstOrThrow();
-  return { events, kept: Number(kept), removed: Number(removed.numDeletedRows) };
+  const hosts = await projectEveryNode(db);
+  return { events, kept: Number(kept), removed: Number(removed.numDeletedRows), hosts };
 }
 
 async function replay(db: Db): Promise<number> {

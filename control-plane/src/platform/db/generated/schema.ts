@@ -383,6 +383,12 @@ export interface NodeEnrolments {
   used_at: Timestamp | null;
 }
 
+export interface NodeOverviews {
+  node_id: string;
+  posture: string;
+  projected_at: Timestamp;
+}
+
 export interface NodeResourceSlots {
   approved_at: Generated<Timestamp>;
   capacity_metadata: Json;
@@ -413,6 +419,7 @@ export interface NodeResourceSlots {
 
 export interface Nodes {
   agent_version: string | null;
+  announced_connection: Generated<string>;
   boot_id: string | null;
   drain_reason: string | null;
   draining: Generated<boolean>;
@@ -648,6 +655,13 @@ export interface SkuPrices {
   sku: string;
 }
 
+export interface SlotOverviews {
+  node_id: string;
+  projected_at: Timestamp;
+  slot_id: string;
+  state: string;
+}
+
 export interface SshKeys {
   created_at: Generated<Timestamp>;
   fingerprint: string;
@@ -821,6 +835,7 @@ export interface DB {
   node_cordons: NodeCordons;
   node_disks: NodeDisks;
   node_enrolments: NodeEnrolments;
+  node_overviews: NodeOverviews;
   node_resource_slots: NodeResourceSlots;
   node_tasks: NodeTasks;
   nodes: Nodes;
@@ -843,6 +858,7 @@ export interface DB {
   sessions: Sessions;
   sku_catalog: SkuCatalog;
   sku_prices: SkuPrices;
+  slot_overviews: SlotOverviews;
   ssh_keys: SshKeys;
   team_members: TeamMembers;
   teams: Teams;

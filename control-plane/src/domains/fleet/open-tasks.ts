@@ -1,0 +1,17 @@
+import type { Db, Tx } from '../../platform/db/database.ts';
+
+/** Tasks of these hosts that have not ended, oldest first. */
+export async function openTasksOn(
+  db: Db | Tx,
+  nodeIds: string[],
+): Promise<Map<string, { kind: string; state: string }[]>> {
+  const rows = await db
+    .selectFrom('node_tasks')
+    .select(['node_id', 'kind', 'state'])
+    .where('node_id', 'in', nodeIds)
+    .where('state', 'in', ['queued', 'claimed'])
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return Map.groupBy(rows, (row) => row.node_id);
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { fourStatesOfSlot, type SlotStatesInput } from './slot-four-states.ts';
+
+const slot = { id: 's1', desired_state: 'for_sale', gpu_pci_address: 'g1', nvme_serial: 'd1' };
+const devices: SlotStatesInput['observed'] = {
+  leases: [],
+  gpus: [{ pci_address: 'g1', state: 'ok' }],
+  disks: [{ serial: 'd1', mounts: [] }],
+};
+const sound: SlotStatesInput = { slot, connected: true, observed: devices, execution: null, projected: null };
+const observedWith = (change: SlotStatesInput['observed']) =>
+  fourStatesOfSlot({ ...sound, observed: { ...devices, ...change } }).observed;
+
+describe('the four states of a slot', () => {
+  it('are each told from their own source', () => {
+    const projected = { state: 'in_use', projectedAt: new Date(0) };
+    const held = { ...slot, desired_state: 'disabled' };
+    expect(fourStatesOfSlot({ ...sound, slot: held, execution: 'releasing', projected })).toEqual({
+      desired: 'disabled',
+      observed: 'vacant',
+      execution: 'releasing',
+      projected: { state: 'in_use', projected_at: '1970-01-01T00:00:00.000Z' },
+    });
+    expect(fourStatesOfSlot(sound)).toMatchObject({ execution: 'idle', projected: null });
+  });
+
+  it('a lease on the host occupies the slot, whatever the platform believes', () => {
+    expect(observedWith({ leases: [{ slot_id: 's1', allocation_id: 'a' }] })).toBe('occupied');
+    expect(observedWith({ leases: [{ slot_id: 's2', allocation_id: 'a' }] })).toBe('vacant');
+  });
+
+  it('a device that is gone or fails comes before the lease', () => {
+    const leases = [{ slot_id: 's1', allocation_id: 'a' }];
+    expect(observedWith({ leases, gpus: [] })).toBe('missing');
+    expect(observedWith({ leases, gpus: [{ pci_address: 'g1', state: 'lost' }] })).toBe('missing');
+    expect(observedWith({ leases, disks: [] })).toBe('missing');
+    expect(observedWith({ leases, gpus: [{ pci_address: 'g1', state: 'failing' }] })).toBe('failing');
+  });
+
+  it('nothing is known of an unreachable host, or of one that reported nothing', () => {
+    expect(fourStatesOfSlot({ ...sound, connected: false }).observed).toBe('unknown');
+    expect(fourStatesOfSlot({ ...sound, observed: {} }).observed).toBe('unknown');
+  });
+});
