@@ -181,6 +181,26 @@ CREATE OR REPLACE FUNCTION public.month_partition(parent text, month timestamp w
  LANGUAGE sql
  STABLE
 RETURN (parent || to_char((month AT TIME ZONE 'UTC'::text), '_YYYY_MM'::text));
+CREATE OR REPLACE FUNCTION public.note_placement_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into placement_changes (node_id) values (new.id) on conflict do nothing;
+  return null;
+end $function$;
+CREATE OR REPLACE FUNCTION public.note_placement_changes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into placement_changes (node_id) select distinct node_id from changed on conflict do nothing;
+  return null;
+end $function$;
 CREATE OR REPLACE FUNCTION public.occupy_claim_cells()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -823,6 +843,11 @@ create table permission_groups (
   permissions text[] not null,
   created_at timestamp with time zone default now() not null
 );
+create table placement_changes (
+  xid xid8 default pg_current_xact_id() not null,
+  node_id uuid not null,
+  changed_at timestamp with time zone default now() not null
+);
 create table platform_keys (
   name text not null,
   sealed_private_key bytea not null,
@@ -1158,6 +1183,7 @@ alter table outbox_events add constraint outbox_events_pkey PRIMARY KEY ("positi
 alter table pending_logins add constraint pending_logins_pkey PRIMARY KEY (state_hash);
 alter table permission_bindings add constraint permission_bindings_pkey PRIMARY KEY (id);
 alter table permission_groups add constraint permission_groups_pkey PRIMARY KEY (id);
+alter table placement_changes add constraint placement_changes_pkey PRIMARY KEY (xid, node_id);
 alter table platform_keys add constraint platform_keys_pkey PRIMARY KEY (name);
 alter table policy_changes add constraint policy_changes_pkey PRIMARY KEY (id);
 alter table projects add constraint projects_pkey PRIMARY KEY (id);
@@ -1481,10 +1507,12 @@ CREATE INDEX workflow_starts_order ON public.workflow_starts USING btree ("posit
 
 -- Triggers
 
+CREATE TRIGGER claim_changes_tell_placement AFTER UPDATE ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
 CREATE TRIGGER claims_are_kept BEFORE DELETE OR TRUNCATE ON public.allocation_resource_claims FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER claims_ended_count_in_quota AFTER UPDATE ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_claims_in_quota();
 CREATE TRIGGER claims_occupy_cells AFTER INSERT OR UPDATE ON public.allocation_resource_claims FOR EACH ROW EXECUTE FUNCTION occupy_claim_cells();
 CREATE TRIGGER claims_taken_count_in_quota AFTER INSERT ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_claims_in_quota();
+CREATE TRIGGER claims_tell_placement AFTER INSERT ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
 CREATE TRIGGER allocations_need_live_project BEFORE INSERT ON public.allocations FOR EACH ROW EXECUTE FUNCTION require_live_project();
 CREATE TRIGGER allocations_stamp_state BEFORE UPDATE OF state ON public.allocations FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION stamp_state_change();
 CREATE TRIGGER audit_exports_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_exports FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
@@ -1497,7 +1525,13 @@ CREATE TRIGGER ledger_entries_not_late BEFORE INSERT ON public.ledger_entries FO
 CREATE TRIGGER ledger_transactions_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_transactions FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE CONSTRAINT TRIGGER ledger_transactions_balanced AFTER INSERT ON public.ledger_transactions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION require_balanced_transaction();
 CREATE TRIGGER node_burn_ins_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.node_burn_ins FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER cordons_tell_placement AFTER INSERT ON public.node_cordons REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
+CREATE TRIGGER lifted_cordons_tell_placement AFTER DELETE ON public.node_cordons REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
+CREATE TRIGGER slot_changes_tell_placement AFTER UPDATE ON public.node_resource_slots REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
 CREATE TRIGGER slots_need_wipe BEFORE INSERT OR UPDATE ON public.node_resource_slots FOR EACH ROW WHEN ((new.state = 'available'::text)) EXECUTE FUNCTION require_wipe_before_resale();
+CREATE TRIGGER slots_tell_placement AFTER INSERT ON public.node_resource_slots REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
+CREATE TRIGGER node_changes_tell_placement AFTER UPDATE ON public.nodes FOR EACH ROW WHEN ((((old.region IS DISTINCT FROM new.region) OR (old.mode IS DISTINCT FROM new.mode)) OR (old.draining IS DISTINCT FROM new.draining))) EXECUTE FUNCTION note_placement_change();
+CREATE TRIGGER nodes_tell_placement AFTER INSERT ON public.nodes FOR EACH ROW EXECUTE FUNCTION note_placement_change();
 CREATE TRIGGER members_stay_at_home BEFORE INSERT OR UPDATE ON public.organization_members FOR EACH ROW EXECUTE FUNCTION keep_people_at_home();
 CREATE TRIGGER outbox_events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.outbox_events FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER policy_changes_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.policy_changes FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
@@ -1641,6 +1675,7 @@ create policy own on webhooks as permissive for all to gpuaas_tenant using ((org
 create policy own on wipe_certificates as permissive for select to gpuaas_tenant using ((EXISTS ( SELECT
    FROM allocations a
   WHERE (a.id = wipe_certificates.allocation_id))));
+create policy own_events on outbox_events as permissive for insert to gpuaas_placement with check ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own_or_nobodys on audit_logs as permissive for insert to gpuaas_tenant with check (((organization_id IS NULL) OR (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
 create policy own_side on quota_limits as permissive for all to gpuaas_tenant using (((set_by = 'tenant'::text) AND (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
 create policy sign_in on audit_logs as permissive for insert to gpuaas_auth with check (true);
@@ -1690,6 +1725,7 @@ grant delete, insert, select, update on webhooks to gpuaas_tenant;
 grant delete, insert, select, update on workflow_executors to gpuaas_worker;
 grant delete, insert, select, update on workflow_signals to gpuaas_worker;
 grant delete, insert, select, update on workflow_starts to gpuaas_worker;
+grant delete, select on placement_changes to gpuaas_worker;
 grant delete, select on terminal_tokens to gpuaas_gateway;
 grant execute on function create_month_partitions(timestamp with time zone,integer) to gpuaas_worker;
 grant execute on function drop_month_partitions(text,timestamp with time zone) to gpuaas_worker;
@@ -1709,7 +1745,9 @@ grant insert on outbox_events to gpuaas_node;
 grant insert on outbox_events to gpuaas_placement;
 grant insert on projects to gpuaas_auth;
 grant insert on service_account_tokens to gpuaas_tenant;
+grant insert on workflow_starts to gpuaas_placement;
 grant insert on workflow_starts to gpuaas_tenant;
+grant insert, select on allocations to gpuaas_placement;
 grant insert, select on allocations to gpuaas_tenant;
 grant insert, select on audit_exports to gpuaas_operator;
 grant insert, select on audit_logs to gpuaas_operator;
@@ -1765,6 +1803,7 @@ grant select (id, organization_id, project_id, state, observed_state, node_id, a
 grant select (id, organization_id, service_account_id, prefix, created_at, expires_at, revoked_at, last_used_at) on service_account_tokens to gpuaas_tenant;
 grant select (id, user_id, name, prefix, created_at, expires_at, revoked_at, organization_id, scopes, last_used_at) on api_keys to gpuaas_tenant;
 grant select (node_id, expires_at, revoked_at, authority_id) on node_certificates to gpuaas_worker;
+grant select (workflow_id) on workflow_starts to gpuaas_placement;
 grant select (workflow_id) on workflow_starts to gpuaas_tenant;
 grant select (xid, subject_id) on outbox_events to gpuaas_node;
 grant select (xid, subject_id) on outbox_events to gpuaas_placement;
@@ -1805,6 +1844,7 @@ grant select on organizations to gpuaas_operator;
 grant select on organizations to gpuaas_tenant;
 grant select on outbox_events to gpuaas_relay;
 grant select on permission_groups to gpuaas_auth;
+grant select on placement_changes to gpuaas_placement;
 grant select on policy_values to gpuaas_worker;
 grant select on projects to gpuaas_operator;
 grant select on quota_standing to gpuaas_operator;
@@ -1844,6 +1884,7 @@ grant update (desired_state, release_requested_at, release_attempts, owner_user_
 grant update (detail) on node_cordons to gpuaas_worker;
 grant update (email, name) on users to gpuaas_auth;
 grant update (enabled) on sku_catalog to gpuaas_operator;
+grant update (enrolled_at) on nodes to gpuaas_placement;
 grant update (expires_at, revoked_at) on service_account_tokens to gpuaas_tenant;
 grant update (last_used_at) on service_account_tokens to gpuaas_auth;
 grant update (last_used_at, user_agent, ip) on sessions to gpuaas_auth;

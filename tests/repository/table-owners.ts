@@ -56,6 +56,8 @@ export const tableOwners: Record<string, string> = {
   quota_limits: 'domains/quotas',
   // Written by the trigger on claims alone.
   quota_usage: 'the database',
+  // Written by triggers alone.
+  placement_changes: 'the database',
   wipe_certificates: 'domains/allocations',
   allocation_access_keys: 'domains/allocations',
   terminal_tokens: 'domains/terminal',
@@ -82,4 +84,9 @@ export const reviewedWrites: readonly { file: string; table: string; why: string
     table,
     why: 'deletes what has expired and nothing else: row-level security shows a worker no other rows of it',
   })),
+  {
+    file: 'platform/db/prune-expired.ts',
+    table: 'placement_changes',
+    why: 'triggers write it and nobody else would tidy up',
+  },
 ];

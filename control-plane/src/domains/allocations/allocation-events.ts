@@ -1,7 +1,7 @@
 import type { EventPayloads, EventType } from '@gpuaas/contracts/events';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
-import { emit } from '../../platform/events/emit.ts';
+import { emit, type NewEvent } from '../../platform/events/emit.ts';
 
 export type Stage = components['schemas']['TimelineEntry']['stage'];
 
@@ -20,14 +20,24 @@ export interface AllocationRef {
   correlation_id: string;
 }
 
+type AllocationEvent = Extract<EventType, `allocation.${string}`>;
+
 /** One event that is also one entry of the tenant's timeline. */
 export async function emitAllocation(
   tx: Tx,
-  type: Extract<EventType, `allocation.${string}`>,
+  type: AllocationEvent,
   allocation: AllocationRef,
   step: TimelineStep,
 ): Promise<void> {
-  await emit(tx, {
+  await emit(tx, allocationEvent(type, allocation, step));
+}
+
+export function allocationEvent(
+  type: AllocationEvent,
+  allocation: AllocationRef,
+  step: TimelineStep,
+): NewEvent {
+  return {
     type,
     subjectId: allocation.id,
     organizationId: allocation.organization_id,
@@ -42,5 +52,5 @@ export async function emitAllocation(
       message: step.message.slice(0, 500),
       percent: step.percent ?? null,
     },
-  });
+  };
 }

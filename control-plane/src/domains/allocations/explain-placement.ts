@@ -5,7 +5,8 @@ import { withRole } from '../../platform/db/scope.ts';
 import { cumulativeCost, moneyJson, times } from '../../platform/money.ts';
 import type { Services } from '../../platform/services.ts';
 import { priceSlice } from '../catalog/quote.ts';
-import { placementCandidates, type FleetNode } from '../fleet/placement-candidates.ts';
+import { fleetIndexOf } from '../fleet/fleet-index-of.ts';
+import type { FleetNode } from '../fleet/placement-candidates.ts';
 import type { PlacementRequest } from '../placement/candidate.ts';
 import { countRejections, eachAlone } from '../placement/explain-refusal.ts';
 import { nearestNodes } from '../placement/nearest-nodes.ts';
@@ -20,14 +21,16 @@ const SHOWN_NODES = 50;
 
 /** A launch on paper: the same ranking, and nothing is taken. */
 export async function explainPlacement(
-  { clock, policies }: Pick<Services, 'clock' | 'policies'>,
+  services: Pick<Services, 'clock' | 'policies'>,
   tx: Tx,
   caller: Caller,
   asked: Asked,
 ): Promise<Explanation> {
   const offer = await priceSlice(tx, { sku: asked.sku, gpuCount: asked.gpu_count, region: asked.region });
-  const nodes = await withRole(tx, 'gpuaas_placement', () => placementCandidates(policies, tx));
-  const request = sliceRequest(clock.now(), asked, offer);
+  const fleet = fleetIndexOf(services);
+  await withRole(tx, 'gpuaas_placement', () => fleet.catchUp(tx, [], 'now'));
+  const nodes = [...fleet.nodes];
+  const request = sliceRequest(services.clock.now(), asked, offer);
   const placement = place(request, nodes, offer.allowedGpuCounts);
   const requested = { capacity_shape: request.shape, gpu_count: request.gpus };
   const nearest = placement.fits ? request : placement.nearest;

@@ -16,6 +16,13 @@ export interface FleetNode extends Candidate {
   slotIds: Readonly<Record<number, string>>;
 }
 
+/** What a look at the database has shown. */
+export interface FleetLook {
+  nodes: FleetNode[];
+  /** Which transactions it saw; a later look can begin there. */
+  snapshot: string;
+}
+
 interface CandidateRow {
   nodeId: string;
   hostname: string;
@@ -25,77 +32,96 @@ interface CandidateRow {
   cordoned: boolean;
   connected: boolean;
   gpuModel: string;
-  slots: (SlotFacts & { slotId: string })[];
+  slots: (SlotFacts & { slotId: string; gpuModel: string })[];
   leases: { slots: number[] | null; endsAt: number | null }[];
 }
 
-const serves: Record<string, readonly CapacityShape[]> = { slice: ['gpu_slice'], baremetal: ['baremetal'] };
+/** What a node's mode lets it serve. */
+export const SERVES: Record<string, readonly CapacityShape[]> = {
+  slice: ['gpu_slice'],
+  baremetal: ['baremetal'],
+};
 
 /** Every node as placement sees it now: its approved slots, and its leases with their ends. */
 export async function placementCandidates(policies: Policies, db: Db | Tx): Promise<FleetNode[]> {
-  const silence = policies.get('fleet.unreachable_after_seconds');
-  const { rows } = await sql<CandidateRow>`
-    with lease as (
-      select c.node_id, extract(epoch from max(c.ends_at)) * 1000 as ends_at, array_agg(s.slot_index) as slots
-      from allocation_resource_claims c left join node_resource_slots s on s.id = c.slot_id
-      where c.released_at is null
-      group by c.node_id, c.allocation_id
-    )
-    select n.id as "nodeId", n.hostname, n.region, n.mode, n.draining,
-      exists (select from node_cordons c where c.node_id = n.id) as cordoned,
-      coalesce(n.last_heartbeat_at > now() - make_interval(secs => ${silence}), false) as connected,
-      coalesce((select min(gpu_model) from node_resource_slots s where s.node_id = n.id), '') as "gpuModel",
-      coalesce((
-        select json_agg(json_build_object(
-          'slotId', s.id, 'slotIndex', s.slot_index, 'state', s.state, 'healthState', s.health_state,
-          'numaNode', s.numa_node, 'pcieRoot', s.pcie_root, 'gpuPciAddress', s.gpu_pci_address,
-          'fabricVfPciAddress', s.fabric_vf_pci_address,
-          'fabricClaimMode', s.capacity_metadata ->> 'fabric_claim_mode',
-          'nvmeSerial', s.nvme_serial, 'nvmeDevice', s.nvme_device, 'managementMac', s.management_mac,
-          'privateIp', s.private_ip, 'destructiveWipePolicy', s.capacity_metadata ->> 'destructive_wipe_policy'))
-        from node_resource_slots s where s.node_id = n.id
-      ), '[]') as slots,
-      coalesce((
-        select json_agg(json_build_object('slots', nullif(l.slots, array[null]::smallint[]), 'endsAt', l.ends_at))
-        from lease l where l.node_id = n.id
-      ), '[]') as leases
-    from nodes n`.execute(db);
-  return rows.map(fleetNode);
+  return (await lookAtFleet(policies, db, null)).nodes;
 }
 
-function fleetNode({ mode, slots, leases, ...facts }: CandidateRow): FleetNode {
-  const every = slots.map(({ slotIndex }) => slotIndex);
+/** All nodes, or those that have changed since an earlier look and those that are named. */
+export async function lookAtFleet(
+  policies: Policies,
+  db: Db | Tx,
+  only: { since: string; nodeIds: readonly string[] } | null,
+): Promise<FleetLook> {
+  const silence = policies.get('fleet.unreachable_after_seconds');
+  const which = only
+    ? sql`where n.id in (${changedSince(only.since)} union all
+    select unnest(${only.nodeIds}::uuid[]))`
+    : sql``;
+  const { rows } = await sql<CandidateRow & { snapshot: string }>`
+    select seen.snapshot::text, n.*
+    from (select pg_current_snapshot() as snapshot) as seen left join lateral (
+      select n.id as "nodeId", n.hostname, n.region, n.mode, n.draining,
+        exists (select from node_cordons c where c.node_id = n.id) as cordoned,
+        coalesce(n.last_heartbeat_at > now() - make_interval(secs => ${silence}), false) as connected,
+        coalesce((select min(gpu_model) from node_resource_slots s where s.node_id = n.id), '') as "gpuModel",
+        coalesce((
+          select json_agg(json_build_object(
+            'slotId', s.id, 'gpuModel', s.gpu_model, 'slotIndex', s.slot_index, 'state', s.state, 'healthState', s.health_state,
+            'numaNode', s.numa_node, 'pcieRoot', s.pcie_root, 'gpuPciAddress', s.gpu_pci_address,
+            'fabricVfPciAddress', s.fabric_vf_pci_address,
+            'fabricClaimMode', s.capacity_metadata ->> 'fabric_claim_mode',
+            'nvmeSerial', s.nvme_serial, 'nvmeDevice', s.nvme_device, 'managementMac', s.management_mac,
+            'privateIp', s.private_ip, 'destructiveWipePolicy', s.capacity_metadata ->> 'destructive_wipe_policy'))
+          from node_resource_slots s where s.node_id = n.id
+        ), '[]') as slots,
+        coalesce((
+          select json_agg(json_build_object('slots', lease.slots, 'endsAt', lease.ends_at)) from (
+            select extract(epoch from max(c.ends_at)) * 1000 as ends_at,
+              nullif(array_agg(s.slot_index), array[null]::smallint[]) as slots
+            from allocation_resource_claims c left join node_resource_slots s on s.id = c.slot_id
+            where c.node_id = n.id and c.released_at is null
+            group by c.allocation_id
+          ) as lease
+        ), '[]') as leases
+      from nodes n ${which}
+    ) as n on true`.execute(db);
   return {
-    ...candidateFromSlots(
-      { ...facts, serves: serves[mode] ?? [] },
-      slots,
-      // A claim without slots is one on the whole node.
-      leases.map((lease) => ({ slots: maskOf(lease.slots ?? every), endsAt: lease.endsAt ?? OPEN_ENDED })),
-    ),
-    hostname: facts.hostname,
-    slotIds: Object.fromEntries(slots.map(({ slotIndex, slotId }) => [slotIndex, slotId])),
+    snapshot: rows[0]!.snapshot,
+    nodes: rows.filter(({ nodeId }) => nodeId !== null).map(fleetNode),
   };
 }
 
 /**
- * Locks the slots if all of them are still for sale and their node still takes leases; `wait` queues behind a rival
- * instead of giving up.
+ * A change counts as new if the earlier look could not see its transaction, whenever that began. What this
+ * transaction has changed itself is left out: it may yet be rolled back, and counts as new until a look sees it.
  */
-export async function lockFreeSlots(tx: Tx, slotIds: string[], wait: boolean): Promise<boolean> {
-  const query = tx
-    .selectFrom('node_resource_slots as s')
-    .innerJoin('nodes as n', 'n.id', 's.node_id')
-    .select('s.id')
-    .where('s.id', 'in', slotIds)
-    .where('s.state', '=', 'available')
-    .where('n.draining', '=', false)
-    .where((e) =>
-      e.not(
-        e.exists(e.selectFrom('node_cordons as c').select('c.node_id').whereRef('c.node_id', '=', 'n.id')),
-      ),
-    )
-    .orderBy('s.id')
-    .forUpdate('s');
-  const rows = await (wait ? query : query.skipLocked()).execute();
-  return rows.length === slotIds.length;
+function changedSince(snapshot: string) {
+  return sql`select p.node_id from placement_changes p
+    where p.xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot)
+      and not pg_visible_in_snapshot(p.xid, ${snapshot}::pg_snapshot)
+      and p.xid is distinct from pg_current_xact_id_if_assigned()`;
+}
+
+function fleetNode(row: CandidateRow): FleetNode {
+  const { nodeId, region, gpuModel, connected, draining, cordoned, mode, slots, leases, hostname } = row;
+  const held = leases.map((lease) => ({
+    // A claim without slots is one on the whole node.
+    slots: maskOf(lease.slots ?? slots.map(({ slotIndex }) => slotIndex)),
+    endsAt: lease.endsAt ?? OPEN_ENDED,
+  }));
+  const claimed = held.reduce((mask, lease) => mask | lease.slots, 0);
+  // A row that says `available` in spite of a claim, or of another model than its node, is not for sale.
+  const known = slots.map((slot) =>
+    (claimed >> slot.slotIndex) & 1 || slot.gpuModel !== gpuModel ? { ...slot, state: 'withheld' } : slot,
+  );
+  return {
+    ...candidateFromSlots(
+      { nodeId, region, gpuModel, connected, draining, cordoned, serves: SERVES[mode] ?? [] },
+      known,
+      held,
+    ),
+    hostname,
+    slotIds: Object.fromEntries(slots.map(({ slotIndex, slotId }) => [slotIndex, slotId])),
+  };
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/database.ts';
-import { emit } from '../../platform/events/emit.ts';
+import { emit, type NewEvent } from '../../platform/events/emit.ts';
 import type { SlotState } from './posture.ts';
 
 /** From which states each slot state may be entered. `available` also needs a wipe; the database checks it. */
@@ -50,12 +50,24 @@ export async function moveSlots(tx: Tx, slotIds: string[], move: SlotMove): Prom
     .execute();
 }
 
+/** Marks slots that this transaction has locked while they were for sale. */
+export async function takeSlots(tx: Tx, slotIds: string[]): Promise<void> {
+  const { numAffectedRows } = await sql`
+    update node_resource_slots set state = 'reserved'
+    where id = any(${slotIds}::uuid[]) and state = 'available'`.execute(tx);
+  if (numAffectedRows !== BigInt(slotIds.length)) throw new Error('a slot was taken that was not for sale');
+}
+
 export async function emitSlotsChanged(tx: Tx, nodeId: string, correlationId: string): Promise<void> {
-  await emit(tx, {
+  await emit(tx, slotsChanged(nodeId, correlationId));
+}
+
+export function slotsChanged(nodeId: string, correlationId: string): NewEvent {
+  return {
     type: 'node.slots_changed',
     subjectId: nodeId,
     organizationId: null,
     correlationId,
     payload: { node_id: nodeId },
-  });
+  };
 }

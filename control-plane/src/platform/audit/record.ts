@@ -1,4 +1,5 @@
 import { sanitize } from '@gpuaas/contracts/sanitize';
+import { sql } from 'kysely';
 import type { Db, Tx } from '../db/database.ts';
 import { newId } from '../ids.ts';
 
@@ -26,28 +27,35 @@ export interface AuditEntry {
 
 /** One immutable row; pass the transaction of the mutation so that both stand or fall together. */
 export async function recordAudit(db: Db | Tx, entry: AuditEntry): Promise<void> {
-  await db
-    .insertInto('audit_logs')
-    .values({
-      id: newId(),
-      actor_user_id: entry.actorUserId,
-      actor_kind: entry.actorKind ?? (entry.actorUserId === null ? 'system' : 'user'),
-      actor_role: entry.actorRole,
-      credential_id: entry.credentialId ?? null,
-      ip: entry.ip ?? null,
-      action: entry.action,
-      target_type: entry.targetType,
-      target_id: entry.targetId,
-      result: entry.result,
-      correlation_id: entry.correlationId,
-      organization_id: entry.organizationId ?? null,
-      before: summary(entry.before),
-      after: summary(entry.after),
-      detail: JSON.stringify(sanitize(entry.detail ?? {})),
-    })
-    .execute();
+  await recordAudits(db, [entry]);
 }
 
-function summary(value: Record<string, unknown> | null | undefined): string | null {
-  return value ? JSON.stringify(sanitize(value)) : null;
+/** Many rows in one statement, for mutations that commit together. */
+export async function recordAudits(db: Db | Tx, entries: readonly AuditEntry[]): Promise<void> {
+  await sql`
+    insert into audit_logs (id, actor_user_id, actor_kind, actor_role, credential_id, ip, action, target_type, target_id,
+      result, correlation_id, organization_id, before, after, detail)
+    select id, actor_user_id, actor_kind, actor_role, credential_id, ip, action, target_type, target_id,
+      result, correlation_id, organization_id, before, after, detail
+    from json_populate_recordset(null::audit_logs, ${JSON.stringify(entries.map(auditRow))})`.execute(db);
+}
+
+function auditRow(entry: AuditEntry) {
+  return {
+    id: newId(),
+    actor_user_id: entry.actorUserId,
+    actor_kind: entry.actorKind ?? (entry.actorUserId === null ? 'system' : 'user'),
+    actor_role: entry.actorRole,
+    credential_id: entry.credentialId ?? null,
+    ip: entry.ip ?? null,
+    action: entry.action,
+    target_type: entry.targetType,
+    target_id: entry.targetId,
+    result: entry.result,
+    correlation_id: entry.correlationId,
+    organization_id: entry.organizationId ?? null,
+    before: entry.before ? sanitize(entry.before) : null,
+    after: entry.after ? sanitize(entry.after) : null,
+    detail: sanitize(entry.detail ?? {}),
+  };
 }

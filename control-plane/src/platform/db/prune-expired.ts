@@ -17,6 +17,8 @@ export const pruneExpired: Tick<{ db: Db; policies: Policies }> = {
     await sql`delete from sessions where expires_at < now()`.execute(db);
     await sql`delete from pending_logins where expires_at < now()`.execute(db);
     await sql`delete from terminal_tokens where expires_at < now()`.execute(db);
+    // Whoever has not looked for so long reads everything again (domains/fleet/fleet-index.ts).
+    await sql`delete from placement_changes where changed_at < now() - interval '1 hour'`.execute(db);
     await forgetHandledEvents(db);
   },
 };

@@ -28,13 +28,24 @@ export class WorkflowClient {
 
   /** The workflow exists exactly when the transaction commits; the same id twice is one workflow. */
   async start(tx: Tx, name: string, workflowId: string, input: object): Promise<void> {
+    await this.startAll(tx, name, [{ workflowId, input }]);
+  }
+
+  /** Many of one kind in one statement. */
+  async startAll(
+    tx: Tx,
+    name: string,
+    starts: readonly { workflowId: string; input: object }[],
+  ): Promise<void> {
     await sql`
       with started as (
         insert into workflow_starts (workflow_id, name, input)
-        values (${workflowId}, ${name}, ${JSON.stringify(input)}::jsonb)
+        select s.workflow_id, ${name}, s.input
+        from json_to_recordset(${JSON.stringify(starts.map(({ workflowId, input }) => ({ workflow_id: workflowId, input })))})
+          as s (workflow_id text, input jsonb)
         on conflict (workflow_id) do nothing returning 1
       )
-      select pg_notify(${STARTS_CHANNEL}, '') from started`.execute(tx);
+      select pg_notify(${STARTS_CHANNEL}, '') from started limit 1`.execute(tx);
   }
 
   /** One message per topic, delivered whether the workflow runs, waits in the queue or still is a start row. */

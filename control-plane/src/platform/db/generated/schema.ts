@@ -522,6 +522,12 @@ export interface PermissionGroups {
   permissions: string[];
 }
 
+export interface PlacementChanges {
+  changed_at: Generated<Timestamp>;
+  node_id: string;
+  xid: Generated<string>;
+}
+
 export interface PlatformKeys {
   created_at: Generated<Timestamp>;
   name: string;
@@ -845,6 +851,7 @@ export interface DB {
   pending_logins: PendingLogins;
   permission_bindings: PermissionBindings;
   permission_groups: PermissionGroups;
+  placement_changes: PlacementChanges;
   platform_keys: PlatformKeys;
   policy_changes: PolicyChanges;
   policy_values: PolicyValues;

@@ -1,0 +1,176 @@
+import { sql } from 'kysely';
+import { deadlineAfter, type Deadline } from '../../platform/clock.ts';
+import type { Tx } from '../../platform/db/database.ts';
+import type { Policies } from '../../platform/policy/policies.ts';
+import { candidate, type Candidate, type Lease, type PlacementRequest } from '../placement/candidate.ts';
+import { place, type Placement } from '../placement/place.ts';
+import { PlacementIndex } from '../placement/placement-index.ts';
+import { indexesOf, type SlotMask } from '../placement/slot-mask.ts';
+import { lookAtFleet, type FleetNode } from './placement-candidates.ts';
+
+/** Slots that a decision of this process is about to sell. Only a hint to its other decisions: rows are what counts. */
+export interface Hold extends Lease {
+  nodeId: string;
+  slotIds: string[];
+  readonly until: Deadline;
+}
+
+/** Longer than a launch takes. A hold that nobody gave back is forgotten then. */
+const HOLD_MS = 10_000;
+/** How old the knowledge of who is reachable may be. */
+const HEARTBEATS_MS = 2_000;
+/** Changes are kept for an hour at least; an index that slept longer begins anew. */
+const RELOAD_MS = 30 * 60_000;
+
+/**
+ * The fleet in the memory of one process, ready to be ranked. `catchUp` makes it equal to what is committed, at the
+ * cost of what has changed; between looks it is a guess that the database checks when slots are locked. Any number of
+ * processes have one each.
+ */
+export class FleetIndex {
+  readonly #policies: Policies;
+  #index = new PlacementIndex();
+  /** As the database has them, without holds. */
+  #nodes = new Map<string, FleetNode>();
+  readonly #holds = new Map<string, Set<Hold>>();
+  #snapshot: string | null = null;
+  #reloadAt: Deadline = deadlineAfter(0);
+  #heard: Deadline = deadlineAfter(0);
+  #turn: Promise<void> = Promise.resolve();
+  #asked = 0;
+  #answered = 0;
+
+  constructor(policies: Policies) {
+    this.#policies = policies;
+  }
+
+  get nodes(): IterableIterator<FleetNode> {
+    return this.#nodes.values();
+  }
+
+  /**
+   * Reads what has been committed since the last look, and the `suspects` in any case. Looks follow each other, so that
+   * an older one never overwrites a newer; who waited through a whole look needs none of its own.
+   */
+  async catchUp(
+    tx: Tx,
+    suspects: readonly string[] = [],
+    heartbeats: 'recent' | 'now' = 'recent',
+  ): Promise<void> {
+    const asked = ++this.#asked;
+    const { promise: done, resolve: finish } = Promise.withResolvers<void>();
+    const before = this.#turn;
+    this.#turn = done;
+    await before;
+    try {
+      if (this.#answered >= asked && suspects.length === 0 && heartbeats === 'recent') return;
+      const answers = this.#asked;
+      await this.#look(tx, suspects);
+      if (heartbeats === 'now' || this.#heard.passed()) await this.#listen(tx);
+      this.#answered = answers;
+    } finally {
+      finish();
+    }
+  }
+
+  /** Ranks the fleet and holds what it chose. */
+  place(request: PlacementRequest, counts: readonly number[]): Placement & { hold?: Hold } {
+    const placement = place(request, this.#index, counts);
+    return placement.fits ? { ...placement, hold: this.#hold(placement, request) } : placement;
+  }
+
+  /** Ranks as if nobody in this process held anything: what is held may yet be given back. */
+  placeIgnoringHolds(request: PlacementRequest, counts: readonly number[]): Placement & { hold?: Hold } {
+    for (const nodeId of this.#holds.keys()) this.#set(this.#nodes.get(nodeId));
+    const placement = place(request, this.#index, counts);
+    for (const nodeId of this.#holds.keys()) this.#refresh(nodeId);
+    return placement.fits ? { ...placement, hold: this.#hold(placement, request) } : placement;
+  }
+
+  get holdsAny(): boolean {
+    return this.#holds.size > 0;
+  }
+
+  /** The slots were not taken after all, or the database shows by now that they were. */
+  giveBack(hold: Hold): void {
+    this.#forget(hold);
+    this.#refresh(hold.nodeId);
+  }
+
+  #hold({ node, slots }: Extract<Placement, { fits: true }>, { endsAt }: PlacementRequest): Hold {
+    const { nodeId } = node;
+    const { slotIds } = this.#nodes.get(nodeId)!;
+    const hold = {
+      nodeId,
+      slots,
+      endsAt,
+      slotIds: indexesOf(slots).map((index) => slotIds[index]!),
+      until: deadlineAfter(HOLD_MS),
+    };
+    const standing = this.#holds.get(nodeId) ?? new Set();
+    this.#holds.set(nodeId, standing.add(hold));
+    this.#refresh(nodeId);
+    return hold;
+  }
+
+  #forget(hold: Hold): void {
+    const standing = this.#holds.get(hold.nodeId);
+    standing?.delete(hold);
+    if (standing?.size === 0) this.#holds.delete(hold.nodeId);
+  }
+
+  #refresh(nodeId: string): void {
+    const node = this.#nodes.get(nodeId);
+    const holds = this.#holds.get(nodeId);
+    this.#set(node && holds ? withHolds(node, [...holds]) : node);
+  }
+
+  #set(node: Candidate | undefined): void {
+    if (node) this.#index.set(node);
+  }
+
+  async #look(tx: Tx, suspects: readonly string[]): Promise<void> {
+    const since = this.#reloadAt.passed() ? null : this.#snapshot;
+    const look = await lookAtFleet(this.#policies, tx, since === null ? null : { since, nodeIds: suspects });
+    if (since === null) {
+      this.#index = new PlacementIndex();
+      this.#nodes = new Map();
+    }
+    for (const node of look.nodes) this.#learn(node);
+    for (const hold of [...this.#holds.values()].flatMap((holds) => [...holds])) {
+      if (hold.until.passed()) this.giveBack(hold);
+    }
+    this.#snapshot = look.snapshot;
+    this.#reloadAt = deadlineAfter(RELOAD_MS);
+  }
+
+  #learn(node: FleetNode): void {
+    this.#nodes.set(node.nodeId, node);
+    for (const hold of this.#holds.get(node.nodeId) ?? []) {
+      if ((hold.slots & node.available) !== hold.slots) this.#forget(hold);
+    }
+    this.#refresh(node.nodeId);
+  }
+
+  /** Silence is no change of a row, so who is reachable is looked up by time. */
+  async #listen(tx: Tx): Promise<void> {
+    const silence = this.#policies.get('fleet.unreachable_after_seconds');
+    const { rows } = await sql<{ id: string }>`
+      select id from nodes where last_heartbeat_at > now() - make_interval(secs => ${silence})`.execute(tx);
+    const heard = new Set(rows.map(({ id }) => id));
+    for (const node of this.#nodes.values()) {
+      const connected = heard.has(node.nodeId);
+      if (node.connected !== connected) this.#learn({ ...node, connected });
+    }
+    this.#heard = deadlineAfter(HEARTBEATS_MS);
+  }
+}
+
+function withHolds(node: FleetNode, holds: readonly Hold[]): Candidate {
+  const held = holds.reduce<SlotMask>((mask, { slots }) => mask | slots, 0);
+  return candidate(node, node.layout, [...node.leases, ...holds], {
+    available: node.available & ~held,
+    complete: node.complete & ~held,
+    free: node.free & ~held,
+  });
+}
