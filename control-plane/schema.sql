@@ -520,6 +520,14 @@ create table audit_segments (
   key_id text not null,
   signature text not null
 );
+create table certificate_keys (
+  id uuid not null,
+  key_id text not null,
+  public_pem text not null,
+  sealed_private_key bytea,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  retired_at timestamp with time zone
+);
 create table claim_cells (
   node_id uuid not null,
   cell smallint not null,
@@ -626,6 +634,15 @@ create table invitations (
   accepted_at timestamp with time zone,
   accepted_by uuid,
   revoked_at timestamp with time zone
+);
+create table issued_certificates (
+  sequence bigint not null,
+  wipe_certificate_id uuid not null,
+  statement jsonb not null,
+  hash text not null,
+  key_id text not null,
+  signature text not null,
+  issued_at timestamp with time zone not null
 );
 create table ledger_entries (
   id uuid not null,
@@ -1074,7 +1091,8 @@ create table wipe_certificates (
   started_at timestamp with time zone not null,
   finished_at timestamp with time zone not null,
   recorded_at timestamp with time zone default now() not null,
-  witnessed_by uuid
+  witnessed_by uuid,
+  tools jsonb default '[]'::jsonb not null
 );
 create table workflow_executors (
   executor_id text not null,
@@ -1154,6 +1172,7 @@ alter table audit_exports add constraint audit_exports_pkey PRIMARY KEY (month);
 alter table audit_logs add constraint audit_logs_pkey PRIMARY KEY (id, occurred_at);
 alter table audit_retirements add constraint audit_retirements_pkey PRIMARY KEY (month);
 alter table audit_segments add constraint audit_segments_pkey PRIMARY KEY (segment);
+alter table certificate_keys add constraint certificate_keys_pkey PRIMARY KEY (id);
 alter table claim_cells add constraint claim_cells_pkey PRIMARY KEY (node_id, cell);
 alter table event_consumers add constraint event_consumers_pkey PRIMARY KEY (name);
 alter table handed_over_resources add constraint handed_over_resources_pkey PRIMARY KEY (id);
@@ -1164,6 +1183,7 @@ alter table identity_providers add constraint identity_providers_pkey PRIMARY KE
 alter table images add constraint images_pkey PRIMARY KEY (image);
 alter table incidents add constraint incidents_pkey PRIMARY KEY (id);
 alter table invitations add constraint invitations_pkey PRIMARY KEY (id);
+alter table issued_certificates add constraint issued_certificates_pkey PRIMARY KEY (sequence);
 alter table ledger_entries add constraint ledger_entries_pkey PRIMARY KEY (id);
 alter table ledger_transactions add constraint ledger_transactions_pkey PRIMARY KEY (id);
 alter table maintenance_windows add constraint maintenance_windows_pkey PRIMARY KEY (id);
@@ -1211,10 +1231,12 @@ alter table workflow_executors add constraint workflow_executors_pkey PRIMARY KE
 alter table workflow_signals add constraint workflow_signals_pkey PRIMARY KEY (workflow_id, topic);
 alter table workflow_starts add constraint workflow_starts_pkey PRIMARY KEY (workflow_id);
 alter table api_keys add constraint api_keys_secret_hash_key UNIQUE (secret_hash);
+alter table certificate_keys add constraint certificate_keys_key_id_key UNIQUE (key_id);
 alter table identity_provider_domains add constraint identity_provider_domains_identity_provider_id_domain_key UNIQUE (identity_provider_id, domain);
 alter table identity_providers add constraint identity_providers_organization_id_id_key UNIQUE (organization_id, id);
 alter table identity_providers add constraint identity_providers_organization_id_issuer_key UNIQUE (organization_id, issuer);
 alter table invitations add constraint invitations_token_hash_key UNIQUE (token_hash);
+alter table issued_certificates add constraint issued_certificates_wipe_certificate_id_key UNIQUE (wipe_certificate_id);
 alter table ledger_entries add constraint ledger_entries_transaction_id_account_key UNIQUE (transaction_id, account);
 alter table ledger_transactions add constraint ledger_transactions_id_organization_id_currency_key UNIQUE (id, organization_id, currency);
 alter table ledger_transactions add constraint ledger_transactions_organization_id_posting_key_key UNIQUE (organization_id, posting_key);
@@ -1263,6 +1285,7 @@ alter table audit_segments add constraint audit_segments_month_check CHECK ((EXT
 alter table audit_segments add constraint audit_segments_previous_hash_check CHECK ((length(previous_hash) = 32));
 alter table audit_segments add constraint audit_segments_row_count_check CHECK ((row_count > 0));
 alter table audit_segments add constraint audit_segments_segment_check CHECK ((segment > 0));
+alter table certificate_keys add constraint certificate_keys_check CHECK (((retired_at IS NULL) = (sealed_private_key IS NOT NULL)));
 alter table claim_cells add constraint claim_cells_cell_check CHECK (((cell >= 0) AND (cell <= 15)));
 alter table event_consumers add constraint event_consumers_name_check CHECK ((name ~ '^[a-z][a-z0-9_.-]{0,62}$'::text));
 alter table handed_over_resources add constraint handed_over_resources_reason_check CHECK ((reason = ANY (ARRAY['left'::text, 'removed'::text, 'disabled'::text])));
@@ -1278,6 +1301,8 @@ alter table invitations add constraint invitations_check CHECK ((num_nonnulls(pe
 alter table invitations add constraint invitations_check1 CHECK (((accepted_at IS NULL) = (accepted_by IS NULL)));
 alter table invitations add constraint invitations_check2 CHECK (((accepted_at IS NULL) OR (revoked_at IS NULL)));
 alter table invitations add constraint invitations_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320)));
+alter table issued_certificates add constraint issued_certificates_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text));
+alter table issued_certificates add constraint issued_certificates_sequence_check CHECK ((sequence > 0));
 alter table ledger_entries add constraint ledger_entries_account_check CHECK ((account = ANY (ARRAY['tenant_balance'::text, 'revenue'::text, 'credits'::text, 'payments'::text, 'adjustments'::text, 'tax'::text])));
 alter table ledger_entries add constraint ledger_entries_amount_micros_check CHECK ((amount_micros <> 0));
 alter table ledger_transactions add constraint ledger_transactions_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
@@ -1384,6 +1409,8 @@ alter table invitations add constraint invitations_accepted_by_fkey FOREIGN KEY 
 alter table invitations add constraint invitations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table invitations add constraint invitations_organization_id_permission_group_id_fkey FOREIGN KEY (organization_id, permission_group_id) REFERENCES permission_groups(organization_id, id) ON DELETE CASCADE;
 alter table invitations add constraint invitations_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
+alter table issued_certificates add constraint issued_certificates_key_id_fkey FOREIGN KEY (key_id) REFERENCES certificate_keys(key_id);
+alter table issued_certificates add constraint issued_certificates_wipe_certificate_id_fkey FOREIGN KEY (wipe_certificate_id) REFERENCES wipe_certificates(id);
 alter table ledger_entries add constraint ledger_entries_transaction_id_organization_id_currency_fkey FOREIGN KEY (transaction_id, organization_id, currency) REFERENCES ledger_transactions(id, organization_id, currency);
 alter table ledger_transactions add constraint ledger_transactions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table maintenance_windows add constraint maintenance_windows_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
@@ -1460,6 +1487,7 @@ CREATE INDEX audit_logs_order ON ONLY public.audit_logs USING btree (xid, id);
 CREATE INDEX audit_logs_target ON ONLY public.audit_logs USING btree (target_type, target_id, occurred_at);
 CREATE INDEX audit_logs_tenant ON ONLY public.audit_logs USING btree (organization_id, id);
 CREATE INDEX audit_segments_month ON public.audit_segments USING btree (month, segment);
+CREATE UNIQUE INDEX certificate_keys_one_signs ON public.certificate_keys USING btree ((true)) WHERE (retired_at IS NULL);
 CREATE INDEX claim_cells_claim ON public.claim_cells USING btree (claim_id);
 CREATE INDEX handed_over_resources_organization ON public.handed_over_resources USING btree (organization_id, id DESC);
 CREATE INDEX handled_events_age ON public.handled_events USING btree (handled_at);
@@ -1519,6 +1547,7 @@ CREATE TRIGGER audit_exports_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON 
 CREATE TRIGGER audit_logs_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_logs FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_retirements_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_retirements FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_segments_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_segments FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER issued_certificates_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.issued_certificates FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE CONSTRAINT TRIGGER ledger_entries_balanced AFTER INSERT ON public.ledger_entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION require_balanced_transaction();
 CREATE TRIGGER ledger_entries_not_late BEFORE INSERT ON public.ledger_entries FOR EACH ROW EXECUTE FUNCTION refuse_late_entry();
@@ -1554,6 +1583,7 @@ alter table idempotency_keys enable row level security;
 alter table identity_provider_domains enable row level security;
 alter table identity_providers enable row level security;
 alter table invitations enable row level security;
+alter table issued_certificates enable row level security;
 alter table ledger_entries enable row level security;
 alter table ledger_transactions enable row level security;
 alter table node_tasks enable row level security;
@@ -1589,6 +1619,7 @@ create policy every on audit_logs as permissive for all to gpuaas_gateway, gpuaa
 create policy every on identity_provider_domains as permissive for select to gpuaas_auth using (true);
 create policy every on identity_providers as permissive for select to gpuaas_auth using (true);
 create policy every on invitations as permissive for all to gpuaas_auth using (true);
+create policy every on issued_certificates as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on ledger_entries as permissive for all to gpuaas_operator using (true);
 create policy every on ledger_transactions as permissive for all to gpuaas_operator using (true);
 create policy every on node_tasks as permissive for all to gpuaas_operator, gpuaas_worker using (true);
@@ -1644,6 +1675,9 @@ create policy own on idempotency_keys as permissive for all to gpuaas_operator, 
 create policy own on identity_provider_domains as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on identity_providers as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on invitations as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on issued_certificates as permissive for select to gpuaas_tenant using ((EXISTS ( SELECT
+   FROM wipe_certificates w
+  WHERE (w.id = issued_certificates.wipe_certificate_id))));
 create policy own on ledger_entries as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on ledger_transactions as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on node_tasks as permissive for all to gpuaas_node using ((node_id = ( SELECT scope_node() AS scope_node)));
@@ -1737,6 +1771,7 @@ grant insert on api_keys to gpuaas_tenant;
 grant insert on audit_logs to gpuaas_auth;
 grant insert on audit_logs to gpuaas_gateway;
 grant insert on audit_logs to gpuaas_node;
+grant insert on certificate_keys to gpuaas_operator;
 grant insert on invitations to gpuaas_tenant;
 grant insert on node_authorities to gpuaas_operator;
 grant insert on node_cordons to gpuaas_node;
@@ -1758,6 +1793,7 @@ grant insert, select on audit_segments to gpuaas_worker;
 grant insert, select on handed_over_resources to gpuaas_tenant;
 grant insert, select on idempotency_keys to gpuaas_operator;
 grant insert, select on idempotency_keys to gpuaas_tenant;
+grant insert, select on issued_certificates to gpuaas_worker;
 grant insert, select on ledger_entries to gpuaas_operator;
 grant insert, select on ledger_transactions to gpuaas_operator;
 grant insert, select on maintenance_windows to gpuaas_operator;
@@ -1795,6 +1831,8 @@ grant select (id) on projects to gpuaas_auth;
 grant select (id, certificate_pem, state, created_at, retired_at) on node_authorities to gpuaas_operator;
 grant select (id, certificate_pem, state, created_at, retired_at) on node_authorities to gpuaas_worker;
 grant select (id, email, name) on users to gpuaas_tenant;
+grant select (id, key_id, public_pem, created_at, retired_at) on certificate_keys to gpuaas_operator;
+grant select (id, key_id, public_pem, created_at, retired_at) on certificate_keys to gpuaas_tenant;
 grant select (id, organization_id) on allocations to gpuaas_placement;
 grant select (id, organization_id, email, permission_group, permission_group_id, project_id, invited_by, created_at, expires_at, accepted_at, accepted_by, revoked_at) on invitations to gpuaas_tenant;
 grant select (id, organization_id, name, issuer, client_id, cli_client_id, newcomers_project_id, enabled, created_by, created_at) on identity_providers to gpuaas_tenant;
@@ -1817,6 +1855,7 @@ grant select on api_keys to gpuaas_auth;
 grant select on audit_exports to gpuaas_worker;
 grant select on audit_retirements to gpuaas_operator;
 grant select on audit_segments to gpuaas_operator;
+grant select on certificate_keys to gpuaas_worker;
 grant select on claimed_quota to gpuaas_worker;
 grant select on event_consumers to gpuaas_operator;
 grant select on event_consumers to gpuaas_worker;
@@ -1827,6 +1866,8 @@ grant select on images to gpuaas_tenant;
 grant select on images to gpuaas_worker;
 grant select on incidents to gpuaas_operator;
 grant select on invitations to gpuaas_auth;
+grant select on issued_certificates to gpuaas_operator;
+grant select on issued_certificates to gpuaas_tenant;
 grant select on ledger_entries to gpuaas_tenant;
 grant select on ledger_transactions to gpuaas_tenant;
 grant select on maintenance_windows to gpuaas_worker;
@@ -1904,6 +1945,7 @@ grant update (revoked_at) on invitations to gpuaas_tenant;
 grant update (revoked_at) on node_certificates to gpuaas_operator;
 grant update (revoked_at) on node_enrolments to gpuaas_operator;
 grant update (revoked_at, last_used_at) on api_keys to gpuaas_auth;
+grant update (sealed_private_key, retired_at) on certificate_keys to gpuaas_operator;
 grant update (sealed_private_key, state, retired_at) on node_authorities to gpuaas_operator;
 grant update (sealed_private_key, state, retired_at) on node_authorities to gpuaas_worker;
 grant update (state) on node_resource_slots to gpuaas_placement;

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { addApiKeys } from './commands/api-keys.ts';
+import { addCertificates } from './commands/certificates.ts';
 import { addInvitations } from './commands/invitations.ts';
 import { addLaunch } from './commands/launch.ts';
 import { addList } from './commands/list.ts';
@@ -37,6 +38,7 @@ export function createProgram(): Command {
     addInvitations,
     addApiKeys,
     addSshKeys,
+    addCertificates,
   ])
     add(program);
   for (const command of program.commands) command.exitOverride();

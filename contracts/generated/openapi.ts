@@ -1181,6 +1181,101 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/allocations/{allocation_id}/wipe-certificates/{certificate_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * One signed wipe certificate, to keep and to show
+         * @description The signature covers every field of `certificate`. Anybody can check it without us: `gpuaas certificates verify`
+         *     with this file and the published keys, or Ed25519 over the RFC 8785 form of `certificate` with any tool.
+         */
+        get: operations["getWipeCertificate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/allocations/{allocation_id}/wipe-certificates/{certificate_id}/printable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A signed wipe certificate as a page to print */
+        get: operations["printWipeCertificate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/wipe-certificate-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The keys that signed wipe certificates, newest first
+         * @description Public. Keys that were replaced stay here, so that what they signed can always be checked.
+         */
+        get: operations["listWipeCertificateKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/wipe-certificates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every wipe certificate of the platform, in the order they build on each other */
+        get: operations["listWipeCertificateChain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/wipe-certificate-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a new key sign wipe certificates
+         * @description The private half of the one that signed until now is destroyed; its public half stays published.
+         */
+        post: operations["rotateWipeCertificateKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/allocations/{allocation_id}/terminal-token": {
         parameters: {
             query?: never;
@@ -2992,6 +3087,10 @@ export interface components {
             /** @enum {unknown} */
             lease_state: "bound" | "missing" | "mismatch";
         };
+        WipeTool: {
+            name: string;
+            version: string;
+        };
         WipeCertificate: {
             /** Format: uuid */
             id: string;
@@ -3004,8 +3103,62 @@ export interface components {
             method: string;
             verified: boolean;
             verification: string;
+            tools: components["schemas"]["WipeTool"][];
             started_at: components["schemas"]["Timestamp"];
             finished_at: components["schemas"]["Timestamp"];
+            /** @description When it was signed; the signed certificate can be had from then on. */
+            issued_at: components["schemas"]["Timestamp"] | null;
+        };
+        /** @description What the platform states about one wipe of one disk. `previous_hash` chains it to the certificate before it. */
+        WipeStatement: {
+            /** @constant */
+            format: "gpuaas.wipe-certificate/1";
+            sequence: number;
+            /** Format: uuid */
+            certificate_id: string;
+            /** @description Of the allocation whose data it was. */
+            resource_name: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** Format: uuid */
+            project_id: string;
+            /** Format: uuid */
+            allocation_id: string;
+            /** Format: uuid */
+            slot_id: string;
+            slot_index: number;
+            device_serial: string;
+            method: string;
+            /** @description False when the disk could not be read back as empty; it was not sold again on this. */
+            verified: boolean;
+            verification: string;
+            /**
+             * @description A task of the host, or a person who witnessed it.
+             * @enum {unknown}
+             */
+            proven_by: "host" | "witness";
+            tools: components["schemas"]["WipeTool"][];
+            started_at: components["schemas"]["Timestamp"];
+            finished_at: components["schemas"]["Timestamp"];
+            recorded_at: components["schemas"]["Timestamp"];
+            issued_at: components["schemas"]["Timestamp"];
+            previous_hash: string;
+            key_id: string;
+        };
+        SignedWipeCertificate: {
+            certificate: components["schemas"]["WipeStatement"];
+            /** @description Ed25519 over the canonical JSON (RFC 8785) of `certificate`, base64url. */
+            signature: string;
+        };
+        WipeCertificateKey: {
+            /** @description Begin of the SHA-256 of the public key. */
+            key_id: string;
+            /** @constant */
+            algorithm: "Ed25519";
+            /** @description SPKI. */
+            public_key_pem: string;
+            created_at: components["schemas"]["Timestamp"];
+            retired_at: components["schemas"]["Timestamp"] | null;
         };
         Balance: {
             /** Format: uuid */
@@ -3727,6 +3880,7 @@ export interface components {
         ApiKeyId: string;
         SshKeyId: string;
         AllocationId: string;
+        CertificateId: string;
         OrganizationQuery: string;
         WebhookId: string;
         NodeId: string;
@@ -6245,6 +6399,140 @@ export interface operations {
                         items: components["schemas"]["WipeCertificate"][];
                         next_page: components["schemas"]["NextPage"];
                     };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getWipeCertificate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                allocation_id: components["parameters"]["AllocationId"];
+                certificate_id: components["parameters"]["CertificateId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The certificate. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedWipeCertificate"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    printWipeCertificate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                allocation_id: components["parameters"]["AllocationId"];
+                certificate_id: components["parameters"]["CertificateId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page without scripts that loads nothing. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listWipeCertificateKeys: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["WipeCertificateKey"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listWipeCertificateChain: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["SignedWipeCertificate"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    rotateWipeCertificateKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The key that signs from now on. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WipeCertificateKey"];
                 };
             };
             "4XX": components["responses"]["Problem"];

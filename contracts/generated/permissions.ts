@@ -45,6 +45,7 @@ export const platformPermissions = {
   "policy.manage": "Set policies for the platform and for single tenants.",
   "audit.read": "Read and export the audit log of the platform.",
   "audit.verify": "Have the chain of the audit log verified.",
+  "certificate.manage": "Replace the key that signs wipe certificates.",
   "audit.export": "Confirm that the export of a month of the audit log is kept elsewhere."
 } as const;
 
@@ -205,6 +206,7 @@ export const permissionGroups = {
       "policy.manage",
       "audit.read",
       "audit.verify",
+      "certificate.manage",
       "audit.export"
     ]
   }

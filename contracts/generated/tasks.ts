@@ -328,6 +328,15 @@ export interface SliceVmReleaseOutput {
     method: string;
     verified: boolean;
     verification: string;
+    /**
+     * What wiped and what read back; agents before 0.2 leave it out.
+     *
+     * @maxItems 10
+     */
+    tools?: {
+      name: string;
+      version: string;
+    }[];
     started_at: string;
     finished_at: string;
   }[];
@@ -1365,6 +1374,29 @@ export const taskSchemas: Record<string, object> = {
             "verification": {
               "type": "string",
               "maxLength": 500
+            },
+            "tools": {
+              "description": "What wiped and what read back; agents before 0.2 leave it out.",
+              "type": "array",
+              "maxItems": 10,
+              "items": {
+                "type": "object",
+                "required": [
+                  "name",
+                  "version"
+                ],
+                "additionalProperties": false,
+                "properties": {
+                  "name": {
+                    "type": "string",
+                    "maxLength": 64
+                  },
+                  "version": {
+                    "type": "string",
+                    "maxLength": 64
+                  }
+                }
+              }
             },
             "started_at": {
               "type": "string",

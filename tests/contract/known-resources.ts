@@ -1,4 +1,5 @@
 import type { TaskOutput } from '@gpuaas/contracts/tasks';
+import { issueCertificates } from '@gpuaas/control-plane/domains/allocations/certificates/issue-certificates';
 import { rotateAuthority } from '@gpuaas/control-plane/domains/fleet/rotate-authority';
 import { openIncident } from '@gpuaas/control-plane/domains/incidents/open-incident';
 import { createSession } from '@gpuaas/control-plane/platform/auth/sessions';
@@ -37,6 +38,7 @@ export async function seedKnownResources(
   const webhook = await seedWebhook(api);
   const slotHost = await seedSlots(api);
   const tenancy = await seedTenancy(api);
+  const wiped = await seedWipeCertificate(api, slotHost.sold['slot_id']![0] as string);
   const values: KnownValues = {
     ...(await seedIdentityProvider(api, 'known')),
     issuer: ['https://sign-in.example.com/fuzz'],
@@ -97,6 +99,8 @@ export async function seedKnownResources(
     retireNodeAuthority: { authority_id: [await seedReplacedAuthority(api)], cut_off: [true] },
     revokeNodeIdentity: { node_id: [await addNode(api)] },
     releaseAllocation: { allocation_id: [await seedActiveAllocation(api)] },
+    getWipeCertificate: wiped,
+    printWipeCertificate: wiped,
   };
   return { nodeId, valuesFor: (operation) => ({ ...values, ...own[operation] }) };
 }
@@ -145,6 +149,29 @@ async function seedActiveAllocation({ services, people }: TestApi): Promise<stri
     .where('id', '=', id)
     .execute();
   return id;
+}
+
+async function seedWipeCertificate(api: TestApi, slotId: string): Promise<KnownValues> {
+  const { services } = api;
+  const [id, allocationId, now] = [newId(), await seedActiveAllocation(api), new Date()];
+  await services.db
+    .insertInto('wipe_certificates')
+    .values({
+      id,
+      allocation_id: allocationId,
+      slot_id: slotId,
+      slot_index: 0,
+      witnessed_by: newId(),
+      device_serial: candidate(0).nvme_serial!,
+      method: 'shredded',
+      verified: true,
+      verification: 'seen',
+      started_at: now,
+      finished_at: now,
+    })
+    .execute();
+  await services.db.transaction().execute((tx) => issueCertificates(services, tx, [id]));
+  return { allocation_id: [allocationId], certificate_id: [id] };
 }
 
 /** A browser session of each of some people; each can end its own once. */

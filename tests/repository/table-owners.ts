@@ -29,6 +29,7 @@ export const tableOwners: Record<string, string> = {
   handled_events: 'platform/events',
   platform_keys: 'platform/keys',
   node_authorities: 'platform/keys',
+  certificate_keys: 'platform/keys',
   workflow_executors: 'platform/workflows',
   workflow_starts: 'platform/workflows',
   workflow_signals: 'platform/workflows',
@@ -59,6 +60,7 @@ export const tableOwners: Record<string, string> = {
   // Written by triggers alone.
   placement_changes: 'the database',
   wipe_certificates: 'domains/allocations',
+  issued_certificates: 'domains/allocations',
   allocation_access_keys: 'domains/allocations',
   terminal_tokens: 'domains/terminal',
   ledger_transactions: 'domains/billing',

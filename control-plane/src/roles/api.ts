@@ -3,6 +3,7 @@ import cookie from '@fastify/cookie';
 import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
 import type { FastifyInstance } from 'fastify';
 import { ownedAllocations } from '../domains/allocations/owned-allocations.ts';
+import { certificateRoutes } from '../domains/allocations/certificates/routes.ts';
 import { allocationRoutes } from '../domains/allocations/routes.ts';
 import { billingRoutes } from '../domains/billing/routes.ts';
 import { auditRoutes } from '../domains/audit/routes.ts';
@@ -153,6 +154,7 @@ export async function createApi(
     ...accessRoutes(services, { publicUrl: options.publicUrl, owners: [ownedAllocations, ownedWebhooks] }),
     ...catalogRoutes(services),
     ...allocationRoutes(services),
+    ...certificateRoutes(services),
     ...terminalRoutes(services),
     ...fleetRoutes(services),
     ...nodeOperationRoutes(services),

@@ -2,6 +2,7 @@ import { retireMonths } from '../domains/audit/retire-months.ts';
 import { verifyInTurns, watchSealLag } from '../domains/audit/watch-chain.ts';
 import { startSealer } from '../platform/audit/run-sealer.ts';
 import { overdueAllocations } from '../domains/allocations/state-deadlines.ts';
+import { signRemaining } from '../domains/allocations/certificates/sign-remaining.ts';
 import { endLeases } from '../domains/allocations/end-leases.ts';
 import { cleanupWorkflow } from '../domains/allocations/cleanup.workflow.ts';
 import { provisionWorkflow } from '../domains/allocations/provision.workflow.ts';
@@ -89,6 +90,7 @@ export async function startWorker(base: Services): Promise<WorkflowEngine> {
       watchDeadlines([stuckWorkflows, stuckAllocations]),
       watchMaintenance,
       endLeases,
+      signRemaining,
       reconcileNodes(),
       retireUnusedAuthorities,
       pruneRuns,

@@ -24,6 +24,8 @@ export interface ObservedDevices {
 export interface WipeProof {
   verified: boolean;
   verification: string;
+  /** What wiped and what read back. */
+  tools: { name: string; version: string }[];
 }
 
 /**

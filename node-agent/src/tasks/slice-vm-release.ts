@@ -1,4 +1,5 @@
 import type { TaskOutput } from '@gpuaas/contracts/tasks';
+import { AGENT_VERSION } from '../agent-version.ts';
 import { removeSeed } from '../slices/cloud-init-seed.ts';
 import type { TaskHandler } from './task-context.ts';
 import { TaskError } from './task-error.ts';
@@ -54,6 +55,7 @@ export const releaseSliceVm: TaskHandler<'slice.vm_release'> = async (params, to
       method: wipe_method,
       verified: proof.verified,
       verification: proof.verification,
+      tools: [{ name: 'gpuaas-node-agent', version: AGENT_VERSION }, ...proof.tools],
       started_at: started.get(slot.slot_id) ?? new Date().toISOString(),
       finished_at: new Date().toISOString(),
     });

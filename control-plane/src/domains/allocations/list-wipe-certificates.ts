@@ -7,7 +7,9 @@ type WipeCertificate = components['schemas']['WipeCertificate'];
 export async function listWipeCertificates(db: Db | Tx, allocationId: string): Promise<WipeCertificate[]> {
   const rows = await db
     .selectFrom('wipe_certificates')
-    .selectAll()
+    .leftJoin('issued_certificates', 'issued_certificates.wipe_certificate_id', 'wipe_certificates.id')
+    .selectAll('wipe_certificates')
+    .select('issued_certificates.issued_at')
     .where('allocation_id', '=', allocationId)
     .orderBy('recorded_at')
     .orderBy('slot_index')
@@ -21,7 +23,9 @@ export async function listWipeCertificates(db: Db | Tx, allocationId: string): P
     method: row.method,
     verified: row.verified,
     verification: row.verification,
+    tools: row.tools as unknown as WipeCertificate['tools'],
     started_at: row.started_at.toISOString(),
     finished_at: row.finished_at.toISOString(),
+    issued_at: row.issued_at?.toISOString() ?? null,
   }));
 }

@@ -5,6 +5,7 @@ import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
 import { emitSlotsChanged, moveSlots } from '../fleet/slot-states.ts';
 import { resolveIncident } from '../incidents/open-incident.ts';
+import { issueCertificates } from './certificates/issue-certificates.ts';
 import { releaseClaim } from './claims.ts';
 import { findBlockedSlot } from './find-blocked-slot.ts';
 import { endSettledRelease } from './release.workflow.ts';
@@ -62,6 +63,7 @@ export async function recordExternalWipe(services: Services, tx: Tx, wipe: Exter
     await resolveIncident(tx, now, { type: 'slot_cleanup_blocked', targetId: wipe.slotId }, detail);
     await endSettledRelease(services, tx, allocation.id);
     await emitSlotsChanged(tx, nodeId, wipe.correlationId);
+    await issueCertificates(services, tx, [id]);
     return nodeId;
   });
 }

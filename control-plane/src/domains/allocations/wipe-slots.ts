@@ -7,6 +7,7 @@ import { step } from '../../platform/workflows/definition.ts';
 import { runTask } from '../fleet/run-task.ts';
 import { emitSlotsChanged, moveSlots } from '../fleet/slot-states.ts';
 import { openIncident, resolveIncident } from '../incidents/open-incident.ts';
+import { issueCertificates } from './certificates/issue-certificates.ts';
 import { claimedSlots, releaseClaim } from './claims.ts';
 
 type Wipe = TaskOutput['slice.vm_release']['wipes'][number];
@@ -116,11 +117,13 @@ async function recordWipes(
 ): Promise<number> {
   return await services.db.transaction().execute(async (tx) => {
     const held = await claimedSlots(tx, allocationId);
+    const recorded: string[] = [];
     for (const slot of held) {
       const wipe = wipes.find((candidate) => candidate.slot_id === slot.slot_id);
       const proven = wipe !== undefined && wipe.verified && wipe.device_serial === slot.nvme_serial;
       const certificateId =
         wipe && (await insertCertificate(tx, allocationId, slot.slot_index, taskId, wipe, proven));
+      if (certificateId) recorded.push(certificateId);
       if (proven) {
         await releaseClaim(tx, allocationId, slot.slot_id, services.clock.now());
         const detail = `Wiped by ${wipe.method} and verified.`;
@@ -145,7 +148,9 @@ async function recordWipes(
       .where('id', '=', allocationId)
       .executeTakeFirstOrThrow();
     if (held.length > 0) await emitSlotsChanged(tx, allocation.node_id!, allocation.correlation_id);
-    return (await claimedSlots(tx, allocationId)).length;
+    const left = (await claimedSlots(tx, allocationId)).length;
+    await issueCertificates(services, tx, recorded);
+    return left;
   });
 }
 
@@ -170,6 +175,7 @@ async function insertCertificate(
       method: wipe.method,
       verified,
       verification: wipe.verification,
+      tools: JSON.stringify(wipe.tools ?? []),
       started_at: wipe.started_at,
       finished_at: wipe.finished_at,
     })

@@ -39,6 +39,7 @@ describe('history', () => {
       'audit_logs',
       'audit_retirements',
       'audit_segments',
+      'issued_certificates',
       'ledger_entries',
       'ledger_transactions',
       'node_burn_ins',

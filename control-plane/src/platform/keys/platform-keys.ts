@@ -7,6 +7,7 @@ import {
 } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../db/database.ts';
+import { ensureCertificateKey } from './certificate-keys.ts';
 import type { Sealer } from './seal.ts';
 
 export interface PlatformKeys {
@@ -30,6 +31,7 @@ export async function loadPlatformKeys(db: Db, sealer: Sealer): Promise<Platform
     await sql`select pg_advisory_xact_lock(${KEYS_LOCK})`.execute(tx);
     const signing = await loadOrCreate(tx, sealer, 'signing', createSigningKey);
     const audit = await loadOrCreate(tx, sealer, 'audit', createSigningKey);
+    await ensureCertificateKey(tx, sealer);
     return {
       signing: { privateKey: createPrivateKey(signing.privatePem), publicPem: signing.publicPem },
       audit: auditKey(audit.privatePem),

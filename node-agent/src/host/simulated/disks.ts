@@ -1,5 +1,6 @@
 import { chmod, chown, lstat, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { AGENT_VERSION } from '../../agent-version.ts';
 import { ensureFolder, isErrno, readJson, writeDurable } from '../../durable-file.ts';
 import type { WipeProof } from '../host.ts';
 import { GUEST_UID } from './guest/sandbox.ts';
@@ -57,12 +58,12 @@ export function openDisks(dir: string): SimulatedDisks {
     },
     async verifyBlank(serial) {
       const left = await entries(serial);
-      return left.length === 0
-        ? { verified: true, verification: 'simulated disk read back: 0 entries left' }
-        : {
-            verified: false,
-            verification: `simulated disk read back: ${left.length} entries left (${left[0]})`,
-          };
+      const residue = left.length === 0 ? '' : ` (${left[0]})`;
+      return {
+        verified: left.length === 0,
+        verification: `simulated disk read back: ${left.length} entries left${residue}`,
+        tools: [{ name: 'simulated-disk', version: AGENT_VERSION }],
+      };
     },
   };
 }

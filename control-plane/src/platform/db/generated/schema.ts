@@ -161,6 +161,15 @@ export interface AuditSegments {
   upto_xid: bigint;
 }
 
+export interface CertificateKeys {
+  created_at: Generated<Timestamp>;
+  id: string;
+  key_id: string;
+  public_pem: string;
+  retired_at: Timestamp | null;
+  sealed_private_key: Buffer | null;
+}
+
 export interface ClaimCells {
   cell: number;
   claim_id: string;
@@ -285,6 +294,16 @@ export interface Invitations {
   project_id: string | null;
   revoked_at: Timestamp | null;
   token_hash: Buffer;
+}
+
+export interface IssuedCertificates {
+  hash: string;
+  issued_at: Timestamp;
+  key_id: string;
+  sequence: bigint;
+  signature: string;
+  statement: Json;
+  wipe_certificate_id: string;
 }
 
 export interface LedgerEntries {
@@ -780,6 +799,7 @@ export interface WipeCertificates {
   slot_id: string;
   slot_index: number;
   started_at: Timestamp;
+  tools: Generated<Json>;
   verification: string;
   verified: boolean;
   witnessed_by: string | null;
@@ -821,6 +841,7 @@ export interface DB {
   audit_logs: AuditLogs;
   audit_retirements: AuditRetirements;
   audit_segments: AuditSegments;
+  certificate_keys: CertificateKeys;
   claim_cells: ClaimCells;
   claimed_quota: ClaimedQuota;
   event_consumers: EventConsumers;
@@ -832,6 +853,7 @@ export interface DB {
   images: Images;
   incidents: Incidents;
   invitations: Invitations;
+  issued_certificates: IssuedCertificates;
   ledger_entries: LedgerEntries;
   ledger_transactions: LedgerTransactions;
   maintenance_windows: MaintenanceWindows;

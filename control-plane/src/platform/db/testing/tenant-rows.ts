@@ -16,7 +16,7 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
     { length: 10 },
     newId,
   ) as [string, string, string, string, string, string, string, string, string, string];
-  const [team, serviceAccount] = [newId(), newId()];
+  const [team, serviceAccount, wipe] = [newId(), newId(), newId()];
   const correlation = newId();
   const secret = Buffer.from(newId());
   await sql`
@@ -73,7 +73,13 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
     values (${organization}, 'project', ${project}, 'allocations', '', 'tenant', 5)`.execute(db);
   await sql`insert into wipe_certificates (id, allocation_id, slot_id, slot_index, node_task_id, device_serial, method,
       verified, verification, started_at, finished_at)
-    values (${newId()}, ${allocation}, ${slot}, 0, ${task}, 's', 'blkdiscard', true, '', now(), now())`.execute(
+    values (${wipe}, ${allocation}, ${slot}, 0, ${task}, 's', 'blkdiscard', true, '', now(), now())`.execute(
+    db,
+  );
+  await sql`insert into certificate_keys (id, key_id, public_pem, retired_at)
+    values (${newId()}, ${name}, 'p', now())`.execute(db);
+  await sql`insert into issued_certificates (sequence, wipe_certificate_id, statement, hash, key_id, signature, issued_at)
+    select count(*) + 1, ${wipe}::uuid, '{}', repeat('0', 64), ${name}, 's', now() from issued_certificates`.execute(
     db,
   );
   await sql`insert into allocation_access_keys (allocation_id, public_key, sealed_private_key)

@@ -1,0 +1,99 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { paginate } from '@gpuaas/sdk/paginate';
+import { unwrap } from '@gpuaas/sdk/problem';
+import type { PublishedKey } from '@gpuaas/sdk/wipe-certificates';
+import { print, table } from '../print.ts';
+import { openSession } from '../session.ts';
+import { verifyFiles } from '../verify-certificates.ts';
+
+export function addCertificates(program: Command): void {
+  const certificates = program.command('certificates').description('signed proof that your disks were wiped');
+  certificates
+    .command('list')
+    .description('those of an allocation')
+    .argument('<allocation>', 'allocation id')
+    .action(async (allocation: string, _options, command: Command) => {
+      const { client, json } = openSession(command);
+      const params = { path: { allocation_id: allocation } };
+      const page = await unwrap(
+        client.GET('/api/v1/allocations/{allocation_id}/wipe-certificates', { params }),
+      );
+      print(json, page, () => {
+        const rows = page.items.map((c) => [
+          c.id,
+          c.device_serial,
+          c.method,
+          c.verified ? 'verified' : 'not verified',
+          c.finished_at,
+        ]);
+        return table([['ID', 'DEVICE', 'METHOD', 'RESULT', 'FINISHED'], ...rows]);
+      });
+    });
+  certificates
+    .command('download')
+    .description('one file per certificate of an allocation')
+    .argument('<allocation>', 'allocation id')
+    .option('--to <folder>', 'where to', '.')
+    .action(async (allocation: string, options: { to: string }, command: Command) => {
+      const { client, json } = openSession(command);
+      const path = { allocation_id: allocation };
+      const page = await unwrap(
+        client.GET('/api/v1/allocations/{allocation_id}/wipe-certificates', { params: { path } }),
+      );
+      const files: string[] = [];
+      for (const { id } of page.items) {
+        const signed = await unwrap(
+          client.GET('/api/v1/allocations/{allocation_id}/wipe-certificates/{certificate_id}', {
+            params: { path: { ...path, certificate_id: id } },
+          }),
+        );
+        const file = join(options.to, `wipe-certificate-${id}.json`);
+        await writeFile(file, `${JSON.stringify(signed, null, 2)}\n`);
+        files.push(file);
+      }
+      print(json, { files }, () => files.join('\n'));
+    });
+  certificates
+    .command('keys')
+    .description('the published keys; save them to verify later without the platform')
+    .action(async (_options, command: Command) => {
+      const { client } = openSession(command);
+      const items: PublishedKey[] = [];
+      const keys = paginate((page) =>
+        unwrap(client.GET('/api/v1/wipe-certificate-keys', { params: { query: { ...page } } })),
+      );
+      for await (const key of keys) items.push(key);
+      print(true, { items, next_page: null }, () => '');
+    });
+  certificates
+    .command('chain')
+    .description('every certificate of the platform, one on each line; for auditors')
+    .action(async (_options, command: Command) => {
+      const { client } = openSession(command);
+      const chain = paginate((page) =>
+        unwrap(client.GET('/api/v1/admin/wipe-certificates', { params: { query: { limit: 200, ...page } } })),
+      );
+      for await (const signed of chain) process.stdout.write(`${JSON.stringify(signed)}\n`);
+    });
+  certificates
+    .command('verify')
+    .description('check files against saved keys; asks nobody')
+    .argument('<files...>', 'certificates, or a chain')
+    .requiredOption('--keys <file>', 'what `gpuaas certificates keys` printed')
+    .option('--chain', 'also that they build on each other from the first one, and none is missing')
+    .action(async (files: string[], options: { keys: string; chain?: boolean }, command: Command) => {
+      const { json } = command.optsWithGlobals<{ json?: boolean }>();
+      const verdict = await verifyFiles(files, options.keys, options.chain ?? false);
+      if (verdict.findings.length > 0) process.exitCode = 1;
+      print(json ?? false, verdict, () => describe(verdict));
+    });
+}
+
+function describe({ checked, findings, head }: Awaited<ReturnType<typeof verifyFiles>>): string {
+  const lines = findings.map(({ sequence, kind, detail }) => `${sequence}  ${kind}  ${detail}`);
+  if (head) lines.push(`head ${head.sequence}:${head.hash}`);
+  const verdict = findings.length === 0 ? 'all genuine' : `${findings.length} findings`;
+  return [...lines, `${checked} checked, ${verdict}`].join('\n');
+}
