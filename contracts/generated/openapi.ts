@@ -2401,6 +2401,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/lab/hosts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Simulated hosts and the faults set on them
+         * @description Only where the platform runs simulated hosts of its own; anywhere else the lab does not exist (404).
+         */
+        get: operations["listLabHosts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/lab/hosts/{lab_hostname}/faults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The faults set on a simulated host */
+        get: operations["getLabFaults"];
+        /**
+         * Break a simulated host, or mend it
+         * @description Exactly the named faults stand afterwards; an empty list lifts all. The host acts on it within a second.
+         */
+        put: operations["setLabFaults"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/skus": {
         parameters: {
             query?: never;
@@ -3828,6 +3869,18 @@ export interface components {
                 head_hash: string;
             } | null;
         };
+        /**
+         * @description Until lifted: `slow_clone` (images take 20 s), `vm_never_boots`, `wipe_fails` (data is left, so no wipe is verified),
+         *     `disk_mounted` (the disk of slot 7 is in use by the host), `gpu_lost` (slot 6), `gpu_failing` (slot 5 reports an XID),
+         *     `network_cut`, `clock_skew` and `clock_skew_back` (a day ahead, a day behind), `iommu_off`, `sriov_off`,
+         *     `reboot_required`. Once: `agent_dies` (in the middle of the next task), `host_reboot`.
+         * @enum {unknown}
+         */
+        LabFault: "slow_clone" | "vm_never_boots" | "wipe_fails" | "disk_mounted" | "gpu_lost" | "gpu_failing" | "agent_dies" | "host_reboot" | "network_cut" | "clock_skew" | "clock_skew_back" | "iommu_off" | "sriov_off" | "reboot_required";
+        LabHost: {
+            hostname: string;
+            faults: components["schemas"]["LabFault"][];
+        };
         AdminSku: {
             sku: string;
             display_name: string;
@@ -3900,6 +3953,7 @@ export interface components {
         CorrelationFilter: string;
         SinceFilter: components["schemas"]["Timestamp"];
         UntilFilter: components["schemas"]["Timestamp"];
+        LabHostname: string;
         SkuName: string;
     };
     requestBodies: never;
@@ -8646,6 +8700,89 @@ export interface operations {
                         items: components["schemas"]["AuditLog"][];
                         next_page: components["schemas"]["NextPage"];
                     };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listLabHosts: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["LabHost"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getLabFaults: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                lab_hostname: components["parameters"]["LabHostname"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What stands now. Faults that happen once are gone when they have happened. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabHost"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    setLabFaults: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                lab_hostname: components["parameters"]["LabHostname"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    faults: components["schemas"]["LabFault"][];
+                };
+            };
+        };
+        responses: {
+            /** @description What stands now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabHost"];
                 };
             };
             "4XX": components["responses"]["Problem"];

@@ -5,6 +5,7 @@ export const SIMULATED_FAULTS = [
   'slow_clone',
   'disk_mounted',
   'gpu_lost',
+  'gpu_failing',
   'agent_dies',
   'host_reboot',
   'network_cut',
@@ -22,6 +23,18 @@ export function listFaults(text: string): string[] {
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '');
+}
+
+/** The names in a file of faults: one a line, or with commas. */
+export function faultsIn(text: string): string[] {
+  return text.split(/[\s,]+/).filter((name) => name !== '');
+}
+
+/** Those that befall this host. */
+export function faultsOn(hostname: string, names: readonly string[]): SimulatedFault[] {
+  return SIMULATED_FAULTS.filter((fault) =>
+    names.some((name) => name === fault || name === `${fault}@${hostname}`),
+  );
 }
 
 /** Those of the list that nobody would act on. */

@@ -68,6 +68,7 @@ await runRole(async (onStop, stopping) => {
   const client = createGpuaasClient({ baseUrl: apiUrl, apiKey: await operatorKey(config.dataDir) });
   const fleet = await startSimulatedFleet({
     count: config.simNodes,
+    oneProcess: config.simOneProcess,
     serverUrl: `https://127.0.0.1:${config.nodePort}`,
     stateDir: join(config.dataDir, 'hosts'),
     speed: config.simSpeed,

@@ -7,12 +7,18 @@ import type { LabLog } from './lab-log.ts';
 type Node = components['schemas']['Node'];
 type Candidate = components['schemas']['CandidateSlot'];
 
+/** A large fleet must not ask for everything at once. */
+const AT_A_TIME = 16;
 const DISCOVERY_DEADLINE_MS = 60_000;
 
 /** As an operator: discovers every host that has no slots yet and approves what may be sold and records its burn-in. Safe to repeat. */
 export async function approveFleet(client: GpuaasClient, log: LabLog): Promise<void> {
   const nodes = await listNodes(client);
-  await Promise.all(nodes.filter(hasNoSlots).map((node) => approveNode(client, node, log)));
+  const waiting = nodes.filter(hasNoSlots);
+  const approveInTurn = async (): Promise<void> => {
+    for (let node = waiting.shift(); node; node = waiting.shift()) await approveNode(client, node, log);
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, approveInTurn));
 }
 
 async function approveNode(client: GpuaasClient, node: Node, log: LabLog): Promise<void> {

@@ -7,7 +7,7 @@ import { encodePage } from '@gpuaas/control-plane/platform/http/pagination';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import { x509 } from '@gpuaas/control-plane/platform/keys/x509';
 import { seedAllocation } from '../benchmarks/seed-allocation.ts';
-import type { TestApi } from '../harness/api.ts';
+import { TEST_LAB_HOST, type TestApi } from '../harness/api.ts';
 import { blockSlot } from '../harness/blocked-slot.ts';
 import { addDiscovery, addNode, approveAll, candidate } from '../harness/fleet.ts';
 import { seedTenancy } from './known-tenancy.ts';
@@ -66,6 +66,7 @@ export async function seedKnownResources(
     task_id: [await seedTask(api, nodeId, 'claimed')],
     epoch: [1],
     hostname: [HOSTNAME],
+    lab_hostname: [TEST_LAB_HOST],
     token: [await seedEnrolment(api)],
     csr_pem: [await certificateRequest()],
     sku: [SKU],

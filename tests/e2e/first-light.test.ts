@@ -75,6 +75,10 @@ describe.skipIf(!chromiumPath || !existsSync('/usr/bin/bwrap'))(
       await expectVisible(page, 'The host is as it was approved.');
       await page.getByRole('button', { name: /^Slot 0/ }).click();
       await expectVisible(page, 'The host holds no lease on it.');
+      await page.getByLabel('GPU of slot 6 is lost').click();
+      await page.getByText('Nothing new is placed on this host').waitFor();
+      await page.getByLabel('GPU of slot 6 is lost').click();
+      await page.getByText('Nothing new is placed on this host').waitFor({ state: 'detached' });
       await picture(page, 'node');
       await page.context().close();
     });

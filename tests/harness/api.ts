@@ -1,6 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openFaultFiles } from '@gpuaas/lab/fault-files';
 import nodeDocument from '@gpuaas/contracts/generated/node-openapi.json' with { type: 'json' };
 import { enrolledNode, enrollingNode } from '@gpuaas/control-plane/domains/fleet/node-caller';
 import { nodeRoutes } from '@gpuaas/control-plane/domains/fleet/node-routes';
@@ -30,6 +31,8 @@ export interface TestApi {
 
 const plenty = { burst: 1e9, perSecond: 1e9 };
 export const NO_LIMITS = { caller: plenty, anonymous: plenty, failed_authentication: plenty };
+/** A simulated host that nobody runs: its faults can be set and read. */
+export const TEST_LAB_HOST = 'sim-h200-01';
 export const TEST_PUBLIC_URL = 'http://127.0.0.1:1';
 
 /** The public API with its real handlers over a database of its own; no fleet, no worker, no port until asked. */
@@ -40,6 +43,8 @@ export async function createTestApi(options: Partial<ApiOptions> & { log?: Logge
   const { services, close } = await openServices({ databaseUrl: database.url, dataDir, log });
   const people = await services.db.transaction().execute((tx) => seedDemoPeople(tx, 'test', new Map()));
   const mismatches = new Mismatches();
+  const lab = openFaultFiles({ stateDir: join(dataDir, 'hosts'), configured: '' });
+  await mkdir(join(dataDir, 'hosts', TEST_LAB_HOST), { recursive: true });
   const api = await createApi(services, {
     publicUrl: TEST_PUBLIC_URL,
     oidc: {
@@ -56,6 +61,7 @@ export async function createTestApi(options: Partial<ApiOptions> & { log?: Logge
     readiness: new Readiness(),
     onMismatch: mismatches.onMismatch,
     rateLimits: NO_LIMITS,
+    lab,
     ...options,
   });
   return {

@@ -26,5 +26,6 @@ export const fleetKeys = {
   drift: (id: string) => ['fleet', 'drift', id] as const,
   disks: (id: string) => ['fleet', 'disks', id] as const,
   burnIns: (id: string) => ['fleet', 'burn-ins', id] as const,
+  labFaults: (hostname: string) => ['fleet', 'lab-faults', hostname] as const,
   maintenance: (id: string) => ['fleet', 'maintenance', id] as const,
 };

@@ -20,6 +20,7 @@ export type Connection = Schemas['Connection'];
 export type WipeCertificate = Schemas['WipeCertificate'];
 export type Node = Schemas['Node'];
 export type Posture = Schemas['Posture'];
+export type LabFault = Schemas['LabFault'];
 export type NodeReadiness = Schemas['NodeReadiness'];
 export type NodeDisk = Schemas['NodeDisk'];
 export type TopologyDrift = Schemas['TopologyDrift'];

@@ -11,6 +11,7 @@ import { CordonsNotice } from './cordons-notice.tsx';
 import { DiscoveryPanel } from './discovery-panel.tsx';
 import { DisksPanel } from './disks-panel.tsx';
 import { DriftPanel } from './drift-panel.tsx';
+import { LabFaultsPanel } from './lab-faults-panel.tsx';
 import { NodeFacts } from './node-facts.tsx';
 import { NodeStatesPanel } from './node-states-panel.tsx';
 import { NodeTasksPanel } from './node-tasks-panel.tsx';
@@ -53,6 +54,7 @@ function NodeDetail({ node }: { node: Node }) {
           <NodeStatesPanel node={node} />
           <ReadinessPanel node={node} />
           <UpkeepPanel nodeId={node.id} />
+          <LabFaultsPanel hostname={node.hostname} />
         </div>
       </div>
     </Page>

@@ -13,6 +13,8 @@ import { authorityRoutes } from '../domains/fleet/authority-routes.ts';
 import { identityRoutes } from '../domains/fleet/identity-routes.ts';
 import { slotRoutes } from '../domains/fleet/slot-routes.ts';
 import { nodeOperationRoutes } from '../domains/fleet/operation-routes.ts';
+import type { Lab } from '../domains/fleet/lab.ts';
+import { labRoutes } from '../domains/fleet/lab-routes.ts';
 import { fleetRoutes } from '../domains/fleet/routes.ts';
 import { incidentRoutes } from '../domains/incidents/routes.ts';
 import { identityProviderRoutes } from '../domains/sign-in/identity-provider-routes.ts';
@@ -74,6 +76,8 @@ export interface ApiOptions {
   dnsServers?: string[];
   /** Addresses or networks whose `X-Forwarded-*` headers are believed. */
   trustedProxies?: string[];
+  /** Simulated hosts that may be broken on purpose; left out, there are none. */
+  lab?: Lab | null;
 }
 
 export interface Api {
@@ -161,6 +165,7 @@ export async function createApi(
     ...slotRoutes(services),
     ...identityRoutes(services),
     ...authorityRoutes(services),
+    ...labRoutes(options.lab ?? null),
     ...cleanupRoutes(services),
     ...incidentRoutes(services),
     ...policyRoutes(services),

@@ -21,10 +21,17 @@ describe('settings', () => {
     [['--port', 'many'], /GPUAAS_PORT must be a number from 0 to 65535, not "many"/],
     [['--sim-faults', 'wipe_fails,gremlins'], /"gremlins" is not known; known are wipe_fails/],
     [['--sim-faults', 'wipe_fails2'], /"wipe_fails2" is not known/],
+    [['--sim-nodes', '65'], /more than 64 hosts need GPUAAS_SIM_PROCESSES=one/],
+    [['--sim-processes', 'two'], /GPUAAS_SIM_PROCESSES must be "each" or "one"/],
     [['--oidc-issuer', 'https://idp.example'], /GPUAAS_OIDC_CLIENT_ID must be set/],
   ])('are refused when wrong: %j', (argv, message) => {
     expect(() => readConfig(argv, {})).toThrow(ConfigError);
     expect(() => readConfig(argv, {})).toThrow(message);
+  });
+
+  it('take a large fleet in one process', () => {
+    const fleet = readConfig(['--sim-nodes', '500', '--sim-processes', 'one'], {});
+    expect(fleet).toMatchObject({ simNodes: 500, simOneProcess: true });
   });
 
   it('take known faults, also for one host', () => {

@@ -23,6 +23,8 @@ export interface Config {
   probePort: number | null;
   oidc: Omit<OidcSettings, 'redirectUri'> | null;
   simNodes: number;
+  /** All simulated hosts share one process. */
+  simOneProcess: boolean;
   simSpeed: number;
   simFaults: string;
 }
@@ -57,7 +59,7 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
     dnsServers: listed(setting('dns-servers') ?? ''),
     probePort: setting('probe-port') === undefined ? null : number('probe-port', 0, 1, 65_535),
     oidc: issuer === undefined ? null : readOidc(issuer, setting),
-    simNodes: number('sim-nodes', 2, 0, 64),
+    ...simulatedHosts(number('sim-nodes', 2, 0, 1000), setting('sim-processes') ?? 'each'),
     simSpeed: number('sim-speed', 1, 0, 10),
     simFaults: knownFaults(setting('sim-faults') ?? ''),
   };
@@ -101,6 +103,21 @@ function readFlags(argv: string[]): Partial<Record<Setting, string>> {
 
 function isSetting(name: string): name is Setting {
   return Object.hasOwn(SETTINGS, name);
+}
+
+/** What a laptop runs as processes; a larger fleet has to share one. */
+const MOST_PROCESSES = 64;
+
+function simulatedHosts(simNodes: number, processes: string): Pick<Config, 'simNodes' | 'simOneProcess'> {
+  if (processes !== 'each' && processes !== 'one') {
+    throw new ConfigError(`GPUAAS_SIM_PROCESSES must be "each" or "one", not "${processes}"`);
+  }
+  if (simNodes > MOST_PROCESSES && processes === 'each') {
+    throw new ConfigError(
+      `GPUAAS_SIM_NODES: more than ${MOST_PROCESSES} hosts need GPUAAS_SIM_PROCESSES=one, not a process each`,
+    );
+  }
+  return { simNodes, simOneProcess: processes === 'one' };
 }
 
 function knownFaults(text: string): string {

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { openFaultFiles } from '@gpuaas/lab/fault-files';
+import type { Lab } from '../domains/fleet/lab.ts';
 import { retireDemoPeople } from '../domains/tenancy/retire-demo-people.ts';
 import { seedDemoPeople, demoPeople, type SeededPerson } from '../domains/tenancy/seed-demo-people.ts';
 import {
@@ -37,6 +39,11 @@ export interface PlatformOptions extends Config {
   log: Logger;
 }
 
+/** Where simulated hosts keep their state, each in a folder of its name. */
+export function hostsFolder(dataDir: string): string {
+  return join(dataDir, 'hosts');
+}
+
 export interface Platform {
   services: Services;
   people: SeededPerson[];
@@ -69,11 +76,17 @@ export async function startPlatform(
   }
   const { oidc, devIdp } = await identityProvider(options);
   const people = devIdp ? await seedPeople(services, dataDir, devIdp.issuer) : await retirePeople(services);
-  const api = await startApi(services, { ...options, oidc, devIdp });
+  const api = await startApi(services, { ...options, oidc, devIdp, lab: labOf(options, devIdp) });
   onStop(() => api.stop());
   const nodeUrl = `https://127.0.0.1:${options.nodePort}`;
   const demoFile = await writeDemoFile(dataDir, { baseUrl: options.publicUrl, nodeUrl }, people);
   return { services, people, demoFile, nodeUrl };
+}
+
+/** A lab needs simulated hosts, and is never opened to the people of a real provider. */
+function labOf({ dataDir, simNodes, simFaults }: PlatformOptions, devIdp: DevIdp | null): Lab | null {
+  if (!devIdp || simNodes === 0) return null;
+  return openFaultFiles({ stateDir: hostsFolder(dataDir), configured: simFaults });
 }
 
 async function identityProvider(

@@ -67,7 +67,12 @@ export const SETTINGS = {
     otherwise: 'none: the command line takes API keys only',
     about: 'the public client there that `gpuaas login` uses',
   },
-  'sim-nodes': { env: 'GPUAAS_SIM_NODES', otherwise: '2', about: 'simulated hosts, 0 to 64' },
+  'sim-nodes': { env: 'GPUAAS_SIM_NODES', otherwise: '2', about: 'simulated hosts, 0 to 1000' },
+  'sim-processes': {
+    env: 'GPUAAS_SIM_PROCESSES',
+    otherwise: 'each',
+    about: '`each` host runs its agent as a process, or all share `one`; more than 64 hosts need `one`',
+  },
   'sim-speed': {
     env: 'GPUAAS_SIM_SPEED',
     otherwise: '1',

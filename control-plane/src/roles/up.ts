@@ -2,7 +2,6 @@ import { createGpuaasClient } from '@gpuaas/sdk/client';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { approveFleet } from '@gpuaas/lab/approve-fleet';
 import { startSimulatedFleet } from '@gpuaas/lab/simulated-fleet';
-import { join } from 'node:path';
 import { startEmbeddedPostgres } from '../platform/db/embedded-postgres.ts';
 import { Readiness } from '../platform/http/readiness.ts';
 import { createLogger } from '../platform/telemetry/logger.ts';
@@ -10,7 +9,7 @@ import { buildConsole } from './build-console.ts';
 import { readConfig, type Config } from './config.ts';
 import { runRole, type OnStop } from './entry-point.ts';
 import { requireFreePort } from './free-port.ts';
-import { startPlatform } from './platform.ts';
+import { hostsFolder, startPlatform } from './platform.ts';
 
 const DEMO_REGION = 'uae-north-1';
 
@@ -49,8 +48,9 @@ await runRole(async (onStop, stopping) => {
     });
     const fleet = await startSimulatedFleet({
       count: config.simNodes,
+      oneProcess: config.simOneProcess,
       serverUrl: platform.nodeUrl,
-      stateDir: join(config.dataDir, 'hosts'),
+      stateDir: hostsFolder(config.dataDir),
       speed: config.simSpeed,
       faults: config.simFaults,
       client,

@@ -1,6 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SIMULATED_FAULTS, unknownFaults, type SimulatedFault } from '@gpuaas/contracts/simulated-faults';
+import {
+  faultsIn,
+  faultsOn,
+  SIMULATED_FAULTS,
+  unknownFaults,
+  type SimulatedFault,
+} from '@gpuaas/contracts/simulated-faults';
 
 export type HasFault = (fault: SimulatedFault) => boolean;
 
@@ -15,15 +21,20 @@ export function openFaults(dir: string, hostname: string, configured: readonly s
   for (const name of configured) checkName(name);
   const file = join(dir, 'faults');
   const current = (): readonly string[] => readOverride(file) ?? configured;
-  const means = (name: string, fault: SimulatedFault): boolean =>
-    name === fault || name === `${fault}@${hostname}`;
   return {
-    has: (fault) => current().some((name) => means(name, fault)),
+    has: (fault) => faultsOn(hostname, current()).includes(fault),
     consume(fault) {
-      const left = current().filter((name) => !means(name, fault));
+      const left = faultsOn(hostname, current()).filter((standing) => standing !== fault);
       writeFileSync(file, `${left.join('\n')}\n`, { mode: 0o600 });
     },
   };
+}
+
+/** The GPU that reports an XID under the fault `gpu_failing`. */
+const FAILING_SLOT = 5;
+
+export function isFailing(slot: { slot_index: number }, hasFault: HasFault): boolean {
+  return slot.slot_index === FAILING_SLOT && hasFault('gpu_failing');
 }
 
 /** The GPU that falls off the bus under the fault `gpu_lost`. */
@@ -35,9 +46,7 @@ export function isLost(slot: { slot_index: number }, hasFault: HasFault): boolea
 
 function readOverride(file: string): string[] | null {
   try {
-    return readFileSync(file, 'utf8')
-      .split(/[\s,]+/)
-      .filter((name) => name !== '');
+    return faultsIn(readFileSync(file, 'utf8'));
   } catch {
     return null;
   }

@@ -1,15 +1,19 @@
 import type { ObservedDevices } from '../host.ts';
-import { isLost, type HasFault } from './faults.ts';
+import { isFailing, isLost, type HasFault } from './faults.ts';
 import type { SimulatedHardware } from './hardware.ts';
 import { mountsOf } from './survey-topology.ts';
 
 export function observeSimulatedDevices(hardware: SimulatedHardware, hasFault: HasFault): ObservedDevices {
   return {
-    gpus: hardware.slots.map((slot) =>
-      isLost(slot, hasFault)
-        ? { pci_address: slot.gpu_pci_address, state: 'lost', detail: 'XID 79: GPU has fallen off the bus' }
-        : { pci_address: slot.gpu_pci_address, state: 'ok' },
-    ),
+    gpus: hardware.slots.map((slot) => {
+      const { gpu_pci_address: pci_address } = slot;
+      if (isLost(slot, hasFault)) {
+        return { pci_address, state: 'lost', detail: 'XID 79: GPU has fallen off the bus' };
+      }
+      return isFailing(slot, hasFault)
+        ? { pci_address, state: 'failing', detail: 'XID 48: double-bit ECC error' }
+        : { pci_address, state: 'ok' };
+    }),
     disks: hardware.slots.map((slot) => ({
       serial: slot.nvme_serial,
       pci_address: null,

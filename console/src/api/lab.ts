@@ -1,0 +1,31 @@
+import { queryOptions } from '@tanstack/react-query';
+import { ProblemError, unwrap } from '@gpuaas/sdk/problem';
+import { client } from './client.ts';
+import { fleetKeys } from './query-keys.ts';
+import type { LabFault } from './types.ts';
+
+const path = '/api/v1/admin/lab/hosts/{lab_hostname}/faults';
+
+/** Faults that happen once end by themselves, and no event tells of it. */
+const LOOK_AGAIN_MS = 5_000;
+
+/** The faults of a simulated host; null where there is no lab, or the host is real. */
+export const labFaultsQuery = (hostname: string) =>
+  queryOptions({
+    queryKey: fleetKeys.labFaults(hostname),
+    queryFn: async ({ signal }): Promise<LabFault[] | null> => {
+      try {
+        const params = { path: { lab_hostname: hostname } };
+        return (await unwrap(client.GET(path, { params, signal }))).faults;
+      } catch (error) {
+        if (error instanceof ProblemError && error.problem.status === 404) return null;
+        throw error;
+      }
+    },
+    refetchInterval: ({ state }) => (state.data ? LOOK_AGAIN_MS : false),
+  });
+
+export function setLabFaults({ hostname, faults }: { hostname: string; faults: LabFault[] }) {
+  const params = { path: { lab_hostname: hostname } };
+  return unwrap(client.PUT(path, { params, body: { faults } }));
+}
