@@ -3,6 +3,20 @@
 
 -- Functions
 
+CREATE OR REPLACE FUNCTION public.add_to_balances()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  -- In one order for everybody, so that two postings wait for each other and never deadlock.
+  insert into balance_snapshots as b (organization_id, currency, micros)
+    select organization_id, currency, sum(amount_micros) from posted where account = 'tenant_balance'
+    group by 1, 2 order by 1, 2
+  on conflict (organization_id, currency) do update set micros = b.micros + excluded.micros;
+  return null;
+end $function$;
 CREATE OR REPLACE FUNCTION public.audit_horizon()
  RETURNS bigint
  LANGUAGE sql
@@ -398,6 +412,34 @@ create table allocation_access_keys (
   sealed_private_key bytea not null,
   created_at timestamp with time zone default now() not null
 );
+create table allocation_meters (
+  allocation_id uuid not null,
+  organization_id uuid not null,
+  project_id uuid not null,
+  sku text not null,
+  region text not null,
+  gpu_count smallint not null,
+  currency text not null,
+  per_hour_micros bigint not null,
+  started_at timestamp with time zone not null,
+  metered_seconds bigint default 0 not null,
+  billed_seconds bigint default 0 not null,
+  billed_micros bigint default 0 not null,
+  records bigint default 0 not null,
+  seen_revision bigint default 0 not null,
+  ended_at timestamp with time zone,
+  unproven_after timestamp with time zone
+);
+create table allocation_outages (
+  id uuid not null,
+  allocation_id uuid not null,
+  cause text not null,
+  served boolean not null,
+  began_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  evidence jsonb default '{}'::jsonb not null,
+  revision bigint generated always as identity
+);
 create table allocation_overviews (
   allocation_id uuid not null,
   organization_id uuid not null,
@@ -519,6 +561,11 @@ create table audit_segments (
   sealed_at timestamp with time zone not null,
   key_id text not null,
   signature text not null
+);
+create table balance_snapshots (
+  organization_id uuid not null,
+  currency text not null,
+  micros bigint not null
 );
 create table certificate_keys (
   id uuid not null,
@@ -1030,6 +1077,31 @@ create table tick_runs (
   finished_at timestamp with time zone,
   error text
 );
+create table usage_records (
+  id uuid not null,
+  allocation_id uuid not null,
+  sequence bigint not null,
+  organization_id uuid not null,
+  project_id uuid not null,
+  user_id uuid,
+  sku text not null,
+  region text not null,
+  gpu_count smallint not null,
+  currency text not null,
+  per_hour_micros bigint not null,
+  from_second bigint,
+  to_second bigint,
+  window_from timestamp with time zone not null,
+  window_to timestamp with time zone not null,
+  billed_seconds bigint not null,
+  billed_before bigint not null,
+  amount_micros bigint not null,
+  corrects_usage_id uuid,
+  reason text not null,
+  ledger_transaction_id uuid,
+  recorded_at timestamp with time zone not null,
+  continues_at bigint generated always as (NULLIF(from_second, 0)) stored
+);
 create table users (
   id uuid not null,
   issuer text not null,
@@ -1163,6 +1235,8 @@ create view quota_standing as
 -- Constraints
 
 alter table allocation_access_keys add constraint allocation_access_keys_pkey PRIMARY KEY (allocation_id);
+alter table allocation_meters add constraint allocation_meters_pkey PRIMARY KEY (allocation_id);
+alter table allocation_outages add constraint allocation_outages_pkey PRIMARY KEY (id);
 alter table allocation_overviews add constraint allocation_overviews_pkey PRIMARY KEY (allocation_id);
 alter table allocation_resource_claims add constraint allocation_resource_claims_pkey PRIMARY KEY (id);
 alter table allocations add constraint allocations_pkey PRIMARY KEY (id);
@@ -1172,6 +1246,7 @@ alter table audit_exports add constraint audit_exports_pkey PRIMARY KEY (month);
 alter table audit_logs add constraint audit_logs_pkey PRIMARY KEY (id, occurred_at);
 alter table audit_retirements add constraint audit_retirements_pkey PRIMARY KEY (month);
 alter table audit_segments add constraint audit_segments_pkey PRIMARY KEY (segment);
+alter table balance_snapshots add constraint balance_snapshots_pkey PRIMARY KEY (organization_id, currency);
 alter table certificate_keys add constraint certificate_keys_pkey PRIMARY KEY (id);
 alter table claim_cells add constraint claim_cells_pkey PRIMARY KEY (node_id, cell);
 alter table event_consumers add constraint event_consumers_pkey PRIMARY KEY (name);
@@ -1222,6 +1297,7 @@ alter table team_members add constraint team_members_pkey PRIMARY KEY (team_id, 
 alter table teams add constraint teams_pkey PRIMARY KEY (id);
 alter table terminal_tokens add constraint terminal_tokens_pkey PRIMARY KEY (token_hash);
 alter table tick_runs add constraint tick_runs_pkey PRIMARY KEY (tick, period_start);
+alter table usage_records add constraint usage_records_pkey PRIMARY KEY (id);
 alter table users add constraint users_pkey PRIMARY KEY (id);
 alter table webhook_attempts add constraint webhook_attempts_pkey PRIMARY KEY (delivery_id, attempt);
 alter table webhook_deliveries add constraint webhook_deliveries_pkey PRIMARY KEY (id);
@@ -1265,8 +1341,20 @@ alter table ssh_keys add constraint ssh_keys_project_id_fingerprint_key UNIQUE (
 alter table ssh_keys add constraint ssh_keys_user_id_fingerprint_key UNIQUE (user_id, fingerprint);
 alter table teams add constraint teams_organization_id_id_key UNIQUE (organization_id, id);
 alter table teams add constraint teams_organization_id_name_key UNIQUE (organization_id, name);
+alter table usage_records add constraint usage_records_allocation_id_from_second_key UNIQUE (allocation_id, from_second);
+alter table usage_records add constraint usage_records_allocation_id_sequence_key UNIQUE (allocation_id, sequence);
+alter table usage_records add constraint usage_records_allocation_id_to_second_key UNIQUE (allocation_id, to_second);
+alter table usage_records add constraint usage_records_ledger_transaction_id_key UNIQUE (ledger_transaction_id);
 alter table users add constraint users_issuer_subject_key UNIQUE (issuer, subject);
 alter table wipe_certificates add constraint wipe_certificates_node_task_id_slot_id_key UNIQUE (node_task_id, slot_id);
+alter table allocation_meters add constraint allocation_meters_billed_micros_check CHECK ((billed_micros >= 0));
+alter table allocation_meters add constraint allocation_meters_check CHECK (((billed_seconds >= 0) AND (billed_seconds <= metered_seconds)));
+alter table allocation_meters add constraint allocation_meters_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
+alter table allocation_meters add constraint allocation_meters_metered_seconds_check CHECK ((metered_seconds >= 0));
+alter table allocation_meters add constraint allocation_meters_per_hour_micros_check CHECK ((per_hour_micros >= 0));
+alter table allocation_outages add constraint allocation_outages_cause_check CHECK ((cause = ANY (ARRAY['host_silent'::text, 'machine_absent'::text])));
+alter table allocation_outages add constraint allocation_outages_check CHECK ((ended_at >= began_at));
+alter table allocation_outages add constraint allocation_outages_check1 CHECK (((ended_at IS NOT NULL) OR (NOT served)));
 alter table allocation_resource_claims add constraint allocation_resource_claims_check CHECK (((claim_kind = 'slot'::text) = (slot_id IS NOT NULL)));
 alter table allocation_resource_claims add constraint allocation_resource_claims_claim_kind_check CHECK ((claim_kind = ANY (ARRAY['node_exclusive'::text, 'slot'::text])));
 alter table allocations add constraint allocations_capacity_shape_check CHECK ((capacity_shape = ANY (ARRAY['baremetal'::text, 'gpu_slice'::text])));
@@ -1306,7 +1394,7 @@ alter table issued_certificates add constraint issued_certificates_sequence_chec
 alter table ledger_entries add constraint ledger_entries_account_check CHECK ((account = ANY (ARRAY['tenant_balance'::text, 'revenue'::text, 'credits'::text, 'payments'::text, 'adjustments'::text, 'tax'::text])));
 alter table ledger_entries add constraint ledger_entries_amount_micros_check CHECK ((amount_micros <> 0));
 alter table ledger_transactions add constraint ledger_transactions_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
-alter table ledger_transactions add constraint ledger_transactions_kind_check CHECK ((kind = ANY (ARRAY['credit'::text, 'adjustment'::text])));
+alter table ledger_transactions add constraint ledger_transactions_kind_check CHECK ((kind = ANY (ARRAY['credit'::text, 'adjustment'::text, 'usage'::text, 'usage_correction'::text, 'payment'::text, 'refund'::text, 'dispute'::text])));
 alter table ledger_transactions add constraint ledger_transactions_posting_key_check CHECK (((length(posting_key) >= 1) AND (length(posting_key) <= 200)));
 alter table ledger_transactions add constraint ledger_transactions_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 500)));
 alter table maintenance_windows add constraint maintenance_windows_check CHECK ((ends_at > starts_at));
@@ -1372,6 +1460,16 @@ alter table ssh_keys add constraint ssh_keys_name_check CHECK (((length(name) >=
 alter table teams add constraint teams_description_check CHECK ((length(description) <= 500));
 alter table teams add constraint teams_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
 alter table tick_runs add constraint tick_runs_check CHECK ((period_end > period_start));
+alter table usage_records add constraint usage_bills_no_more_than_its_window CHECK (((from_second IS NULL) OR ((billed_seconds >= 0) AND (billed_seconds <= (to_second - from_second)))));
+alter table usage_records add constraint usage_costs_seconds_times_quote CHECK (((amount_micros)::numeric = (div(((per_hour_micros)::numeric * ((billed_before + billed_seconds))::numeric), (3600)::numeric) - div(((per_hour_micros)::numeric * (billed_before)::numeric), (3600)::numeric))));
+alter table usage_records add constraint usage_is_debited CHECK (((amount_micros <> 0) = (ledger_transaction_id IS NOT NULL)));
+alter table usage_records add constraint usage_is_window_or_correction CHECK ((((from_second IS NULL) = (to_second IS NULL)) AND ((from_second IS NULL) = (corrects_usage_id IS NOT NULL))));
+alter table usage_records add constraint usage_records_billed_before_check CHECK ((billed_before >= 0));
+alter table usage_records add constraint usage_records_check CHECK ((to_second > from_second));
+alter table usage_records add constraint usage_records_check1 CHECK ((window_to >= window_from));
+alter table usage_records add constraint usage_records_from_second_check CHECK ((from_second >= 0));
+alter table usage_records add constraint usage_records_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 200)));
+alter table usage_records add constraint usage_records_sequence_check CHECK ((sequence > 0));
 alter table webhook_deliveries add constraint webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])));
 alter table webhooks add constraint webhooks_check CHECK (((sealed_previous_secret IS NULL) = (previous_secret_expires_at IS NULL)));
 alter table webhooks add constraint webhooks_check1 CHECK (((state = 'disabled'::text) = (disabled_reason IS NOT NULL)));
@@ -1382,6 +1480,9 @@ alter table wipe_certificates add constraint wipe_has_one_source CHECK (((node_t
 alter table workflow_starts add constraint workflow_starts_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
 alter table workflow_starts add constraint workflow_starts_workflow_id_check CHECK (((length(workflow_id) >= 1) AND (length(workflow_id) <= 200)));
 alter table allocation_access_keys add constraint allocation_access_keys_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
+alter table allocation_meters add constraint allocation_meters_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
+alter table allocation_meters add constraint allocation_meters_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table allocation_outages add constraint allocation_outages_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table allocation_resource_claims add constraint allocation_resource_claims_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table allocation_resource_claims add constraint allocation_resource_claims_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table allocation_resource_claims add constraint allocation_resource_claims_slot_id_fkey FOREIGN KEY (slot_id) REFERENCES node_resource_slots(id);
@@ -1395,6 +1496,7 @@ alter table allocations add constraint allocations_region_fkey FOREIGN KEY (regi
 alter table allocations add constraint allocations_sku_fkey FOREIGN KEY (sku) REFERENCES sku_catalog(sku);
 alter table api_keys add constraint api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table balance_snapshots add constraint balance_snapshots_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table claim_cells add constraint claim_cells_claim_id_fkey FOREIGN KEY (claim_id) REFERENCES allocation_resource_claims(id);
 alter table claim_cells add constraint claim_cells_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table handed_over_resources add constraint handed_over_resources_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
@@ -1459,6 +1561,10 @@ alter table team_members add constraint team_members_organization_id_team_id_fke
 alter table team_members add constraint team_members_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_members(organization_id, user_id) ON DELETE CASCADE;
 alter table teams add constraint teams_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table terminal_tokens add constraint terminal_tokens_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
+alter table usage_records add constraint usage_records_allocation_id_continues_at_fkey FOREIGN KEY (allocation_id, continues_at) REFERENCES usage_records(allocation_id, to_second);
+alter table usage_records add constraint usage_records_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocation_meters(allocation_id);
+alter table usage_records add constraint usage_records_corrects_usage_id_fkey FOREIGN KEY (corrects_usage_id) REFERENCES usage_records(id);
+alter table usage_records add constraint usage_records_ledger_transaction_id_organization_id_curren_fkey FOREIGN KEY (ledger_transaction_id, organization_id, currency) REFERENCES ledger_transactions(id, organization_id, currency);
 alter table users add constraint users_home_organization_id_fkey FOREIGN KEY (home_organization_id) REFERENCES organizations(id);
 alter table webhook_attempts add constraint webhook_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES webhook_deliveries(id) ON DELETE CASCADE;
 alter table webhook_deliveries add constraint webhook_deliveries_replay_of_fkey FOREIGN KEY (replay_of) REFERENCES webhook_deliveries(id) ON DELETE CASCADE;
@@ -1472,6 +1578,10 @@ alter table wipe_certificates add constraint wipe_certificates_slot_id_fkey FORE
 
 -- Indexes
 
+CREATE INDEX allocation_meters_live ON public.allocation_meters USING btree (organization_id, project_id) WHERE (ended_at IS NULL);
+CREATE INDEX allocation_meters_open ON public.allocation_meters USING btree (allocation_id) WHERE ((ended_at IS NULL) OR (unproven_after IS NOT NULL));
+CREATE INDEX allocation_outages_allocation ON public.allocation_outages USING btree (allocation_id);
+CREATE UNIQUE INDEX allocation_outages_open ON public.allocation_outages USING btree (allocation_id) WHERE (ended_at IS NULL);
 CREATE INDEX allocation_overviews_project ON public.allocation_overviews USING btree (project_id);
 CREATE INDEX allocation_resource_claims_allocation ON public.allocation_resource_claims USING btree (allocation_id);
 CREATE INDEX allocation_resource_claims_live ON public.allocation_resource_claims USING btree (node_id) WHERE (released_at IS NULL);
@@ -1523,6 +1633,8 @@ CREATE INDEX service_accounts_owner ON public.service_accounts USING btree (owne
 CREATE INDEX sessions_user ON public.sessions USING btree (user_id, id DESC);
 CREATE INDEX slot_overviews_node ON public.slot_overviews USING btree (node_id);
 CREATE INDEX team_members_user ON public.team_members USING btree (user_id);
+CREATE INDEX usage_records_of_project ON public.usage_records USING btree (project_id, window_from);
+CREATE INDEX usage_records_of_tenant ON public.usage_records USING btree (organization_id, id);
 CREATE INDEX webhook_deliveries_age ON public.webhook_deliveries USING btree (created_at);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook_id, next_attempt_at) WHERE (state = 'pending'::text);
 CREATE INDEX webhook_deliveries_leased ON public.webhook_deliveries USING btree (webhook_id, leased_until) WHERE ((state = 'pending'::text) AND (leased_until > '-infinity'::timestamp with time zone));
@@ -1548,6 +1660,7 @@ CREATE TRIGGER audit_logs_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON pub
 CREATE TRIGGER audit_retirements_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_retirements FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_segments_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_segments FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER issued_certificates_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.issued_certificates FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER ledger_entries_add_up AFTER INSERT ON public.ledger_entries REFERENCING NEW TABLE AS posted FOR EACH STATEMENT EXECUTE FUNCTION add_to_balances();
 CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE CONSTRAINT TRIGGER ledger_entries_balanced AFTER INSERT ON public.ledger_entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION require_balanced_transaction();
 CREATE TRIGGER ledger_entries_not_late BEFORE INSERT ON public.ledger_entries FOR EACH ROW EXECUTE FUNCTION refuse_late_entry();
@@ -1566,17 +1679,21 @@ CREATE TRIGGER outbox_events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON 
 CREATE TRIGGER policy_changes_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.policy_changes FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER policy_values_changed AFTER INSERT OR DELETE OR UPDATE ON public.policy_values FOR EACH STATEMENT EXECUTE FUNCTION tell_policies_changed();
 CREATE TRIGGER service_accounts_need_live_project BEFORE INSERT ON public.service_accounts FOR EACH ROW EXECUTE FUNCTION require_live_project();
+CREATE TRIGGER usage_records_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.usage_records FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER webhooks_need_live_project BEFORE INSERT ON public.webhooks FOR EACH ROW EXECUTE FUNCTION require_live_project();
 CREATE TRIGGER wipe_certificates_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.wipe_certificates FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 
 -- Row-level security
 
 alter table allocation_access_keys enable row level security;
+alter table allocation_meters enable row level security;
+alter table allocation_outages enable row level security;
 alter table allocation_overviews enable row level security;
 alter table allocation_resource_claims enable row level security;
 alter table allocations enable row level security;
 alter table api_keys enable row level security;
 alter table audit_logs enable row level security;
+alter table balance_snapshots enable row level security;
 alter table claim_cells enable row level security;
 alter table handed_over_resources enable row level security;
 alter table idempotency_keys enable row level security;
@@ -1605,17 +1722,21 @@ alter table ssh_keys enable row level security;
 alter table team_members enable row level security;
 alter table teams enable row level security;
 alter table terminal_tokens enable row level security;
+alter table usage_records enable row level security;
 alter table users enable row level security;
 alter table webhook_attempts enable row level security;
 alter table webhook_deliveries enable row level security;
 alter table webhooks enable row level security;
 alter table wipe_certificates enable row level security;
 create policy every on allocation_access_keys as permissive for all to gpuaas_gateway, gpuaas_worker using (true);
+create policy every on allocation_meters as permissive for all to gpuaas_operator, gpuaas_worker using (true);
+create policy every on allocation_outages as permissive for select to gpuaas_operator, gpuaas_worker using (true);
 create policy every on allocation_overviews as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on allocation_resource_claims as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on allocations as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
 create policy every on api_keys as permissive for all to gpuaas_auth using (true);
 create policy every on audit_logs as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
+create policy every on balance_snapshots as permissive for select to gpuaas_operator, gpuaas_worker using (true);
 create policy every on identity_provider_domains as permissive for select to gpuaas_auth using (true);
 create policy every on identity_providers as permissive for select to gpuaas_auth using (true);
 create policy every on invitations as permissive for all to gpuaas_auth using (true);
@@ -1639,6 +1760,7 @@ create policy every on service_accounts as permissive for select to gpuaas_auth 
 create policy every on sessions as permissive for all to gpuaas_auth using (true);
 create policy every on team_members as permissive for select to gpuaas_auth using (true);
 create policy every on terminal_tokens as permissive for all to gpuaas_gateway using (true);
+create policy every on usage_records as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on users as permissive for all to gpuaas_auth using (true);
 create policy every on webhook_attempts as permissive for all to gpuaas_worker using (true);
 create policy every on webhook_deliveries as permissive for all to gpuaas_worker using (true);
@@ -1660,9 +1782,16 @@ create policy of_own_tenants on users as permissive for select to gpuaas_tenant 
    FROM organization_members m
   WHERE (m.user_id = users.id)))));
 create policy old on idempotency_keys as permissive for all to gpuaas_worker using ((created_at < (now() - '24:00:00'::interval)));
+create policy on_it on allocation_outages as permissive for all to gpuaas_node using ((EXISTS ( SELECT
+   FROM allocations a
+  WHERE (a.id = allocation_outages.allocation_id))));
 create policy on_it on allocations as permissive for select to gpuaas_node using ((node_id = ( SELECT scope_node() AS scope_node)));
 create policy opening on organizations as permissive for all to gpuaas_auth using (true);
 create policy opening on projects as permissive for all to gpuaas_auth using (true);
+create policy own on allocation_meters as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on allocation_outages as permissive for select to gpuaas_tenant using ((EXISTS ( SELECT
+   FROM allocations a
+  WHERE (a.id = allocation_outages.allocation_id))));
 create policy own on allocation_overviews as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on allocation_resource_claims as permissive for insert to gpuaas_placement with check ((EXISTS ( SELECT
    FROM allocations a
@@ -1670,6 +1799,7 @@ create policy own on allocation_resource_claims as permissive for insert to gpua
 create policy own on allocations as permissive for all to gpuaas_placement, gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on api_keys as permissive for all to gpuaas_tenant using (((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])) OR ((organization_id IS NULL) AND (user_id = ( SELECT scope_caller() AS scope_caller)))));
 create policy own on audit_logs as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on balance_snapshots as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on handed_over_resources as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on idempotency_keys as permissive for all to gpuaas_operator, gpuaas_tenant using ((caller_id = ( SELECT scope_caller() AS scope_caller)));
 create policy own on identity_provider_domains as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
@@ -1699,6 +1829,7 @@ create policy own on teams as permissive for all to gpuaas_tenant using ((organi
 create policy own on terminal_tokens as permissive for all to gpuaas_tenant using ((EXISTS ( SELECT
    FROM allocations a
   WHERE (a.id = terminal_tokens.allocation_id))));
+create policy own on usage_records as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on webhook_attempts as permissive for select to gpuaas_tenant using ((EXISTS ( SELECT
    FROM webhook_deliveries d
   WHERE (d.id = webhook_attempts.delivery_id))));
@@ -1712,6 +1843,8 @@ create policy own on wipe_certificates as permissive for select to gpuaas_tenant
 create policy own_events on outbox_events as permissive for insert to gpuaas_placement with check ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own_or_nobodys on audit_logs as permissive for insert to gpuaas_tenant with check (((organization_id IS NULL) OR (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
 create policy own_side on quota_limits as permissive for all to gpuaas_tenant using (((set_by = 'tenant'::text) AND (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
+create policy posts on ledger_entries as permissive for all to gpuaas_worker using (true);
+create policy posts on ledger_transactions as permissive for all to gpuaas_worker using (true);
 create policy sign_in on audit_logs as permissive for insert to gpuaas_auth with check (true);
 
 -- Roles and grants
@@ -1782,6 +1915,8 @@ grant insert on projects to gpuaas_auth;
 grant insert on service_account_tokens to gpuaas_tenant;
 grant insert on workflow_starts to gpuaas_placement;
 grant insert on workflow_starts to gpuaas_tenant;
+grant insert, select on allocation_meters to gpuaas_worker;
+grant insert, select on allocation_outages to gpuaas_node;
 grant insert, select on allocations to gpuaas_placement;
 grant insert, select on allocations to gpuaas_tenant;
 grant insert, select on audit_exports to gpuaas_operator;
@@ -1795,7 +1930,9 @@ grant insert, select on idempotency_keys to gpuaas_operator;
 grant insert, select on idempotency_keys to gpuaas_tenant;
 grant insert, select on issued_certificates to gpuaas_worker;
 grant insert, select on ledger_entries to gpuaas_operator;
+grant insert, select on ledger_entries to gpuaas_worker;
 grant insert, select on ledger_transactions to gpuaas_operator;
+grant insert, select on ledger_transactions to gpuaas_worker;
 grant insert, select on maintenance_windows to gpuaas_operator;
 grant insert, select on node_burn_ins to gpuaas_operator;
 grant insert, select on node_certificates to gpuaas_node;
@@ -1811,6 +1948,7 @@ grant insert, select on permission_bindings to gpuaas_auth;
 grant insert, select on policy_changes to gpuaas_operator;
 grant insert, select on policy_changes to gpuaas_tenant;
 grant insert, select on projects to gpuaas_tenant;
+grant insert, select on usage_records to gpuaas_worker;
 grant insert, select on users to gpuaas_auth;
 grant insert, select on webhook_deliveries to gpuaas_tenant;
 grant insert, select on wipe_certificates to gpuaas_worker;
@@ -1836,8 +1974,8 @@ grant select (id, key_id, public_pem, created_at, retired_at) on certificate_key
 grant select (id, organization_id) on allocations to gpuaas_placement;
 grant select (id, organization_id, email, permission_group, permission_group_id, project_id, invited_by, created_at, expires_at, accepted_at, accepted_by, revoked_at) on invitations to gpuaas_tenant;
 grant select (id, organization_id, name, issuer, client_id, cli_client_id, newcomers_project_id, enabled, created_by, created_at) on identity_providers to gpuaas_tenant;
+grant select (id, organization_id, project_id, capacity_shape, state, desired_state, observed_state, node_id, active_at, release_requested_at) on allocations to gpuaas_node;
 grant select (id, organization_id, project_id, state, desired_state, node_id, connection) on allocations to gpuaas_gateway;
-grant select (id, organization_id, project_id, state, observed_state, node_id, active_at) on allocations to gpuaas_node;
 grant select (id, organization_id, service_account_id, prefix, created_at, expires_at, revoked_at, last_used_at) on service_account_tokens to gpuaas_tenant;
 grant select (id, user_id, name, prefix, created_at, expires_at, revoked_at, organization_id, scopes, last_used_at) on api_keys to gpuaas_tenant;
 grant select (node_id, expires_at, revoked_at, authority_id) on node_certificates to gpuaas_worker;
@@ -1846,6 +1984,11 @@ grant select (workflow_id) on workflow_starts to gpuaas_tenant;
 grant select (xid, subject_id) on outbox_events to gpuaas_node;
 grant select (xid, subject_id) on outbox_events to gpuaas_placement;
 grant select on allocation_access_keys to gpuaas_gateway;
+grant select on allocation_meters to gpuaas_operator;
+grant select on allocation_meters to gpuaas_tenant;
+grant select on allocation_outages to gpuaas_operator;
+grant select on allocation_outages to gpuaas_tenant;
+grant select on allocation_outages to gpuaas_worker;
 grant select on allocation_overviews to gpuaas_operator;
 grant select on allocation_overviews to gpuaas_tenant;
 grant select on allocation_resource_claims to gpuaas_operator;
@@ -1855,6 +1998,9 @@ grant select on api_keys to gpuaas_auth;
 grant select on audit_exports to gpuaas_worker;
 grant select on audit_retirements to gpuaas_operator;
 grant select on audit_segments to gpuaas_operator;
+grant select on balance_snapshots to gpuaas_operator;
+grant select on balance_snapshots to gpuaas_tenant;
+grant select on balance_snapshots to gpuaas_worker;
 grant select on certificate_keys to gpuaas_worker;
 grant select on claimed_quota to gpuaas_worker;
 grant select on event_consumers to gpuaas_operator;
@@ -1906,6 +2052,8 @@ grant select on sku_prices to gpuaas_tenant;
 grant select on sku_prices to gpuaas_worker;
 grant select on slot_overviews to gpuaas_operator;
 grant select on team_members to gpuaas_auth;
+grant select on usage_records to gpuaas_operator;
+grant select on usage_records to gpuaas_tenant;
 grant select on webhook_attempts to gpuaas_tenant;
 grant select on wipe_certificates to gpuaas_operator;
 grant select on wipe_certificates to gpuaas_tenant;
@@ -1925,10 +2073,12 @@ grant update (desired_state, release_requested_at, release_attempts, owner_user_
 grant update (detail) on node_cordons to gpuaas_worker;
 grant update (email, name) on users to gpuaas_auth;
 grant update (enabled) on sku_catalog to gpuaas_operator;
+grant update (ended_at, revision) on allocation_outages to gpuaas_node;
 grant update (enrolled_at) on nodes to gpuaas_placement;
 grant update (expires_at, revoked_at) on service_account_tokens to gpuaas_tenant;
 grant update (last_used_at) on service_account_tokens to gpuaas_auth;
 grant update (last_used_at, user_agent, ip) on sessions to gpuaas_auth;
+grant update (metered_seconds, billed_seconds, billed_micros, records, seen_revision, ended_at, unproven_after) on allocation_meters to gpuaas_worker;
 grant update (name) on organizations to gpuaas_tenant;
 grant update (name) on projects to gpuaas_tenant;
 grant update (name, client_id, sealed_client_secret, cli_client_id, newcomers_project_id, enabled) on identity_providers to gpuaas_tenant;
@@ -1956,6 +2106,7 @@ grant update (used_at) on node_enrolments to gpuaas_node;
 grant update (value, changed_at) on policy_values to gpuaas_operator;
 grant update (value, changed_at) on policy_values to gpuaas_tenant;
 grant update (verified_at) on identity_provider_domains to gpuaas_tenant;
+revoke execute on function add_to_balances() from public;
 revoke execute on function create_month_partitions(timestamp with time zone,integer) from public;
 revoke execute on function drop_month_partitions(text,timestamp with time zone) from public;
 revoke execute on function grant_workflow_engine() from public;

@@ -3215,7 +3215,7 @@ export interface components {
             /** Format: uuid */
             organization_id: string;
             /** @enum {string} */
-            kind: "credit" | "adjustment";
+            kind: "credit" | "adjustment" | "usage" | "usage_correction" | "payment" | "refund" | "dispute";
             /** @description What it did to the tenant's balance. */
             amount: components["schemas"]["Money"];
             reason: string;

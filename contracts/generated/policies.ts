@@ -547,6 +547,17 @@ export const policies = {
     "set_by": {
       "global": "policy.manage"
     }
+  },
+  "billing.usage_window_seconds": {
+    "type": "duration",
+    "default": 3600,
+    "minimum": 10,
+    "maximum": 86400,
+    "unit": "s",
+    "doc": "How many seconds of a lease a usage record covers at most, and so how often a running lease is debited.",
+    "set_by": {
+      "global": "policy.manage"
+    }
   }
 } as const;
 
@@ -601,4 +612,5 @@ export interface PolicyValues {
   'events.retention_days': number;
   'audit.retention_months': number;
   'audit.seal_deadline_seconds': number;
+  'billing.usage_window_seconds': number;
 }

@@ -1,15 +1,22 @@
-/** `npm run ledger:verify`: proves the ledger, or names each transaction that does not hold. */
+/** `npm run ledger:verify`: proves ledger, balances and usage, or names what does not hold. */
 import { verifyLedger } from '../src/domains/billing/verify-ledger.ts';
+import { verifySnapshots, verifyUsage } from '../src/domains/billing/verify-usage.ts';
 import { openDatabase } from '../src/platform/db/database.ts';
 import { withPlatformDatabase } from './platform-database.ts';
 
 await withPlatformDatabase(async (url) => {
   const database = openDatabase(url);
   try {
-    const { transactions, entries, faults } = await verifyLedger(database.db);
-    for (const { transactionId, what } of faults) console.error(`${transactionId}: ${what}`);
+    const ledger = await verifyLedger(database.db);
+    const usage = await verifyUsage(database.db);
+    const faults = [
+      ...ledger.faults.map(({ transactionId, what }) => ({ about: transactionId, what })),
+      ...(await verifySnapshots(database.db)),
+      ...usage.faults,
+    ];
+    for (const { about, what } of faults) console.error(`${about}: ${what}`);
     console.log(
-      `${transactions} transactions, ${entries} entries: ${faults.length === 0 ? 'all hold' : `${faults.length} faults`}`,
+      `${ledger.transactions} transactions, ${ledger.entries} entries, ${usage.records} usage records: ${faults.length === 0 ? 'all hold' : `${faults.length} faults`}`,
     );
     if (faults.length > 0) process.exitCode = 1;
   } finally {

@@ -63,6 +63,11 @@ export const tableOwners: Record<string, string> = {
   issued_certificates: 'domains/allocations',
   allocation_access_keys: 'domains/allocations',
   terminal_tokens: 'domains/terminal',
+  allocation_outages: 'domains/allocations',
+  allocation_meters: 'domains/billing',
+  usage_records: 'domains/billing',
+  // Written by the trigger on entries alone.
+  balance_snapshots: 'the database',
   ledger_transactions: 'domains/billing',
   ledger_entries: 'domains/billing',
   webhooks: 'domains/webhooks',

@@ -4,6 +4,7 @@ import { startSealer } from '../platform/audit/run-sealer.ts';
 import { overdueAllocations } from '../domains/allocations/state-deadlines.ts';
 import { signRemaining } from '../domains/allocations/certificates/sign-remaining.ts';
 import { endLeases } from '../domains/allocations/end-leases.ts';
+import { meterLeases } from '../domains/billing/meter-leases.ts';
 import { cleanupWorkflow } from '../domains/allocations/cleanup.workflow.ts';
 import { provisionWorkflow } from '../domains/allocations/provision.workflow.ts';
 import { releaseWorkflow } from '../domains/allocations/release.workflow.ts';
@@ -91,6 +92,7 @@ export async function startWorker(base: Services): Promise<WorkflowEngine> {
       watchMaintenance,
       endLeases,
       signRemaining,
+      meterLeases,
       reconcileNodes(),
       retireUnusedAuthorities,
       pruneRuns,

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/database.ts';
 
 /** A heartbeat may have been written down before the machine it does not name came up. */
-const SETTLED_AFTER = '10 seconds';
+export const SETTLED_AFTER = '10 seconds';
 
 /** An active allocation whose machine the host does not run is seen as absent, whatever we wish. */
 export async function observeMachines(tx: Tx, nodeId: string, running: string[]): Promise<void> {

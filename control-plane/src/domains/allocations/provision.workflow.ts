@@ -4,6 +4,7 @@ import type { Services } from '../../platform/services.ts';
 import { step, type WorkflowDefinition } from '../../platform/workflows/definition.ts';
 import type { TaskFailure } from '../fleet/complete-task.ts';
 import { runTask } from '../fleet/run-task.ts';
+import { startMeter } from '../billing/start-meter.ts';
 import { emitSlotsChanged, moveSlots } from '../fleet/slot-states.ts';
 import { accessPublicKey, createAccessKey, destroyAccessKey } from './access-key.ts';
 import { emitAllocation } from './allocation-events.ts';
@@ -112,6 +113,7 @@ async function activate(
       }),
     });
     if (!moved) return;
+    await startMeter(tx, moved);
     const slots = await claimedSlots(tx, allocationId);
     await moveSlots(
       tx,

@@ -2,6 +2,7 @@ import type { components } from '@gpuaas/contracts/generated/node-openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import type { Services } from '../../platform/services.ts';
 import { observeMachines } from '../allocations/observe-machines.ts';
+import { recordOutages } from '../allocations/record-outages.ts';
 
 export interface Heartbeat {
   boot_id: string;
@@ -24,7 +25,7 @@ export type Observed = Partial<
 
 /** Keeps what the host says of itself: the observed state, never mixed with what we want. */
 export async function recordHeartbeat(
-  { clock }: Services,
+  { clock, policies }: Services,
   tx: Tx,
   nodeId: string,
   heartbeat: Heartbeat,
@@ -39,6 +40,12 @@ export async function recordHeartbeat(
     ...(disks ? { disks } : {}),
     ...(clock_offset_ms === undefined ? {} : { clock_offset_ms }),
   };
+  const before = await tx
+    .selectFrom('nodes')
+    .select(['boot_id', 'last_heartbeat_at', 'observed'])
+    .where('id', '=', nodeId)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
   await tx
     .updateTable('nodes')
     .set({
@@ -54,5 +61,18 @@ export async function recordHeartbeat(
     nodeId,
     vms.filter((vm) => vm.state === 'running').map((vm) => vm.allocation_id),
   );
+  if (before.last_heartbeat_at) {
+    await recordOutages(
+      tx,
+      nodeId,
+      {
+        at: before.last_heartbeat_at,
+        bootId: before.boot_id,
+        machines: (before.observed as Observed).vms ?? [],
+      },
+      { at: now, bootId: boot_id, machines: vms },
+      policies.get('fleet.unreachable_after_seconds'),
+    );
+  }
   return now;
 }

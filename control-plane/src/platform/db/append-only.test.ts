@@ -45,6 +45,7 @@ describe('history', () => {
       'node_burn_ins',
       'outbox_events',
       'policy_changes',
+      'usage_records',
       'wipe_certificates',
     ]);
   });

@@ -30,6 +30,36 @@ export interface AllocationAccessKeys {
   sealed_private_key: Buffer;
 }
 
+export interface AllocationMeters {
+  allocation_id: string;
+  billed_micros: Generated<bigint>;
+  billed_seconds: Generated<bigint>;
+  currency: string;
+  ended_at: Timestamp | null;
+  gpu_count: number;
+  metered_seconds: Generated<bigint>;
+  organization_id: string;
+  per_hour_micros: bigint;
+  project_id: string;
+  records: Generated<bigint>;
+  region: string;
+  seen_revision: Generated<bigint>;
+  sku: string;
+  started_at: Timestamp;
+  unproven_after: Timestamp | null;
+}
+
+export interface AllocationOutages {
+  allocation_id: string;
+  began_at: Timestamp;
+  cause: string;
+  ended_at: Timestamp | null;
+  evidence: Generated<Json>;
+  id: string;
+  revision: Generated<bigint>;
+  served: boolean;
+}
+
 export interface AllocationOverviews {
   allocation_id: string;
   event_position: bigint;
@@ -159,6 +189,12 @@ export interface AuditSegments {
   signature: string;
   upto_id: string;
   upto_xid: bigint;
+}
+
+export interface BalanceSnapshots {
+  currency: string;
+  micros: bigint;
+  organization_id: string;
 }
 
 export interface CertificateKeys {
@@ -736,6 +772,32 @@ export interface TickRuns {
   tick: string;
 }
 
+export interface UsageRecords {
+  allocation_id: string;
+  amount_micros: bigint;
+  billed_before: bigint;
+  billed_seconds: bigint;
+  continues_at: Generated<bigint | null>;
+  corrects_usage_id: string | null;
+  currency: string;
+  from_second: bigint | null;
+  gpu_count: number;
+  id: string;
+  ledger_transaction_id: string | null;
+  organization_id: string;
+  per_hour_micros: bigint;
+  project_id: string;
+  reason: string;
+  recorded_at: Timestamp;
+  region: string;
+  sequence: bigint;
+  sku: string;
+  to_second: bigint | null;
+  user_id: string | null;
+  window_from: Timestamp;
+  window_to: Timestamp;
+}
+
 export interface Users {
   created_at: Generated<Timestamp>;
   email: string;
@@ -832,6 +894,8 @@ export interface WorkflowStarts {
 
 export interface DB {
   allocation_access_keys: AllocationAccessKeys;
+  allocation_meters: AllocationMeters;
+  allocation_outages: AllocationOutages;
   allocation_overviews: AllocationOverviews;
   allocation_resource_claims: AllocationResourceClaims;
   allocations: Allocations;
@@ -841,6 +905,7 @@ export interface DB {
   audit_logs: AuditLogs;
   audit_retirements: AuditRetirements;
   audit_segments: AuditSegments;
+  balance_snapshots: BalanceSnapshots;
   certificate_keys: CertificateKeys;
   claim_cells: ClaimCells;
   claimed_quota: ClaimedQuota;
@@ -893,6 +958,7 @@ export interface DB {
   teams: Teams;
   terminal_tokens: TerminalTokens;
   tick_runs: TickRuns;
+  usage_records: UsageRecords;
   users: Users;
   webhook_attempts: WebhookAttempts;
   webhook_deliveries: WebhookDeliveries;

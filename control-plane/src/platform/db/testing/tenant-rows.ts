@@ -102,6 +102,19 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
     insert into ledger_entries (id, transaction_id, organization_id, currency, account, amount_micros)
     select gen_random_uuid(), id, ${organization}::uuid, 'USD', account, amount
     from posted, (values ('tenant_balance', 1), ('credits', -1)) as e (account, amount)`.execute(db);
+  await sql`insert into allocation_outages (id, allocation_id, cause, served, began_at, ended_at)
+    values (${newId()}, ${allocation}, 'host_silent', true, now(), now())`.execute(db);
+  await sql`insert into allocation_meters (allocation_id, organization_id, project_id, sku, region, gpu_count, currency,
+      per_hour_micros, started_at)
+    select id, organization_id, project_id, sku, region, gpu_count, currency, 1, now() from allocations
+    where id = ${allocation}`.execute(db);
+  await sql`insert into usage_records (id, allocation_id, sequence, organization_id, project_id, sku, region, gpu_count,
+      currency, per_hour_micros, from_second, to_second, window_from, window_to, billed_seconds, billed_before,
+      amount_micros, reason, recorded_at)
+    select ${newId()}, allocation_id, 1, organization_id, project_id, sku, region, gpu_count, currency, 1, 0, 10, now(),
+      now(), 0, 0, 0, 'not served', now() from allocation_meters where allocation_id = ${allocation}`.execute(
+    db,
+  );
   const identityProvider = newId();
   await sql`insert into identity_providers (id, organization_id, name, issuer, client_id, sealed_client_secret, created_by)
     values (${identityProvider}, ${organization}, 'n', ${`https://${name}.test`}, 'c', ${secret}, ${user})`.execute(
