@@ -1,4 +1,6 @@
 import { Command } from 'commander';
+import { addContractCommands, describeGroups } from './contract-commands/add-contract-commands.ts';
+import { addApi } from './commands/api.ts';
 import { addApiKeys } from './commands/api-keys.ts';
 import { addCertificates } from './commands/certificates.ts';
 import { addInvitations } from './commands/invitations.ts';
@@ -39,8 +41,19 @@ export function createProgram(): Command {
     addApiKeys,
     addSshKeys,
     addCertificates,
+    addApi,
   ])
     add(program);
-  for (const command of program.commands) command.exitOverride();
+  program.command('admin').description('for operators of the platform');
+  addContractCommands(program);
+  describeGroups(program);
+  for (const command of everyCommand(program)) command.exitOverride();
   return program;
+}
+
+function* everyCommand(command: Command): Generator<Command> {
+  for (const child of command.commands) {
+    yield child;
+    yield* everyCommand(child);
+  }
 }

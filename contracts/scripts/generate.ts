@@ -7,6 +7,7 @@ import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { parse as parseYaml } from 'yaml';
 import { eventTypes } from './event-types.ts';
+import { operationData } from './operation-data.ts';
 import { policyTypes } from './policy-types.ts';
 
 const root = new URL('..', import.meta.url).pathname.replaceAll('%20', ' ');
@@ -25,6 +26,7 @@ try {
     const stem = name === 'openapi' ? 'openapi' : 'node-openapi';
     files.set(`${stem}.json`, `${JSON.stringify(JSON.parse(text), null, 2)}\n`);
     files.set(`${stem}.ts`, header + astToString(await openapiTS(text)));
+    if (name === 'openapi') files.set('operations.ts', operationData(text, header));
   }
 } finally {
   rmSync(work, { recursive: true, force: true });

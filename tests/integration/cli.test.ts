@@ -80,6 +80,32 @@ describe('gpuaas', () => {
     expect((await admin('invitations', 'create', email)).code).toBe(2);
   });
 
+  it('has a command for every operation of the contract', async () => {
+    const admin = (...args: string[]) => gpuaas(args, platform.keys.admin);
+    const made = await admin('teams', 'create', '--name', 'research', '--json');
+    const { id } = JSON.parse(made.stdout) as components['schemas']['Team'];
+    expect((await admin('teams', 'update', id, '--name', 'science')).stdout).toMatch(/name\s+science/);
+    expect((await admin('teams', 'list', '--fields', 'name', '--all')).stdout).toBe('NAME\nscience\n');
+    expect((await admin('teams', 'delete', id)).stdout).toBe('Done.\n');
+    const operator = platform.keys.operator;
+    const nodes = await gpuaas(['admin', 'nodes', 'list', '--fields', 'hostname', '--json'], operator);
+    expect(JSON.parse(nodes.stdout)).toMatchObject({ items: [{ hostname: 'sim-h200-01' }] });
+    expect((await gpuaas(['admin', 'nodes', 'list'])).code).toBe(1);
+    expect((await admin('system', 'readiness')).stdout).toMatch(/ready\s+yes/);
+    expect((await admin('projects', 'list', '--limit', 'many')).code).toBe(2);
+    expect((await admin('projects', 'create', '--body', '{')).code).toBe(2);
+    expect((await admin('projects', 'create', '--body', '@/no/such/file')).code).toBe(1);
+  });
+
+  it('sends what is asked as it is asked', async () => {
+    const me = await gpuaas(['api', 'get', '/api/v1/me']);
+    expect(JSON.parse(me.stdout)).toMatchObject({ user: { email: 'member@acme.test' } });
+    expect((await gpuaas(['api', 'get', '//elsewhere.test/'])).code).toBe(2);
+    expect((await gpuaas(['api', 'post', '/api/v1/allocations', '--body', '{}'])).stderr).toContain(
+      '/sku: is required',
+    );
+  });
+
   it('ends with 1 for a refusal, 2 for wrong usage and 4 without a key', async () => {
     const refused = await gpuaas(['show', crypto.randomUUID()]);
     expect(refused).toMatchObject({ code: 1, stdout: '' });

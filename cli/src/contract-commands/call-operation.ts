@@ -1,0 +1,95 @@
+import type { GpuaasClient } from '@gpuaas/sdk/client';
+import type { Operation } from '@gpuaas/sdk/operations';
+import { unwrap } from '@gpuaas/sdk/problem';
+import { chooseOrganization, chooseProject } from '../session.ts';
+
+export interface Given {
+  path: Record<string, unknown>;
+  query: Record<string, unknown>;
+  body: Record<string, unknown>;
+  ifMatch?: string;
+  everyPage: boolean;
+}
+
+interface Init {
+  params: { path: Record<string, unknown>; query: Record<string, unknown>; header?: Record<string, string> };
+  body?: unknown;
+  parseAs?: 'text' | 'stream';
+}
+
+/** The typed client knows each path; here the contract's data says which one it is. */
+type AnyRequest = (
+  method: string,
+  path: string,
+  init: Init,
+) => Promise<{ data?: unknown; error?: unknown; response: Response }>;
+
+export function anyRequest(client: GpuaasClient): AnyRequest {
+  return client.request as unknown as AnyRequest;
+}
+
+/** Sends an operation; what the caller need not say is found out: the only project, the current entity tag. */
+export async function callOperation(
+  client: GpuaasClient,
+  operation: Operation,
+  given: Given,
+): Promise<unknown> {
+  const request = anyRequest(client);
+  const { path, method } = operation;
+  const [query, body] = await Promise.all([
+    complete(client, operation, 'query', given.query),
+    complete(client, operation, 'body', given.body),
+  ]);
+  const takesBody = operation.fields.some((field) => field.in === 'body');
+  const ifMatch = operation.ifMatch ? (given.ifMatch ?? (await currentTag(request, path, given.path))) : null;
+  const send = async (cursor: object): Promise<unknown> =>
+    await unwrap(
+      request(method, path, {
+        params: {
+          path: given.path,
+          query: { ...query, ...cursor },
+          ...(ifMatch !== null && { header: { 'If-Match': ifMatch } }),
+        },
+        ...(takesBody && { body }),
+        ...(operation.answer && operation.answer !== 'json' && { parseAs: operation.answer }),
+      }),
+    );
+  return given.everyPage ? await everyPage(send) : await send({});
+}
+
+async function everyPage(send: (cursor: object) => Promise<unknown>): Promise<unknown> {
+  const items: unknown[] = [];
+  let cursor: object = { limit: 200 };
+  for (;;) {
+    const page = (await send(cursor)) as { items: unknown[]; next_page: string | null };
+    items.push(...page.items);
+    if (page.next_page === null) return { items, next_page: null };
+    cursor = { limit: 200, page: page.next_page };
+  }
+}
+
+/** Whoever has one project or one organization need not name it where it is required. */
+async function complete(
+  client: GpuaasClient,
+  operation: Operation,
+  place: 'query' | 'body',
+  given: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const lacks = (name: string): boolean =>
+    operation.fields.some((field) => field.in === place && field.name === name && field.required) &&
+    given[name] === undefined;
+  return {
+    ...given,
+    ...(lacks('organization_id') && { organization_id: await chooseOrganization(client, undefined) }),
+    ...(lacks('project_id') && { project_id: await chooseProject(client, undefined) }),
+  };
+}
+
+async function currentTag(
+  request: AnyRequest,
+  path: string,
+  inPath: Record<string, unknown>,
+): Promise<string> {
+  const { response } = await request('get', path, { params: { path: inPath, query: {} } });
+  return response.headers.get('etag') ?? '*';
+}

@@ -1,0 +1,189 @@
+import type { Operation, OperationField } from '../src/operations.ts';
+
+interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  enum?: unknown[];
+  const?: unknown;
+  description?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  allOf?: Schema[];
+  oneOf?: Schema[];
+  anyOf?: Schema[];
+}
+
+interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+  description?: string;
+  schema: Schema;
+}
+
+interface Reference {
+  $ref: string;
+}
+
+interface Content {
+  content?: Record<string, { schema: Schema }>;
+}
+
+interface Described {
+  operationId: string;
+  summary: string;
+  parameters?: (Parameter | Reference)[];
+  requestBody?: Content | Reference;
+  responses: Record<string, Content | Reference>;
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+const IF_MATCH = 'if-match';
+
+/** The operations of a bundled contract as `Operation`s: what a program needs to offer every one of them. */
+export function operationData(bundle: string, header: string): string {
+  const document = JSON.parse(bundle) as { paths: Record<string, Record<string, Described>> };
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    METHODS.filter((method) => method in methods).map((method) =>
+      describe(document, method, path, methods[method]!),
+    ),
+  );
+  return [
+    header,
+    "import type { Operation } from '../src/operations.ts';\n\n",
+    `export const operations: readonly Operation[] = ${JSON.stringify(operations, null, 2)};\n`,
+  ].join('');
+}
+
+function describe(document: object, method: Operation['method'], path: string, source: Described): Operation {
+  const parameters = (source.parameters ?? []).map((one) => resolve(document, one));
+  const answer = answerOf(document, source.responses);
+  const item = answer.page && plain(document, answer.page);
+  return {
+    id: source.operationId,
+    method,
+    path,
+    summary: source.summary,
+    fields: [
+      ...parameters
+        .filter((one) => one.in === 'path' || one.in === 'query')
+        .map((one) => field(document, one.in as 'path' | 'query', one.name, one.schema, one)),
+      ...bodyFields(document, source.requestBody),
+    ],
+    ...(parameters.some((one) => one.name.toLowerCase() === IF_MATCH) && { ifMatch: true as const }),
+    ...(parameters.some((one) => one.name === 'page') && { paged: true as const }),
+    ...(answer.kind && { answer: answer.kind }),
+    ...(item && {
+      columns: Object.entries(item.properties)
+        .filter(([, schema]) => isPlain(plain(document, schema).type))
+        .map(([name]) => name),
+    }),
+  };
+}
+
+function bodyFields(document: object, body: Content | Reference | undefined): OperationField[] {
+  if (!body) return [];
+  const schema = resolve(document, body).content?.['application/json']?.schema;
+  if (!schema) return [];
+  const { properties, required } = plain(document, schema);
+  return Object.entries(properties).map(([name, property]) =>
+    field(document, 'body', name, property, { required: required.has(name) }),
+  );
+}
+
+function field(
+  document: object,
+  place: OperationField['in'],
+  name: string,
+  schema: Schema,
+  { required, description }: { required?: boolean; description?: string },
+): OperationField {
+  const { type, choices, description: told } = plain(document, schema);
+  const words = description ?? told;
+  return {
+    name,
+    in: place,
+    type,
+    ...(required && { required: true as const }),
+    ...(choices.length > 0 && { choices }),
+    ...(words && { description: firstSentence(words) }),
+  };
+}
+
+interface Plain {
+  type: OperationField['type'];
+  choices: string[];
+  description: string | undefined;
+  properties: Record<string, Schema>;
+  required: Set<string>;
+}
+
+/** A schema without its indirections; of alternatives, every property that one of them has. */
+function plain(document: object, source: Schema): Plain {
+  const schema = resolve(document, source);
+  const alternatives = [...(schema.oneOf ?? []), ...(schema.anyOf ?? [])]
+    .map((one) => plain(document, one))
+    .filter((one) => one.type !== 'json' || Object.keys(one.properties).length > 0);
+  const parts = (schema.allOf ?? []).map((one) => plain(document, one));
+  const own = schema.type === undefined ? undefined : typeOf(document, schema);
+  const types = new Set([...alternatives, ...parts].map((one) => one.type));
+  return {
+    type: own ?? (types.size === 1 ? [...types][0]! : schema.enum || schema.const ? 'string' : 'json'),
+    choices: [
+      ...(schema.enum ?? []).filter((one) => typeof one === 'string'),
+      ...[...alternatives, ...parts].flatMap((one) => one.choices),
+    ],
+    description: source.description ?? schema.description ?? parts[0]?.description,
+    properties: Object.assign(
+      {},
+      ...[...alternatives, ...parts].map((one) => one.properties),
+      schema.properties,
+    ) as Record<string, Schema>,
+    required: new Set([...(schema.required ?? []), ...parts.flatMap((one) => [...one.required])]),
+  };
+}
+
+function typeOf(document: object, schema: Schema): OperationField['type'] {
+  const types = [schema.type!].flat().filter((one) => one !== 'null');
+  if (types.length !== 1) return 'json';
+  const [type] = types as [string];
+  if (type === 'array')
+    return schema.items && plain(document, schema.items).type === 'string' ? 'strings' : 'json';
+  return isPlain(type) ? type : 'json';
+}
+
+function isPlain(type: string): type is 'string' | 'integer' | 'number' | 'boolean' {
+  return ['string', 'integer', 'number', 'boolean'].includes(type);
+}
+
+function answerOf(
+  document: object,
+  responses: Described['responses'],
+): { kind?: Operation['answer']; page?: Schema } {
+  const code = Object.keys(responses).find((one) => one.startsWith('2'));
+  if (code === undefined) return {};
+  const { content = {} } = resolve(document, responses[code]!);
+  const [media] = Object.keys(content);
+  if (media === undefined) return {};
+  if (media === 'text/event-stream') return { kind: 'stream' };
+  if (media !== 'application/json') return { kind: 'text' };
+  const { items } = plain(document, content[media]!.schema).properties;
+  const item = items && resolve(document, items).items;
+  return { kind: 'json', ...(item && { page: item }) };
+}
+
+/** What a reference stands for; anything else stands for itself. */
+function resolve<T extends object>(document: object, value: T | Reference): T {
+  if (!('$ref' in value) || value.$ref === undefined) return value as T;
+  const found = value.$ref
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((node, part) => (node as Record<string, unknown>)[part], document);
+  return resolve(document, found as T);
+}
+
+function firstSentence(text: string): string {
+  const flat = text.replaceAll(/\s+/g, ' ').trim();
+  return /^.*?[.;](?= |$)/.exec(flat)?.[0].slice(0, -1) ?? flat;
+}
