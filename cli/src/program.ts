@@ -3,6 +3,7 @@ import { addContractCommands, describeGroups } from './contract-commands/add-con
 import { addApi } from './commands/api.ts';
 import { addApiKeys } from './commands/api-keys.ts';
 import { addCertificates } from './commands/certificates.ts';
+import { addCompletion } from './commands/completion.ts';
 import { addInvitations } from './commands/invitations.ts';
 import { addLaunch } from './commands/launch.ts';
 import { addList } from './commands/list.ts';
@@ -42,6 +43,7 @@ export function createProgram(): Command {
     addSshKeys,
     addCertificates,
     addApi,
+    addCompletion,
   ])
     add(program);
   program.command('admin').description('for operators of the platform');
