@@ -26,6 +26,7 @@ export async function recordSales(
   tx: Tx,
   sales: readonly Sale[],
 ): Promise<AllocationRow[]> {
+  if (sales.length === 0) return [];
   await takeSlots(
     tx,
     sales.flatMap(({ slots }) => slots.map(({ slot_id }) => slot_id)),
@@ -77,17 +78,14 @@ async function insertAllocations(tx: Tx, sales: readonly Sale[]): Promise<Alloca
 }
 
 async function insertClaims(tx: Tx, sales: readonly Sale[]): Promise<void> {
-  const rows = sales.flatMap(({ allocation, slots }) =>
-    slots.map((bundle) => ({
-      id: newId(),
-      allocation_id: allocation.id,
-      node_id: allocation.node_id,
-      claim_kind: 'slot',
-      slot_id: bundle.slot_id,
-      ends_at: allocation.ends_at,
-      snapshot: bundle,
-    })),
-  );
+  const rows = sales.flatMap(({ allocation, slots }) => {
+    const { id: allocation_id, node_id, ends_at } = allocation;
+    const claims =
+      allocation.capacity_shape === 'baremetal'
+        ? [{ claim_kind: 'node_exclusive', slot_id: null, snapshot: { slots } }]
+        : slots.map((slot) => ({ claim_kind: 'slot', slot_id: slot.slot_id, snapshot: slot }));
+    return claims.map((claim) => ({ id: newId(), allocation_id, node_id, ends_at, ...claim }));
+  });
   await sql`
     insert into allocation_resource_claims (id, allocation_id, node_id, claim_kind, slot_id, ends_at, snapshot)
     select id, allocation_id, node_id, claim_kind, slot_id, ends_at, snapshot

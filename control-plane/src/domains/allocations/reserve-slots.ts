@@ -25,45 +25,62 @@ const QUICK_TRIES = 4;
 const PATIENT_TRIES = 64;
 const PATIENT_LOCK = 4_872_010;
 
-/**
- * Ranks in memory, then locks and checks again in the database. A rival that holds the locks is stepped around first;
- * before refusing we wait for it, since it may roll back.
- */
+/** One request: quickly if it can be, else patiently. */
 export async function reserveSlots(
   services: Scheduler,
   tx: Tx,
   request: PlacementRequest,
   offer: Offer,
 ): Promise<Reservation> {
-  const fleet = fleetIndexOf(services);
-  await fleet.catchUp(tx);
-  const quick = await tryQuickly(services, fleet, tx, request, offer);
-  if (quick.won) return quick.won;
+  const { won, rivals } = await reserveTogether(services, tx, [{ request, offer }]);
+  if (won[0]) return won[0];
   // The patient wait in one line instead of all at once for the same slots.
-  if (quick.rivals) await sql`select pg_advisory_xact_lock(${PATIENT_LOCK})`.execute(tx);
-  return await tryPatiently(services, fleet, tx, request, offer);
+  if (rivals) await sql`select pg_advisory_xact_lock(${PATIENT_LOCK})`.execute(tx);
+  return await tryPatiently(services, fleetIndexOf(services), tx, request, offer);
 }
 
-async function tryQuickly(
-  services: Scheduler,
-  fleet: FleetIndex,
+/**
+ * Ranks in memory, then locks and checks again in the database, with one statement for all. A rival that holds the
+ * locks is stepped around; whoever loses is ranked again without touching those who won. Null for whoever found
+ * nothing: that is no refusal yet, because rivals may roll back.
+ */
+export async function reserveTogether(
+  { policies }: Scheduler,
   tx: Tx,
-  request: PlacementRequest,
-  offer: Offer,
-): Promise<{ won: Reservation | null; rivals: boolean }> {
-  // What is lost stays held, so that the next try ranks the others.
+  asked: readonly { request: PlacementRequest; offer: Offer }[],
+): Promise<{ won: (Reservation | null)[]; rivals: boolean }> {
+  const fleet = fleetIndexOf({ policies });
+  const won = asked.map((): Reservation | null => null);
+  // What is lost stays held, so that the next try ranks others.
   const lost: Hold[] = [];
+  await fleet.catchUp(tx);
+  let rivals = fleet.holdsAny;
   try {
-    while (lost.length < QUICK_TRIES) {
-      const rivals = fleet.holdsAny;
-      const { hold } = fleet.place(request, offer.allowedGpuCounts);
-      if (!hold) return { won: null, rivals };
-      const slots = await lockHeld(services, tx, hold, request, 'step aside');
-      if (slots) return { won: { nodeId: hold.nodeId, slots }, rivals };
-      lost.push(hold);
-      await fleet.catchUp(tx, [hold.nodeId]);
+    let open = asked.map((_, order) => order);
+    for (let attempt = 0; attempt < QUICK_TRIES && open.length > 0; attempt += 1) {
+      const tries = open.flatMap((order) => {
+        const { request, offer } = asked[order]!;
+        const { hold } = fleet.place(request, offer.allowedGpuCounts);
+        return hold ? [{ order, hold, request, slotIds: hold.slotIds }] : [];
+      });
+      if (tries.length === 0) break;
+      const locked = await lockFreeSlots(policies, tx, tries, false);
+      const losers = tries.filter((_, index) => locked[index] === null);
+      tries.forEach(({ order, hold }, index) => {
+        const slots = locked[index];
+        if (slots) won[order] = { nodeId: hold.nodeId, slots };
+      });
+      if (losers.length > 0) {
+        rivals = true;
+        lost.push(...losers.map(({ hold }) => hold));
+        await fleet.catchUp(
+          tx,
+          losers.map(({ hold }) => hold.nodeId),
+        );
+      }
+      open = losers.map(({ order }) => order);
     }
-    return { won: null, rivals: true };
+    return { won, rivals };
   } finally {
     for (const hold of lost) fleet.giveBack(hold);
   }

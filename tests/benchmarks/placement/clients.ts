@@ -1,0 +1,47 @@
+import type { Order, Outcome } from '@gpuaas/control-plane/domains/allocations/sell-together';
+import { randomOrder, seededRandom } from './fleet.ts';
+
+export interface Rate {
+  perSecond: number;
+  p50: number;
+  p99: number;
+  /** Requests that found no room or lost to others. */
+  unserved: number;
+}
+
+interface Variant {
+  sell(order: Order): Promise<Outcome>;
+  release(allocationId: string): Promise<void>;
+}
+
+/** Clients that each sell, hold a few, and release one of those for each they get, so that the fleet stays as full. */
+export async function runClients(
+  clients: number,
+  seconds: number,
+  held: string[],
+  variant: Variant,
+): Promise<Rate> {
+  const took: number[] = [];
+  let unserved = 0;
+  const began = performance.now();
+  const client = async (seed: number): Promise<void> => {
+    const random = seededRandom(seed);
+    while (performance.now() - began < seconds * 1000) {
+      const start = performance.now();
+      const outcome = await variant.sell(randomOrder(random));
+      if (outcome === 'contested' || 'refused' in outcome) {
+        unserved += 1;
+      } else {
+        took.push(performance.now() - start);
+        held.push(outcome.sold.id);
+      }
+      const [victim] = held.splice(Math.floor(random() * held.length), 1);
+      if (victim !== undefined) await variant.release(victim);
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, (_, index) => client(index + 1)));
+  const elapsed = (performance.now() - began) / 1000;
+  took.sort((a, b) => a - b);
+  const at = (part: number): number => took[Math.min(took.length - 1, Math.floor(took.length * part))] ?? NaN;
+  return { perSecond: took.length / elapsed, p50: at(0.5), p99: at(0.99), unserved };
+}
