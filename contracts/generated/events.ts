@@ -23,9 +23,13 @@ export interface AllocationMoved {
     | "vm"
     | "network"
     | "readiness"
+    | "user"
     | "active"
+    | "host"
     | "release"
+    | "detach"
     | "stop"
+    | "network_cleanup"
     | "wipe"
     | "verify"
     | "released"
@@ -126,6 +130,14 @@ export const eventTypes = {
     "summary": "Cleanup retries are exhausted.",
     "audience": "tenant"
   },
+  "allocation.host_silent": {
+    "summary": "The host of a running machine does not answer.",
+    "audience": "tenant"
+  },
+  "allocation.host_returned": {
+    "summary": "The host answers again; the message says what became of the machine.",
+    "audience": "tenant"
+  },
   "maintenance.scheduled": {
     "summary": "The host of the allocation will be maintained.",
     "audience": "tenant"
@@ -176,6 +188,8 @@ export interface EventPayloads {
   'allocation.released': AllocationMoved;
   'allocation.failed': AllocationMoved;
   'allocation.release_failed': AllocationMoved;
+  'allocation.host_silent': AllocationMoved;
+  'allocation.host_returned': AllocationMoved;
   'maintenance.scheduled': MaintenanceNotice;
   'maintenance.cancelled': MaintenanceNotice;
   'node.changed': NodeChanged;
@@ -236,9 +250,13 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
+          "user",
           "active",
+          "host",
           "release",
+          "detach",
           "stop",
+          "network_cleanup",
           "wipe",
           "verify",
           "released",
@@ -314,9 +332,13 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
+          "user",
           "active",
+          "host",
           "release",
+          "detach",
           "stop",
+          "network_cleanup",
           "wipe",
           "verify",
           "released",
@@ -392,9 +414,13 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
+          "user",
           "active",
+          "host",
           "release",
+          "detach",
           "stop",
+          "network_cleanup",
           "wipe",
           "verify",
           "released",
@@ -470,9 +496,13 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
+          "user",
           "active",
+          "host",
           "release",
+          "detach",
           "stop",
+          "network_cleanup",
           "wipe",
           "verify",
           "released",
@@ -548,9 +578,13 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
+          "user",
           "active",
+          "host",
           "release",
+          "detach",
           "stop",
+          "network_cleanup",
           "wipe",
           "verify",
           "released",
@@ -626,9 +660,13 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
+          "user",
           "active",
+          "host",
           "release",
+          "detach",
           "stop",
+          "network_cleanup",
           "wipe",
           "verify",
           "released",
@@ -704,9 +742,13 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
+          "user",
           "active",
+          "host",
           "release",
+          "detach",
           "stop",
+          "network_cleanup",
           "wipe",
           "verify",
           "released",
@@ -782,9 +824,13 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
+          "user",
           "active",
+          "host",
           "release",
+          "detach",
           "stop",
+          "network_cleanup",
           "wipe",
           "verify",
           "released",
@@ -860,9 +906,177 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
+          "user",
           "active",
+          "host",
           "release",
+          "detach",
           "stop",
+          "network_cleanup",
+          "wipe",
+          "verify",
+          "released",
+          "failed"
+        ]
+      },
+      "status": {
+        "enum": [
+          "running",
+          "done",
+          "failed"
+        ]
+      },
+      "message": {
+        "type": "string",
+        "maxLength": 500
+      },
+      "percent": {
+        "type": [
+          "integer",
+          "null"
+        ],
+        "minimum": 0,
+        "maximum": 100
+      }
+    }
+  },
+  "allocation.host_silent": {
+    "title": "AllocationMoved",
+    "type": "object",
+    "required": [
+      "allocation_id",
+      "organization_id",
+      "project_id",
+      "state",
+      "stage",
+      "status",
+      "message",
+      "percent"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "allocation_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "project_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "state": {
+        "enum": [
+          "queued",
+          "reserved",
+          "provisioning",
+          "active",
+          "releasing",
+          "released",
+          "failed",
+          "release_failed"
+        ]
+      },
+      "stage": {
+        "enum": [
+          "placement",
+          "plan",
+          "image",
+          "seed",
+          "vm",
+          "network",
+          "readiness",
+          "user",
+          "active",
+          "host",
+          "release",
+          "detach",
+          "stop",
+          "network_cleanup",
+          "wipe",
+          "verify",
+          "released",
+          "failed"
+        ]
+      },
+      "status": {
+        "enum": [
+          "running",
+          "done",
+          "failed"
+        ]
+      },
+      "message": {
+        "type": "string",
+        "maxLength": 500
+      },
+      "percent": {
+        "type": [
+          "integer",
+          "null"
+        ],
+        "minimum": 0,
+        "maximum": 100
+      }
+    }
+  },
+  "allocation.host_returned": {
+    "title": "AllocationMoved",
+    "type": "object",
+    "required": [
+      "allocation_id",
+      "organization_id",
+      "project_id",
+      "state",
+      "stage",
+      "status",
+      "message",
+      "percent"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "allocation_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "project_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "state": {
+        "enum": [
+          "queued",
+          "reserved",
+          "provisioning",
+          "active",
+          "releasing",
+          "released",
+          "failed",
+          "release_failed"
+        ]
+      },
+      "stage": {
+        "enum": [
+          "placement",
+          "plan",
+          "image",
+          "seed",
+          "vm",
+          "network",
+          "readiness",
+          "user",
+          "active",
+          "host",
+          "release",
+          "detach",
+          "stop",
+          "network_cleanup",
           "wipe",
           "verify",
           "released",

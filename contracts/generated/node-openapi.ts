@@ -317,6 +317,11 @@ export interface operations {
                         /** Format: uuid */
                         allocation_id: string;
                     }[];
+                    /**
+                     * Format: uuid
+                     * @description The allocation that has the host as a whole.
+                     */
+                    host_lease?: string | null;
                     vms: {
                         /** Format: uuid */
                         allocation_id: string;
@@ -423,7 +428,7 @@ export interface operations {
                 "application/json": {
                     epoch: number;
                     /** @enum {unknown} */
-                    stage: "plan" | "image" | "seed" | "vm" | "network" | "readiness" | "stop" | "wipe" | "verify" | "discover" | "check";
+                    stage: "plan" | "image" | "seed" | "vm" | "network" | "readiness" | "user" | "stop" | "network_cleanup" | "wipe" | "verify" | "discover" | "check" | "mode";
                     percent: number;
                     message: string;
                 };

@@ -195,6 +195,28 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "allocations.provision_attempts": {
+    "type": "integer",
+    "default": 2,
+    "minimum": 1,
+    "maximum": 5,
+    "unit": "attempts",
+    "doc": "How often a host may try to build a machine before the launch fails.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "allocations.cleanup_again_after_seconds": {
+    "type": "duration",
+    "default": 900,
+    "minimum": 60,
+    "maximum": 604800,
+    "unit": "s",
+    "doc": "How long quarantined capacity of a reachable host rests before its cleanup is tried again by itself.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "allocations.wipe_deadline_seconds": {
     "type": "duration",
     "default": 900,
@@ -581,6 +603,8 @@ export interface PolicyValues {
   'fleet.minimum_agent_version': number;
   'fleet.discovery_deadline_seconds': number;
   'allocations.provision_deadline_seconds': number;
+  'allocations.provision_attempts': number;
+  'allocations.cleanup_again_after_seconds': number;
   'allocations.wipe_deadline_seconds': number;
   'allocations.wipe_attempts': number;
   'allocations.stop_timeout_seconds': number;

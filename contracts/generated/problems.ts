@@ -128,6 +128,10 @@ export const problems = {
     "status": 409,
     "title": "The slot is not quarantined"
   },
+  "allocation_not_blocked": {
+    "status": 409,
+    "title": "Nothing of the allocation waits for cleanup"
+  },
   "cleanup_running": {
     "status": 409,
     "title": "A workflow is cleaning the slot"

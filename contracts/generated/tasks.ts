@@ -6,6 +6,10 @@ export type Locality = "same_switch" | "same_root" | "same_numa" | "remote" | nu
 
 export interface AllTasks {
   "access-grant.json"?: AccessGrant;
+  "allocation.deprovision_user.output.json"?: AllocationDeprovisionUserOutput;
+  "allocation.deprovision_user.params.json"?: AllocationDeprovisionUserParams;
+  "allocation.provision_user.output.json"?: AllocationProvisionUserOutput;
+  "allocation.provision_user.params.json"?: AllocationProvisionUserParams;
   "slice.prereq_check.output.json"?: SlicePrereqCheckOutput;
   "slice.prereq_check.params.json"?: SlicePrereqCheckParams;
   "slice.topology_discover.output.json"?: SliceTopologyDiscoverOutput;
@@ -26,6 +30,50 @@ export interface AccessGrant {
   user_id: string;
   port: number;
   expires_at: string;
+}
+export interface AllocationDeprovisionUserOutput {
+  user_absent: boolean;
+  /**
+   * What of the tenant was still found: processes, files, sessions, scheduled work.
+   *
+   * @maxItems 50
+   */
+  leftovers: string[];
+  verified: boolean;
+  verification: string;
+  started_at: string;
+  finished_at: string;
+}
+export interface AllocationDeprovisionUserParams {
+  allocation_id: string;
+  username: string;
+  stop_timeout_seconds: number;
+}
+export interface AllocationProvisionUserOutput {
+  host_key_fingerprint: string;
+  /**
+   * Where the host answers inside its network.
+   */
+  address: string | null;
+  /**
+   * Whether the user could become root; the platform takes only hosts where it cannot.
+   */
+  privileged: false;
+  boot_id: string;
+  started_at: string;
+}
+/**
+ * Hands an enrolled host to one tenant as an unprivileged user.
+ */
+export interface AllocationProvisionUserParams {
+  allocation_id: string;
+  hostname: string;
+  username: string;
+  /**
+   * @minItems 1
+   * @maxItems 50
+   */
+  ssh_authorized_keys: string[];
 }
 export interface SlicePrereqCheckOutput {
   /**
@@ -280,6 +328,14 @@ export interface SliceVmProvisionOutput {
   };
   boot_id: string;
   started_at: string;
+  /**
+   * @maxItems 16
+   */
+  readiness: {
+    check: "ssh" | "nvidia_driver" | "cuda_toolkit";
+    passed: boolean;
+    evidence: string;
+  }[];
 }
 export interface SliceVmProvisionParams {
   allocation_id: string;
@@ -301,6 +357,12 @@ export interface SliceVmProvisionParams {
    * @maxItems 50
    */
   ssh_authorized_keys: string[];
+  /**
+   * What the image promises beyond a login; each is proven inside the guest before the machine is called ready.
+   *
+   * @maxItems 16
+   */
+  readiness_checks: ("nvidia_driver" | "cuda_toolkit")[];
 }
 /**
  * One approved slot as the host needs it: GPU, fabric VF, raw NVMe, management network.
@@ -319,6 +381,14 @@ export interface SlotBundle {
 }
 export interface SliceVmReleaseOutput {
   vm_absent: boolean;
+  /**
+   * How the machine ended: it was not there, it followed the request, or it was forced.
+   */
+  stop: "absent" | "graceful" | "forced";
+  /**
+   * No lease, port or mapping of the slots is left on the host.
+   */
+  network_clean: boolean;
   /**
    * @maxItems 16
    */
@@ -352,9 +422,11 @@ export interface SliceVmReleaseParams {
   stop_timeout_seconds: number;
 }
 
-export type TaskKind = 'slice.prereq_check' | 'slice.topology_discover' | 'slice.vm_provision' | 'slice.vm_release';
+export type TaskKind = 'allocation.deprovision_user' | 'allocation.provision_user' | 'slice.prereq_check' | 'slice.topology_discover' | 'slice.vm_provision' | 'slice.vm_release';
 
 export interface TaskParams {
+  'allocation.deprovision_user': AllocationDeprovisionUserParams;
+  'allocation.provision_user': AllocationProvisionUserParams;
   'slice.prereq_check': SlicePrereqCheckParams;
   'slice.topology_discover': SliceTopologyDiscoverParams;
   'slice.vm_provision': SliceVmProvisionParams;
@@ -362,6 +434,8 @@ export interface TaskParams {
 }
 
 export interface TaskOutput {
+  'allocation.deprovision_user': AllocationDeprovisionUserOutput;
+  'allocation.provision_user': AllocationProvisionUserOutput;
   'slice.prereq_check': SlicePrereqCheckOutput;
   'slice.topology_discover': SliceTopologyDiscoverOutput;
   'slice.vm_provision': SliceVmProvisionOutput;
@@ -408,6 +482,152 @@ export const taskSchemas: Record<string, object> = {
       "expires_at": {
         "type": "string",
         "format": "date-time"
+      }
+    }
+  },
+  "allocation.deprovision_user.output.json": {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "AllocationDeprovisionUserOutput",
+    "type": "object",
+    "required": [
+      "user_absent",
+      "leftovers",
+      "verified",
+      "verification",
+      "started_at",
+      "finished_at"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "user_absent": {
+        "type": "boolean"
+      },
+      "leftovers": {
+        "description": "What of the tenant was still found: processes, files, sessions, scheduled work.",
+        "type": "array",
+        "maxItems": 50,
+        "items": {
+          "type": "string",
+          "maxLength": 200
+        }
+      },
+      "verified": {
+        "type": "boolean"
+      },
+      "verification": {
+        "type": "string",
+        "maxLength": 500
+      },
+      "started_at": {
+        "type": "string",
+        "format": "date-time"
+      },
+      "finished_at": {
+        "type": "string",
+        "format": "date-time"
+      }
+    }
+  },
+  "allocation.deprovision_user.params.json": {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "AllocationDeprovisionUserParams",
+    "type": "object",
+    "required": [
+      "allocation_id",
+      "username",
+      "stop_timeout_seconds"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "allocation_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "username": {
+        "type": "string",
+        "pattern": "^[a-z][a-z0-9-]{0,31}$"
+      },
+      "stop_timeout_seconds": {
+        "type": "integer",
+        "minimum": 0,
+        "maximum": 600
+      }
+    }
+  },
+  "allocation.provision_user.output.json": {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "AllocationProvisionUserOutput",
+    "type": "object",
+    "required": [
+      "host_key_fingerprint",
+      "address",
+      "privileged",
+      "boot_id",
+      "started_at"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "host_key_fingerprint": {
+        "type": "string",
+        "pattern": "^SHA256:[A-Za-z0-9+/]{43}$"
+      },
+      "address": {
+        "description": "Where the host answers inside its network.",
+        "type": [
+          "string",
+          "null"
+        ],
+        "maxLength": 45
+      },
+      "privileged": {
+        "description": "Whether the user could become root; the platform takes only hosts where it cannot.",
+        "const": false
+      },
+      "boot_id": {
+        "type": "string",
+        "maxLength": 64
+      },
+      "started_at": {
+        "type": "string",
+        "format": "date-time"
+      }
+    }
+  },
+  "allocation.provision_user.params.json": {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "AllocationProvisionUserParams",
+    "description": "Hands an enrolled host to one tenant as an unprivileged user.",
+    "type": "object",
+    "required": [
+      "allocation_id",
+      "hostname",
+      "username",
+      "ssh_authorized_keys"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "allocation_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "hostname": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 63
+      },
+      "username": {
+        "type": "string",
+        "pattern": "^[a-z][a-z0-9-]{0,31}$"
+      },
+      "ssh_authorized_keys": {
+        "type": "array",
+        "minItems": 1,
+        "maxItems": 50,
+        "items": {
+          "type": "string",
+          "minLength": 1,
+          "maxLength": 2000
+        }
       }
     }
   },
@@ -1197,7 +1417,8 @@ export const taskSchemas: Record<string, object> = {
       "host_key_fingerprint",
       "network",
       "boot_id",
-      "started_at"
+      "started_at",
+      "readiness"
     ],
     "additionalProperties": false,
     "properties": {
@@ -1246,6 +1467,35 @@ export const taskSchemas: Record<string, object> = {
       "started_at": {
         "type": "string",
         "format": "date-time"
+      },
+      "readiness": {
+        "type": "array",
+        "maxItems": 16,
+        "items": {
+          "type": "object",
+          "required": [
+            "check",
+            "passed",
+            "evidence"
+          ],
+          "additionalProperties": false,
+          "properties": {
+            "check": {
+              "enum": [
+                "ssh",
+                "nvidia_driver",
+                "cuda_toolkit"
+              ]
+            },
+            "passed": {
+              "type": "boolean"
+            },
+            "evidence": {
+              "type": "string",
+              "maxLength": 300
+            }
+          }
+        }
       }
     }
   },
@@ -1261,7 +1511,8 @@ export const taskSchemas: Record<string, object> = {
       "vcpu",
       "memory_gib",
       "username",
-      "ssh_authorized_keys"
+      "ssh_authorized_keys",
+      "readiness_checks"
     ],
     "additionalProperties": false,
     "properties": {
@@ -1324,6 +1575,18 @@ export const taskSchemas: Record<string, object> = {
           "minLength": 1,
           "maxLength": 2000
         }
+      },
+      "readiness_checks": {
+        "type": "array",
+        "maxItems": 16,
+        "uniqueItems": true,
+        "description": "What the image promises beyond a login; each is proven inside the guest before the machine is called ready.",
+        "items": {
+          "enum": [
+            "nvidia_driver",
+            "cuda_toolkit"
+          ]
+        }
       }
     }
   },
@@ -1333,11 +1596,25 @@ export const taskSchemas: Record<string, object> = {
     "type": "object",
     "required": [
       "vm_absent",
+      "stop",
+      "network_clean",
       "wipes"
     ],
     "additionalProperties": false,
     "properties": {
       "vm_absent": {
+        "type": "boolean"
+      },
+      "stop": {
+        "description": "How the machine ended: it was not there, it followed the request, or it was forced.",
+        "enum": [
+          "absent",
+          "graceful",
+          "forced"
+        ]
+      },
+      "network_clean": {
+        "description": "No lease, port or mapping of the slots is left on the host.",
         "type": "boolean"
       },
       "wipes": {

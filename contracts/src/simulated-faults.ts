@@ -2,6 +2,8 @@
 export const SIMULATED_FAULTS = [
   'wipe_fails',
   'vm_never_boots',
+  'driver_missing',
+  'network_residue',
   'slow_clone',
   'disk_mounted',
   'gpu_lost',

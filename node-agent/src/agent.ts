@@ -9,6 +9,7 @@ import { ensureIdentity } from './identity/ensure-identity.ts';
 import { createIdentityKeeper } from './identity/keep-identity.ts';
 import { reasonOf, type Logger } from './log.ts';
 import { createPlatformClock, type PlatformClock } from './platform-clock.ts';
+import { openHostLease } from './host-lease.ts';
 import { openSlotLeases } from './slot-leases.ts';
 import { deliverOutcome } from './tasks/deliver-outcome.ts';
 import { openJournal, type Journal } from './tasks/journal.ts';
@@ -44,6 +45,7 @@ export async function runAgent({ config, log, stop, die }: AgentRun): Promise<vo
     link,
     onCall: keeper.noteCall,
   });
+  const hostLease = await openHostLease(config.dir);
   const [leases, journal, refusals] = await Promise.all([
     openSlotLeases(config.dir),
     openJournal(config.dir),
@@ -60,7 +62,7 @@ export async function runAgent({ config, log, stop, die }: AgentRun): Promise<vo
     journal,
     refusals,
     clock,
-    tools: { host, leases, streams, dir: config.dir },
+    tools: { host, leases, hostLease, streams, dir: config.dir },
     crashPoint,
     log,
     signal,
@@ -69,7 +71,7 @@ export async function runAgent({ config, log, stop, die }: AgentRun): Promise<vo
 
   const tunnel = { host, streams, identity: () => controlPlane.identity, now: clock.now, log };
   const parts = [
-    beat({ host, leases, controlPlane, clock, keeper, log }, signal),
+    beat({ host, leases, hostLease, controlPlane, clock, keeper, log }, signal),
     pullTasks({ controlPlane, runner, log, signal }),
     keepTunnel(config.server, tunnel, link, signal),
     keeper.keep(controlPlane, signal),

@@ -1,6 +1,7 @@
 import { AGENT_VERSION } from './agent-version.ts';
 import { pause } from './backoff.ts';
 import type { ControlPlane, Heartbeat } from './control-plane.ts';
+import type { HostLease } from './host-lease.ts';
 import type { Host } from './host/host.ts';
 import { reasonOf, type Logger } from './log.ts';
 import { bundleDigest } from './identity/ca-bundle.ts';
@@ -15,6 +16,7 @@ const JITTER = 0.2;
 export interface HeartbeatSources {
   host: Host;
   leases: SlotLeases;
+  hostLease: HostLease;
   controlPlane: ControlPlane;
   clock: PlatformClock;
   keeper: IdentityKeeper;
@@ -39,7 +41,13 @@ export async function beat(sources: HeartbeatSources, signal: AbortSignal): Prom
   }
 }
 
-async function observe({ host, leases, clock, controlPlane }: HeartbeatSources): Promise<Heartbeat> {
+async function observe({
+  host,
+  leases,
+  hostLease,
+  clock,
+  controlPlane,
+}: HeartbeatSources): Promise<Heartbeat> {
   return {
     boot_id: host.bootId,
     agent_version: AGENT_VERSION,
@@ -47,6 +55,7 @@ async function observe({ host, leases, clock, controlPlane }: HeartbeatSources):
     clock_offset_ms: clock.offsetMs(),
     ca_bundle_sha256: bundleDigest(controlPlane.identity.ca_bundle_pem),
     leases: (await leases.list()).map(({ slot_id, allocation_id }) => ({ slot_id, allocation_id })),
+    host_lease: await hostLease.holder(),
     vms: await host.listVms(),
     ...(await host.observeDevices()),
   };

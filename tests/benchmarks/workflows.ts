@@ -31,6 +31,7 @@ interface Services {
 const threeSteps: WorkflowDefinition<Services, { id: string }> = {
   name: 'bench.three_steps',
   deadlineSeconds: 60,
+  steps: ['first', 'second', 'third'],
   async run({ begun, ended }, { id }) {
     await step('first', async () => void begun.set(id, performance.now()));
     await step('second', async () => 2);

@@ -102,6 +102,10 @@ export async function seedKnownResources(
     releaseAllocation: { allocation_id: [await seedActiveAllocation(api)] },
     getWipeCertificate: wiped,
     printWipeCertificate: wiped,
+    retryAllocationRelease: { allocation_id: [await seedEnded(api, 'release_failed')] },
+    forceReleaseAllocation: { allocation_id: [await seedActiveAllocation(api)] },
+    retryReleaseForTenant: { allocation_id: [await seedEnded(api, 'release_failed')] },
+    recordHostCleanup: { allocation_id: [await seedEnded(api, 'failed')] },
   };
   return { nodeId, valuesFor: (operation) => ({ ...values, ...own[operation] }) };
 }
@@ -173,6 +177,29 @@ async function seedWipeCertificate(api: TestApi, slotId: string): Promise<KnownV
     .execute();
   await services.db.transaction().execute((tx) => issueCertificates(services, tx, [id]));
   return { allocation_id: [allocationId], certificate_id: [id] };
+}
+
+/** An allocation that has ended and still holds a whole host. */
+async function seedEnded(api: TestApi, state: 'failed' | 'release_failed'): Promise<string> {
+  const id = await seedActiveAllocation(api);
+  const nodeId = await addNode(api);
+  await api.services.db
+    .updateTable('allocations')
+    .set({ state, node_id: nodeId, capacity_shape: 'baremetal', desired_state: 'released' })
+    .where('id', '=', id)
+    .execute();
+  await api.services.db
+    .insertInto('allocation_resource_claims')
+    .values({
+      id: newId(),
+      allocation_id: id,
+      node_id: nodeId,
+      claim_kind: 'node_exclusive',
+      slot_id: null,
+      snapshot: '{}',
+    })
+    .execute();
+  return id;
 }
 
 /** A browser session of each of some people; each can end its own once. */

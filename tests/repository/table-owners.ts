@@ -61,6 +61,7 @@ export const tableOwners: Record<string, string> = {
   placement_changes: 'the database',
   wipe_certificates: 'domains/allocations',
   issued_certificates: 'domains/allocations',
+  host_cleanups: 'domains/allocations',
   allocation_access_keys: 'domains/allocations',
   terminal_tokens: 'domains/terminal',
   allocation_outages: 'domains/allocations',

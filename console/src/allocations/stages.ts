@@ -12,7 +12,15 @@ export const LAUNCH_STAGES = [
   'active',
 ] as const satisfies Stage[];
 
-export const RELEASE_STAGES = ['release', 'stop', 'wipe', 'verify', 'released'] as const satisfies Stage[];
+export const RELEASE_STAGES = [
+  'release',
+  'detach',
+  'stop',
+  'network_cleanup',
+  'wipe',
+  'verify',
+  'released',
+] as const satisfies Stage[];
 
 export const STAGE_TITLES: Record<Stage, string> = {
   placement: 'Find a place',
@@ -22,9 +30,13 @@ export const STAGE_TITLES: Record<Stage, string> = {
   vm: 'Start the machine',
   network: 'Attach the network',
   readiness: 'Wait until it answers',
+  user: 'Make the login',
   active: 'Ready to use',
+  host: 'News of the host',
   release: 'Release requested',
+  detach: 'Close terminals and connections',
   stop: 'Stop the machine',
+  network_cleanup: 'Remove its network',
   wipe: 'Wipe the disks',
   verify: 'Verify the wipe',
   released: 'Given back',

@@ -14,6 +14,13 @@ export type PrereqDemand = TaskParams['slice.prereq_check'];
 export type PrereqReport = TaskOutput['slice.prereq_check'];
 export type PrereqCheck = PrereqReport['checks'][number];
 export type NetworkLease = TaskOutput['slice.vm_provision']['network'];
+export type ReadinessResult = TaskOutput['slice.vm_provision']['readiness'][number];
+export type HostUser = Pick<
+  TaskParams['allocation.provision_user'],
+  'allocation_id' | 'hostname' | 'username' | 'ssh_authorized_keys'
+>;
+/** How a machine ended: it was not there, it followed the request, or it was forced. */
+export type StopKind = TaskOutput['slice.vm_release']['stop'];
 export type ObservedVm = Heartbeat['vms'][number];
 
 export interface ObservedDevices {
@@ -50,16 +57,30 @@ export interface Host {
   attachSeed(plan: VmPlan, seedFolder: string, step: Step): Promise<void>;
   startVm(plan: VmPlan, step: Step): Promise<void>;
   awaitNetwork(plan: VmPlan, step: Step): Promise<NetworkLease>;
-  /** Answers when a login would work. */
+  /** Answers when a login would work, with what each check of the image found inside the guest. */
   awaitReadiness(plan: VmPlan, step: Step): Promise<GuestFacts>;
 
   /** Stops and removes the VM; absent is fine. Asks first, forces after the timeout. */
-  removeVm(allocationId: string, stopTimeoutSeconds: number, step: Step): Promise<void>;
+  removeVm(allocationId: string, stopTimeoutSeconds: number, step: Step): Promise<StopKind>;
   vmExists(allocationId: string): Promise<boolean>;
+  /** Removes leases, ports and mappings of the slots; answers whether none is left. */
+  cleanNetwork(slots: readonly SlotBundle[], step: Step): Promise<boolean>;
   wipeDisk(slot: SlotBundle, method: string, step: Step): Promise<void>;
   /** Reads the disk again; never takes the wipe's word for it. */
   verifyWipe(slot: SlotBundle, step: Step): Promise<WipeProof>;
 
+  /** Gives the whole machine to one unprivileged user and answers when its login would work. */
+  addUser(user: HostUser, step: Step): Promise<UserFacts>;
+  /** Ends what the user runs, then removes it and its files; absent is fine. */
+  removeUser(
+    user: Pick<HostUser, 'allocation_id' | 'username'>,
+    stopTimeoutSeconds: number,
+    step: Step,
+  ): Promise<void>;
+  /** What of the user is still there; looks for itself. */
+  findLeftovers(user: Pick<HostUser, 'allocation_id' | 'username'>, step: Step): Promise<string[]>;
+
+  /** Machines of tenants that this host knows: its VMs, and the lease of the whole host. */
   listVms(): Promise<ObservedVm[]>;
   /** A byte stream to a port of the guest; a `GuestUnreachableError` when there is none. */
   openGuestPort(allocationId: string, port: number): Promise<Duplex>;
@@ -68,6 +89,13 @@ export interface Host {
 export interface GuestFacts {
   host_key_fingerprint: string;
   started_at: string;
+  readiness: ReadinessResult[];
+}
+
+export interface UserFacts {
+  host_key_fingerprint: string;
+  started_at: string;
+  address: string | null;
 }
 
 export class GuestUnreachableError extends Error {}

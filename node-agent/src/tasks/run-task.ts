@@ -1,5 +1,7 @@
 import { parseTaskOutput, type TaskKind, type TaskOutput, type TaskParams } from '@gpuaas/contracts/tasks';
 import { reasonOf } from '../log.ts';
+import { deprovisionUser } from './allocation-deprovision-user.ts';
+import { provisionUser } from './allocation-provision-user.ts';
 import type { CheckedTask } from './check-task.ts';
 import type { StoredOutcome } from './journal.ts';
 import { checkSlicePrerequisites } from './slice-prereq-check.ts';
@@ -10,6 +12,8 @@ import type { TaskContext, TaskHandler, TaskTools } from './task-context.ts';
 import { TaskError } from './task-error.ts';
 
 const HANDLERS: { [K in TaskKind]: TaskHandler<K> } = {
+  'allocation.deprovision_user': deprovisionUser,
+  'allocation.provision_user': provisionUser,
   'slice.prereq_check': checkSlicePrerequisites,
   'slice.topology_discover': discoverSliceTopology,
   'slice.vm_provision': provisionSliceVm,

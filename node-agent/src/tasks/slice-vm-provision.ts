@@ -12,6 +12,7 @@ export const provisionSliceVm: TaskHandler<'slice.vm_provision'> = async (params
 
   const planning = context.stage('plan', 'Checking the bundle against this host');
   const plan = planVm(params);
+  await tools.hostLease.refuseIfHeld();
   await host.checkPlan(plan);
   await leases.take(
     plan.slots.map((slot) => slot.slot_id),
@@ -37,5 +38,10 @@ export const provisionSliceVm: TaskHandler<'slice.vm_provision'> = async (params
     );
   }
   const facts = await host.awaitReadiness(plan, context.stage('readiness', 'Waiting for SSH'));
+  const missed = facts.readiness.filter((result) => !result.passed);
+  if (missed.length > 0) {
+    const detail = missed.map(({ check, evidence }) => `${check}: ${evidence}`).join('; ');
+    throw new TaskError('image_not_ready', detail);
+  }
   return { ...facts, network, boot_id: host.bootId };
 };

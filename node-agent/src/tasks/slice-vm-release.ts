@@ -1,8 +1,15 @@
 import type { TaskOutput } from '@gpuaas/contracts/tasks';
 import { AGENT_VERSION } from '../agent-version.ts';
+import type { StopKind } from '../host/host.ts';
 import { removeSeed } from '../slices/cloud-init-seed.ts';
 import type { TaskHandler } from './task-context.ts';
 import { TaskError } from './task-error.ts';
+
+const STOPPED: Record<StopKind, string> = {
+  absent: 'There was no machine to stop',
+  graceful: 'The machine shut down by itself',
+  forced: 'The machine did not follow and was switched off',
+};
 
 type Wipe = TaskOutput['slice.vm_release']['wipes'][number];
 
@@ -20,15 +27,22 @@ export const releaseSliceVm: TaskHandler<'slice.vm_release'> = async (params, to
   // Another tenant's slot must be safe from a stale release, so ownership comes before anything destructive.
   await leases.take(slotIds, allocation_id);
   streams.revoke(allocation_id);
-  await host.removeVm(allocation_id, params.stop_timeout_seconds, stopping);
+  const stop = await host.removeVm(allocation_id, params.stop_timeout_seconds, stopping);
   const vm_absent = !(await host.vmExists(allocation_id));
   if (!vm_absent) {
     throw new TaskError('vm_not_stopped', 'the VM could not be stopped; its disks were not touched', {
       vm_absent,
+      stop,
+      network_clean: false,
       wipes: [],
     });
   }
   await removeSeed(tools.dir, allocation_id);
+  stopping.percent(100, STOPPED[stop]);
+
+  const unplugging = context.stage('network_cleanup', 'Removing leases and ports of the machine');
+  const network_clean = await host.cleanNetwork(slots, unplugging);
+  unplugging.percent(100);
 
   const started = new Map<string, string>();
   const wiping = context.stage('wipe', `Wiping ${slots.length} disk by ${wipe_method}`);
@@ -64,8 +78,12 @@ export const releaseSliceVm: TaskHandler<'slice.vm_release'> = async (params, to
   const dirty = wipes.filter((wipe) => !wipe.verified);
   if (dirty.length > 0) {
     const detail = dirty.map((wipe) => `${wipe.device_serial}: ${wipe.verification}`).join('; ');
-    throw new TaskError('wipe_not_verified', detail, { vm_absent, wipes });
+    throw new TaskError('wipe_not_verified', detail, { vm_absent, stop, network_clean, wipes });
+  }
+  if (!network_clean) {
+    const detail = 'a lease or port of the machine is left on the host';
+    throw new TaskError('network_not_clean', detail, { vm_absent, stop, network_clean, wipes });
   }
   await leases.drop(slotIds, allocation_id);
-  return { vm_absent, wipes };
+  return { vm_absent, stop, network_clean, wipes };
 };

@@ -1,5 +1,6 @@
 import type { TaskKind, TaskOutput, TaskParams } from '@gpuaas/contracts/tasks';
 import type { Host, Step } from '../host/host.ts';
+import type { HostLease } from '../host-lease.ts';
 import type { Logger } from '../log.ts';
 import type { SlotLeases } from '../slot-leases.ts';
 import type { GuestStreams } from '../tunnel/guest-streams.ts';
@@ -9,6 +10,7 @@ import type { Stage } from './progress-reporter.ts';
 export interface TaskTools {
   host: Host;
   leases: SlotLeases;
+  hostLease: HostLease;
   streams: GuestStreams;
   /** The agent's state folder. */
   dir: string;

@@ -29,6 +29,8 @@ export interface TaskRunner {
 }
 
 const FIRST_STAGE: Record<TaskKind, Stage> = {
+  'allocation.deprovision_user': 'stop',
+  'allocation.provision_user': 'plan',
   'slice.prereq_check': 'check',
   'slice.topology_discover': 'discover',
   'slice.vm_provision': 'plan',

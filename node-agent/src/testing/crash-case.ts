@@ -14,7 +14,15 @@ export const STAGES: Record<TaskKind, readonly string[]> = {
   'slice.topology_discover': ['discover'],
   'slice.prereq_check': ['check'],
   'slice.vm_provision': ['plan', 'image', 'seed', 'vm', 'network', 'readiness'],
-  'slice.vm_release': ['stop', 'wipe', 'verify'],
+  'slice.vm_release': ['stop', 'network_cleanup', 'wipe', 'verify'],
+  'allocation.provision_user': ['plan', 'user', 'readiness'],
+  'allocation.deprovision_user': ['stop', 'user', 'verify'],
+};
+
+/** What a kind takes back; it must have happened first. */
+const UNDOES: Partial<Record<TaskKind, TaskKind>> = {
+  'slice.vm_release': 'slice.vm_provision',
+  'allocation.deprovision_user': 'allocation.provision_user',
 };
 
 const KINDS = Object.keys(STAGES) as TaskKind[];
@@ -41,16 +49,25 @@ export async function crashAt(
   const env = { GPUAAS_AGENT_TOKEN: platform.token(), GPUAAS_AGENT_CRASH_AT: `${kind}:${point}` };
   const launch = provisionParams(HOSTNAME, [0], [createKeyPair().public]);
   const { allocation_id, slots } = launch;
+  const user = {
+    allocation_id,
+    hostname: launch.hostname,
+    username: 'lease-1',
+    ssh_authorized_keys: launch.ssh_authorized_keys,
+  };
   const params: TaskParams = {
     'slice.topology_discover': {},
     'slice.prereq_check': {},
     'slice.vm_provision': launch,
     'slice.vm_release': { allocation_id, slots, wipe_method: 'blkdiscard', stop_timeout_seconds: 5 },
+    'allocation.provision_user': user,
+    'allocation.deprovision_user': { allocation_id, username: user.username, stop_timeout_seconds: 5 },
   };
   const agents = [startAgent(dir, platform.url, env)];
   try {
-    if (kind === 'slice.vm_release') {
-      const provision = platform.queue('slice.vm_provision', launch).task.task_id;
+    const earlier = UNDOES[kind];
+    if (earlier) {
+      const provision = platform.queue(earlier, params[earlier]).task.task_id;
       await expect.poll(() => outcomesOf(platform, provision), DEADLINE).toHaveLength(1);
     }
     const first = platform.queue(kind, params[kind]);
@@ -71,6 +88,14 @@ export async function crashAt(
     for (const other of again) expect(other).toEqual(outcome);
 
     const after = await evidence(dir, launch);
+    if (kind === 'allocation.provision_user') {
+      expect(after).toMatchObject({ vms: 1, hostLeases: 1 });
+      expect(await livingGuests(allocation_id)).toBe(1);
+    }
+    if (kind === 'allocation.deprovision_user') {
+      expect(after).toMatchObject({ vms: 0, hostLeases: 0, users: 0 });
+      expect(await livingGuests(allocation_id)).toBe(0);
+    }
     if (kind === 'slice.vm_provision') {
       expect(after).toMatchObject({ vms: 1, leases: 1 });
       expect(await livingGuests(allocation_id)).toBe(1);
@@ -81,7 +106,7 @@ export async function crashAt(
       if (passed('vm')) expect(after.guestPid).toBe(before.guestPid);
     }
     if (kind === 'slice.vm_release') {
-      expect(after).toMatchObject({ vms: 0, leases: 0, diskEntries: 0 });
+      expect(after).toMatchObject({ vms: 0, leases: 0, diskEntries: 0, networks: 0 });
       expect(await livingGuests(allocation_id)).toBe(0);
     }
 
@@ -108,6 +133,10 @@ async function evidence(dir: string, { allocation_id, slots }: TaskParams['slice
     vms: (await names(join(dir, 'vms'))).filter((name) => name.endsWith('.json')).length,
     leases: (await names(join(dir, 'node-scheduler', 'leases'))).length,
     diskEntries: (await names(disk)).length,
+    networks: (await names(join(dir, 'network'))).length,
+    users: (await names(join(dir, 'users'))).length,
+    hostLeases: (await names(join(dir, 'node-scheduler'))).filter((name) => name === 'host-lease.json')
+      .length,
     clonedAt: await stat(join(disk, 'label.json')).then(
       ({ mtimeMs }) => mtimeMs,
       () => null,

@@ -6,6 +6,7 @@ import { readConfig } from '../config.ts';
 import type { Host, Step } from '../host/host.ts';
 import { openFaults } from '../host/simulated/faults.ts';
 import { openSimulatedHost } from '../host/simulated/simulated-host.ts';
+import { openHostLease } from '../host-lease.ts';
 import { openSlotLeases } from '../slot-leases.ts';
 import type { TaskContext, TaskTools } from '../tasks/task-context.ts';
 import { GuestStreams } from '../tunnel/guest-streams.ts';
@@ -40,6 +41,7 @@ export async function openTestHost(faults = ''): Promise<TestHost> {
     host,
     stages,
     leases: await openSlotLeases(dir),
+    hostLease: await openHostLease(dir),
     streams: new GuestStreams(),
     context: {
       signal,

@@ -26,5 +26,6 @@ export function provisionParams(
     memory_gib: 240 * indexes.length,
     username: 'ubuntu',
     ssh_authorized_keys: authorizedKeys,
+    readiness_checks: [],
   };
 }

@@ -44,7 +44,7 @@ export async function exclusiveClaims(
   return new Map(
     rows.map((row) => [
       row.node_id,
-      { cleanupBlocked: row.state === 'failed' || row.state === 'release_failed' },
+      { cleanupBlocked: ['failed', 'release_failed', 'released'].includes(row.state) },
     ]),
   );
 }

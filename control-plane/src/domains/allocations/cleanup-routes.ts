@@ -5,19 +5,28 @@ import type { Handlers } from '../../platform/http/operation.ts';
 import { notFound } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
 import { getSlot } from '../fleet/list-slots.ts';
+import { describeAllocation } from './describe-allocation.ts';
+import { forceRelease } from './force-release.ts';
 import { describeBlocked, listCleanupQueue } from './list-cleanup-queue.ts';
 import { recordExternalWipe } from './record-external-wipe.ts';
+import { recordWitnessedCleanup } from './record-host-cleanup.ts';
 import { retireSlot } from './retire-slot.ts';
-import { retryCleanup } from './retry-cleanup.ts';
+import { retryCleanup, retryRelease } from './retry-cleanup.ts';
 
 type CleanupOperations = Pick<
   operations,
-  'listCleanupQueue' | 'retryCleanup' | 'recordExternalWipe' | 'retireSlot'
+  | 'listCleanupQueue'
+  | 'retryCleanup'
+  | 'recordExternalWipe'
+  | 'retireSlot'
+  | 'forceReleaseAllocation'
+  | 'retryReleaseForTenant'
+  | 'recordHostCleanup'
 >;
 
 const platform = { kind: 'platform' } as const;
 
-/** Quarantine, and the three ways out of it. */
+/** What operators do when a cleanup does not end by itself. */
 export function cleanupRoutes(services: Services): Handlers<CleanupOperations, Caller> {
   return {
     async listCleanupQueue({ caller, query, read }) {
@@ -59,6 +68,38 @@ export function cleanupRoutes(services: Services): Handlers<CleanupOperations, C
         const request = { slotId: params.slot_id, reason: body.reason, correlationId };
         const nodeId = await retireSlot(services, tx, request);
         return { status: 200, body: await getSlot(services, tx, nodeId, params.slot_id) };
+      });
+    },
+    forceReleaseAllocation({ caller, params, body, audit, mutate }) {
+      const target = { targetType: 'allocation', targetId: params.allocation_id } as const;
+      const { reason } = body;
+      audit({ ...target, detail: { reason } });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.clean', platform);
+        const row = await forceRelease(services, tx, params.allocation_id, reason);
+        audit({ ...target, organizationId: row.organization_id, detail: { reason, state: row.state } });
+        return { status: 200, body: describeAllocation(row, services.clock.now()) };
+      });
+    },
+    retryReleaseForTenant({ caller, params, correlationId, audit, mutate }) {
+      const target = { targetType: 'allocation', targetId: params.allocation_id } as const;
+      audit(target);
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.clean', platform);
+        const row = await retryRelease(services, tx, params.allocation_id, correlationId);
+        audit({ ...target, organizationId: row.organization_id });
+        return { status: 202, body: describeAllocation(row, services.clock.now()) };
+      });
+    },
+    recordHostCleanup({ caller, params, body, audit, mutate }) {
+      const target = { targetType: 'allocation', targetId: params.allocation_id } as const;
+      audit({ ...target, detail: { ...body } });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.clean', platform);
+        const witness = { allocationId: params.allocation_id, witnessId: caller.id, ...body };
+        const row = await recordWitnessedCleanup(services, tx, witness);
+        audit({ ...target, organizationId: row.organization_id, detail: { ...body } });
+        return { status: 200, body: describeAllocation(row, services.clock.now()) };
       });
     },
   };

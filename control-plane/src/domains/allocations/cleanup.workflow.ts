@@ -1,7 +1,8 @@
 import type { Services } from '../../platform/services.ts';
 import { step, type WorkflowDefinition } from '../../platform/workflows/definition.ts';
-import { claimedSlots } from './claims.ts';
-import { wipeDeadline, wipeSlots } from './wipe-slots.ts';
+import { liveClaims } from './claims.ts';
+import { cleanUp, cleanUpDeadline, cleanUpSteps } from './clean-up.ts';
+import { noteIdle } from './note-idle.ts';
 
 interface Input {
   allocationId: string;
@@ -10,28 +11,20 @@ interface Input {
   retryId: string;
 }
 
-/** What an operator starts for the slots of a failed provisioning that could not be proven clean. */
+/** Another round for what an ended allocation still holds, started by an operator or by the reconciler. */
 export const cleanupWorkflow: WorkflowDefinition<Services, Input> = {
   name: 'allocation.cleanup',
-  deadlineSeconds: ({ policies }) => 1.25 * wipeDeadline(policies),
+  deadlineSeconds: ({ policies }) => 1.25 * cleanUpDeadline(policies),
+  steps: ['cleanup.begin', ...cleanUpSteps('cleanup'), 'cleanup.end'],
   async run(services, { allocationId, retryId }) {
-    const held = await step(
-      'cleanup.begin',
-      async () => (await claimedSlots(services.db, allocationId)).length,
-    );
-    if (held > 0) await wipeSlots(services, allocationId, cleanupWorkflowId(allocationId, retryId));
-    await step('cleanup.end', () => noteIdle(services, allocationId));
+    const workflowId = cleanupWorkflowId(allocationId, retryId);
+    const held = await step('cleanup.begin', () => liveClaims(services.db, allocationId));
+    const run = { workflowId, prefix: 'cleanup', executionState: 'cleaning up' } as const;
+    const result = held > 0 ? await cleanUp(services, allocationId, run) : 'clean';
+    if (result !== 'withdrawn') await step('cleanup.end', () => noteIdle(services, allocationId));
   },
 };
 
 export function cleanupWorkflowId(allocationId: string, retryId: string): string {
   return `cleanup:${allocationId}:${retryId}`;
-}
-
-async function noteIdle(services: Services, allocationId: string): Promise<void> {
-  await services.db
-    .updateTable('allocations')
-    .set({ execution_state: 'idle' })
-    .where('id', '=', allocationId)
-    .execute();
 }

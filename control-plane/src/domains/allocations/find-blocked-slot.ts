@@ -38,8 +38,11 @@ export async function findBlockedSlot(tx: Tx, slotId: string): Promise<BlockedCl
   return { slotId, nodeId: slot.node_id, allocation, sold };
 }
 
-/** Only these two rest; in every other state a workflow is on its way. */
-export function isCleaning(allocation: Pick<AllocationRow, 'state' | 'execution_state'>): boolean {
-  if (allocation.state === 'release_failed') return false;
-  return !(allocation.state === 'failed' && allocation.execution_state === 'idle');
+/** Only these rest; in every other state a workflow is on its way. */
+export function isCleaning({
+  state,
+  execution_state,
+}: Pick<AllocationRow, 'state' | 'execution_state'>): boolean {
+  if (state === 'release_failed') return false;
+  return !((state === 'failed' || state === 'released') && execution_state === 'idle');
 }

@@ -5,6 +5,10 @@ import { canMove, type AllocationState } from './states.ts';
 
 export type AllocationRow = Selectable<Allocations>;
 
+export function isBaremetal(allocation: Pick<AllocationRow, 'capacity_shape'>): boolean {
+  return allocation.capacity_shape === 'baremetal';
+}
+
 /**
  * The one place that changes an allocation's state. Returns null when it is already there, so that a step
  * that runs twice does its work once.

@@ -8,7 +8,7 @@ import { resolveIncident } from '../incidents/open-incident.ts';
 import { issueCertificates } from './certificates/issue-certificates.ts';
 import { releaseClaim } from './claims.ts';
 import { findBlockedSlot } from './find-blocked-slot.ts';
-import { endSettledRelease } from './release.workflow.ts';
+import { endSettledRelease } from './end-release.ts';
 
 export interface ExternalWipe {
   slotId: string;

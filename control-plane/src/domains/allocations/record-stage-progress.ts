@@ -8,7 +8,9 @@ export type NodeStage =
   | 'vm'
   | 'network'
   | 'readiness'
+  | 'user'
   | 'stop'
+  | 'network_cleanup'
   | 'wipe'
   | 'verify';
 

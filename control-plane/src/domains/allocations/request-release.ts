@@ -3,6 +3,7 @@ import type { Caller } from '../../platform/auth/caller.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
+import { revokeTerminalTokens } from '../terminal/revoke-terminal-tokens.ts';
 import { emitAllocation } from './allocation-events.ts';
 import { findAllocation } from './find-allocation.ts';
 import type { AllocationRow } from './move-allocation.ts';
@@ -28,8 +29,24 @@ export async function requestRelease(
       },
     );
   }
-  await tx.deleteFrom('terminal_tokens').where('allocation_id', '=', allocationId).execute();
+  await revokeTerminalTokens(tx, allocationId);
   return await recordRelease(services, tx, row, 'Release requested');
+}
+
+/** The tenant's own retry: only of a release that has failed. */
+export async function retryFailedRelease(
+  services: Services,
+  tx: Tx,
+  caller: Caller,
+  allocationId: string,
+): Promise<AllocationRow> {
+  const row = await findAllocation(tx, caller, 'allocation.release', allocationId, { lock: true });
+  if (row.state !== 'release_failed') {
+    throw new Problem('allocation_not_releasable', `The allocation is ${row.state}; no release has failed.`, {
+      extensions: { state: row.state },
+    });
+  }
+  return await recordRelease(services, tx, row, 'Release requested again');
 }
 
 /** The intent itself, whoever has it: billing stops and the release starts. */

@@ -5,7 +5,7 @@ import { retireBlockedSlot } from '../fleet/retire-blocked-slot.ts';
 import { resolveIncident } from '../incidents/open-incident.ts';
 import { releaseClaim } from './claims.ts';
 import { findBlockedSlot } from './find-blocked-slot.ts';
-import { endSettledRelease } from './release.workflow.ts';
+import { endSettledRelease } from './end-release.ts';
 
 /** Gives a slot up: the claim on it ends, so that its allocation can, and the slot is never sold again. */
 export async function retireSlot(

@@ -1,12 +1,15 @@
 import type { Tx } from '../../platform/db/database.ts';
 import { withRole } from '../../platform/db/scope.ts';
+import { notFound, Problem } from '../../platform/http/problem.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
+import { liveClaims } from './claims.ts';
 import { cleanupWorkflow, cleanupWorkflowId } from './cleanup.workflow.ts';
-import { findBlockedSlot } from './find-blocked-slot.ts';
+import { findBlockedSlot, isCleaning } from './find-blocked-slot.ts';
+import { lockAllocation, type AllocationRow } from './move-allocation.ts';
 import { releaseWorkflow, releaseWorkflowId } from './release.workflow.ts';
 
-/** Starts another round of wipes for everything the allocation still holds. */
+/** Starts another round of wipes for everything the allocation of a quarantined slot still holds. */
 export async function retryCleanup(
   services: Services,
   tx: Tx,
@@ -14,28 +17,72 @@ export async function retryCleanup(
   correlationId: string,
 ): Promise<void> {
   // What an allocation does is written by workers alone; the operator only has it begin again.
-  const { allocation } = await withRole(tx, 'gpuaas_worker', () => findBlockedSlot(tx, slotId));
+  await withRole(tx, 'gpuaas_worker', async () => {
+    const { allocation } = await findBlockedSlot(tx, slotId);
+    await cleanAgain(services, tx, allocation, correlationId);
+  });
+}
+
+/** The same, by allocation: also for one that holds a whole host. */
+export async function retryRelease(
+  services: Services,
+  tx: Tx,
+  allocationId: string,
+  correlationId: string,
+): Promise<AllocationRow> {
+  return await withRole(tx, 'gpuaas_worker', async () => {
+    const allocation = await findBlockedAllocation(tx, allocationId);
+    await cleanAgain(services, tx, allocation, correlationId);
+    return await lockAllocation(tx, allocationId);
+  });
+}
+
+/** An allocation that has ended or failed to end and still holds something, at rest and locked. */
+export async function findBlockedAllocation(tx: Tx, allocationId: string): Promise<AllocationRow> {
+  const allocation = await tx
+    .selectFrom('allocations')
+    .selectAll()
+    .where('id', '=', allocationId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!allocation) throw notFound();
+  const ended = ['released', 'failed', 'release_failed'].includes(allocation.state);
+  if (!ended || (await liveClaims(tx, allocationId)) === 0) {
+    throw new Problem(
+      'allocation_not_blocked',
+      `The allocation is ${allocation.state}; there is nothing to clean.`,
+    );
+  }
+  if (isCleaning(allocation)) {
+    throw new Problem('cleanup_running', 'Wait for the workflow that is cleaning it.');
+  }
+  return allocation;
+}
+
+/** Under the role of a worker, with the allocation locked and at rest. */
+export async function cleanAgain(
+  services: Services,
+  tx: Tx,
+  allocation: AllocationRow,
+  correlationId: string,
+): Promise<void> {
   const allocationId = allocation.id;
   if (allocation.state === 'release_failed') {
     const attempt = allocation.release_attempts + 1;
-    await withRole(tx, 'gpuaas_worker', () =>
-      tx
-        .updateTable('allocations')
-        .set({ release_attempts: attempt })
-        .where('id', '=', allocationId)
-        .execute(),
-    );
+    await tx
+      .updateTable('allocations')
+      .set({ release_attempts: attempt })
+      .where('id', '=', allocationId)
+      .execute();
     const input = { allocationId, attempt, correlationId };
     await services.workflows.start(tx, releaseWorkflow.name, releaseWorkflowId(allocationId, attempt), input);
     return;
   }
-  await withRole(tx, 'gpuaas_worker', () =>
-    tx
-      .updateTable('allocations')
-      .set({ execution_state: 'cleaning up' })
-      .where('id', '=', allocationId)
-      .execute(),
-  );
+  await tx
+    .updateTable('allocations')
+    .set({ execution_state: 'cleaning up' })
+    .where('id', '=', allocationId)
+    .execute();
   const retryId = newId();
   const input = { allocationId, retryId, correlationId };
   await services.workflows.start(tx, cleanupWorkflow.name, cleanupWorkflowId(allocationId, retryId), input);

@@ -12,7 +12,7 @@ import { findAllocation } from './find-allocation.ts';
 import { listAllocations } from './list-allocations.ts';
 import { listTimeline } from './list-timeline.ts';
 import { listWipeCertificates } from './list-wipe-certificates.ts';
-import { requestRelease } from './request-release.ts';
+import { requestRelease, retryFailedRelease } from './request-release.ts';
 
 type AllocationOperations = Pick<
   operations,
@@ -20,6 +20,7 @@ type AllocationOperations = Pick<
   | 'createAllocation'
   | 'getAllocation'
   | 'releaseAllocation'
+  | 'retryAllocationRelease'
   | 'listAllocationTimeline'
   | 'getAllocationConnection'
   | 'listWipeCertificates'
@@ -63,6 +64,14 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
       audit({ targetType: 'allocation', targetId: params.allocation_id });
       return mutate(async (tx) => {
         const row = await requestRelease(services, tx, caller, params.allocation_id);
+        audit({ targetType: 'allocation', targetId: row.id, organizationId: row.organization_id });
+        return { status: 202, body: describeAllocation(row, clock.now()) };
+      });
+    },
+    retryAllocationRelease({ caller, params, audit, mutate }) {
+      audit({ targetType: 'allocation', targetId: params.allocation_id });
+      return mutate(async (tx) => {
+        const row = await retryFailedRelease(services, tx, caller, params.allocation_id);
         audit({ targetType: 'allocation', targetId: row.id, organizationId: row.organization_id });
         return { status: 202, body: describeAllocation(row, clock.now()) };
       });

@@ -4,9 +4,12 @@ import type { Tx } from '../../platform/db/database.ts';
 import { notFound, Problem } from '../../platform/http/problem.ts';
 import { recordStageProgress, type NodeStage } from '../allocations/record-stage-progress.ts';
 
+/** Stages of tasks that serve no allocation. */
+type HostStage = 'discover' | 'check' | 'mode';
+
 export interface Progress {
   epoch: number;
-  stage: NodeStage | 'discover' | 'check';
+  stage: NodeStage | HostStage;
   percent: number;
   message: string;
 }
@@ -33,9 +36,13 @@ export async function reportProgress(
     .where('id', '=', taskId)
     .execute();
   const moved = task.stage !== stage || task.percent !== percent;
-  if (moved && task.allocation_id && stage !== 'discover' && stage !== 'check') {
+  if (moved && task.allocation_id && !isHostStage(stage)) {
     await recordStageProgress(tx, task.allocation_id, { stage, percent, message }, task.correlation_id);
   }
+}
+
+function isHostStage(stage: Progress['stage']): stage is HostStage {
+  return stage === 'discover' || stage === 'check' || stage === 'mode';
 }
 
 export async function lockOwnTask(tx: Tx, nodeId: string, taskId: string) {

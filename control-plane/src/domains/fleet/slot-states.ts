@@ -58,6 +58,26 @@ export async function takeSlots(tx: Tx, slotIds: string[]): Promise<void> {
   if (numAffectedRows !== BigInt(slotIds.length)) throw new Error('a slot was taken that was not for sale');
 }
 
+/** The slots of a host that is leased as a whole move together; those that are out of sale stay. */
+export async function moveNodeSlots(tx: Tx, nodeId: string, move: SlotMove): Promise<void> {
+  const rows = await tx
+    .selectFrom('node_resource_slots')
+    .select(['id', 'state'])
+    .where('node_id', '=', nodeId)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+  const moving = rows.filter(
+    ({ state }) => state !== 'disabled' && enteredFrom[move.to].includes(state as SlotState),
+  );
+  if (moving.length === 0) return;
+  await moveSlots(
+    tx,
+    moving.map((row) => row.id),
+    move,
+  );
+}
+
 export async function emitSlotsChanged(tx: Tx, nodeId: string, correlationId: string): Promise<void> {
   await emit(tx, slotsChanged(nodeId, correlationId));
 }

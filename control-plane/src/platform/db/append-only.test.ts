@@ -39,6 +39,7 @@ describe('history', () => {
       'audit_logs',
       'audit_retirements',
       'audit_segments',
+      'host_cleanups',
       'issued_certificates',
       'ledger_entries',
       'ledger_transactions',

@@ -7,13 +7,27 @@ import { DBOS } from '@dbos-inc/dbos-sdk';
  * `GPUAAS_CRASH_MARKER` is a file that remembers them, so that each happens once.
  */
 export function crashPoint(point: string): void {
-  const places = process.env['GPUAAS_CRASH_AT'];
-  if (!places) return;
+  if (isDue('GPUAAS_CRASH_AT', point)) process.kill(process.pid, 'SIGKILL');
+}
+
+/** A step named in `GPUAAS_FAIL_AT` fails once, after its effect: the hardest moment for whoever tries again. */
+export function failurePoint(step: string): void {
+  if (isDue('GPUAAS_FAIL_AT', step)) throw new Error(`${step} was made to fail`);
+}
+
+/** The effect of a step named in `GPUAAS_TWICE_AT` runs twice in one attempt, once. */
+export function runsTwice(step: string): boolean {
+  return isDue('GPUAAS_TWICE_AT', step);
+}
+
+function isDue(setting: string, point: string): boolean {
+  const places = process.env[setting];
+  if (!places) return false;
   const candidates = [point, `${DBOS.workflowID}/${point}`];
   const place = places.split(',').find((listed) => candidates.includes(listed));
   const marker = process.env['GPUAAS_CRASH_MARKER'];
-  if (!place || !marker) return;
-  if (existsSync(marker) && readFileSync(marker, 'utf8').split('\n').includes(place)) return;
+  if (!place || !marker) return false;
+  if (existsSync(marker) && readFileSync(marker, 'utf8').split('\n').includes(place)) return false;
   appendFileSync(marker, `${place}\n`);
-  process.kill(process.pid, 'SIGKILL');
+  return true;
 }

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { traced } from '../telemetry/tracing.ts';
-import { crashPoint } from './crash-point.ts';
+import { crashPoint, failurePoint, runsTwice } from './crash-point.ts';
 import { type ExecutorLease, LeaseLostError } from './executor-lease.ts';
 
 /** A durable function: it survives the death of its process and continues after its last finished step. */
@@ -9,6 +9,8 @@ export interface WorkflowDefinition<Services, Input> {
   name: string;
   /** Longer than any healthy run; past it an incident is opened. A function where policies decide how long that is. */
   deadlineSeconds: number | ((services: Services) => number);
+  /** Every step that `run` may take, by name. A step that is not listed here is refused, so tests can enumerate them. */
+  steps: readonly string[];
   run(services: Services, input: Input): Promise<void>;
 }
 
@@ -36,6 +38,7 @@ export const workflowRun = new AsyncLocalStorage<{
   lease: ExecutorLease;
   epoch: number;
   correlationId: string;
+  steps: ReadonlySet<string>;
 }>();
 
 /**
@@ -47,13 +50,17 @@ export async function step<T>(
   effect: () => Promise<T>,
   retry: RetryPolicy = patiently,
 ): Promise<T> {
-  const { lease, epoch, correlationId } = workflowRun.getStore() ?? outsideWorkflow();
+  const { lease, epoch, correlationId, steps } = workflowRun.getStore() ?? outsideWorkflow();
+  if (!steps.has(name)) throw new NonRetryableError(`the workflow does not declare the step ${name}`);
   const result = await lease.track(() =>
     DBOS.runStep(
       async () => {
         await lease.confirm(epoch);
         crashPoint(`${name}:before`);
-        const value = await traced(`step ${name}`, { correlationId, attributes: aboutRun }, effect);
+        const act = (): Promise<T> => traced(`step ${name}`, { correlationId, attributes: aboutRun }, effect);
+        if (runsTwice(name)) await act();
+        const value = await act();
+        failurePoint(name);
         crashPoint(`${name}:after`);
         return value;
       },

@@ -100,6 +100,7 @@ function register<Services>(
   { services, onWorkflowFailed, log }: WorkflowEngineOptions<Services>,
 ): void {
   const { name } = definition;
+  const steps = new Set(definition.steps);
   const run = async (input: never): Promise<void> => {
     const epoch = await lease.begin();
     const correlationId = correlationOf(input);
@@ -107,7 +108,7 @@ function register<Services>(
     // Also said when another process takes it over: the steps that have ended are not run again.
     log.info(about, 'workflow runs');
     try {
-      await workflowRun.run({ lease, epoch, correlationId }, () => definition.run(services, input));
+      await workflowRun.run({ lease, epoch, correlationId, steps }, () => definition.run(services, input));
       log.info(about, 'workflow ended');
     } catch (error) {
       if (!lease.stopping && !isHandedOver(error)) {

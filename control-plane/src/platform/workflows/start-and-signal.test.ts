@@ -14,11 +14,13 @@ interface Services {
 const greet: WorkflowDefinition<Services, { who: string }> = {
   name: 'test.greet',
   deadlineSeconds: 10,
+  steps: ['greet'],
   run: ({ log }, { who }) => step('greet', async () => void log.push(who)),
 };
 const listen: WorkflowDefinition<Services, { who: string }> = {
   name: 'test.listen',
   deadlineSeconds: 10,
+  steps: ['hear'],
   async run({ log }, { who }) {
     const heard = await waitForSignal<{ word: string }>('word', 20);
     await step('hear', async () => void log.push(`${who} heard ${heard?.word}`));
@@ -27,6 +29,7 @@ const listen: WorkflowDefinition<Services, { who: string }> = {
 const follow: WorkflowDefinition<Services, { after: string }> = {
   name: 'test.follow',
   deadlineSeconds: 10,
+  steps: ['follow'],
   async run({ log }, { after }) {
     await waitForWorkflow(after);
     await step('follow', async () => void log.push(`after ${after}`));
@@ -35,6 +38,7 @@ const follow: WorkflowDefinition<Services, { after: string }> = {
 const doze: WorkflowDefinition<Services, { who: string }> = {
   name: 'test.doze',
   deadlineSeconds: 10,
+  steps: ['wake'],
   async run({ log }, { who }) {
     await sleep('doze', 0.5);
     await step('wake', async () => void log.push(who));

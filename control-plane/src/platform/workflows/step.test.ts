@@ -14,6 +14,7 @@ const effects = new Map<string, { effect: Effect; retry: RetryPolicy; attempts: 
 const tryIt: WorkflowDefinition<object, { id: string }> = {
   name: 'test.try',
   deadlineSeconds: 30,
+  steps: ['try'],
   async run(_services, { id }) {
     const script = effects.get(id)!;
     await step(

@@ -15,7 +15,7 @@ async function runGuest(definitionFile: string, allocationId: string): Promise<v
   const system = join(vm.guest_folder, 'system');
   await writeRun(vm, null);
   if (vm.never_boots) return void setInterval(() => undefined, 60_000);
-  await writeSystemFiles(system, plan);
+  await writeSystemFiles(system, plan, { driver: !vm.without_driver });
   const port = await serveSsh({
     hostKey: await ensureHostKey(vm.guest_folder),
     username: plan.username,

@@ -11,11 +11,14 @@ import { checkBundle } from './check-bundle.ts';
 import { checkSimulatedPrerequisites } from './check-prerequisites.ts';
 import { openDisks } from './disks.ts';
 import type { HasFault } from './faults.ts';
+import { checkReadiness } from './guest/check-readiness.ts';
 import { ensureHostKey, fingerprintOf } from './guest/host-key.ts';
 import { describeHardware } from './hardware.ts';
+import { openNetwork } from './network.ts';
 import { observeSimulatedDevices } from './observe-devices.ts';
 import { createPace } from './pace.ts';
 import { mountsOf, surveyTopology } from './survey-topology.ts';
+import { openUsers, wholeMachine } from './users.ts';
 import { openVms, type VmDefinition } from './vms.ts';
 
 const CLONE_MS = 6_000;
@@ -31,6 +34,8 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
   const hardware = describeHardware(hostname);
   const pace = createPace(simulation.speed);
   const disks = openDisks(dir);
+  const network = openNetwork(dir);
+  const users = openUsers(dir);
   const vms = await openVms(dir, simulation.powerFd);
   const bootId = await currentBootId(dir, simulation.bootId);
 
@@ -103,8 +108,13 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
       const stale = await vms.find(plan.allocation_id);
       if (stale) await vms.stop(plan.allocation_id, 2_000, step.signal);
       const home = disks.homeFolder(plan.boot_slot.nvme_serial);
-      const vm = await vms.define(plan, { home, neverBoots: hasFault('vm_never_boots') });
+      const vm = await vms.define(plan, {
+        home,
+        neverBoots: hasFault('vm_never_boots'),
+        withoutDriver: hasFault('driver_missing'),
+      });
       await ensureHostKey(vm.guest_folder);
+      await network.plug(plan.boot_slot, plan.allocation_id);
       await vms.powerOn(vm);
       await pace.spend(BOOT_MS, step);
     },
@@ -125,19 +135,27 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
       if (greeting === null) throw new TaskError('guest_not_ready', 'SSH of the guest does not answer');
       await pace.spend(500, step);
       const vm = await definitionOf(plan);
+      const readiness = await checkReadiness(vm.guest_folder, plan);
       return {
         host_key_fingerprint: fingerprintOf(await ensureHostKey(vm.guest_folder)),
         started_at: vm.started_at,
+        readiness: [{ check: 'ssh', passed: true, evidence: greeting.trim().slice(0, 100) }, ...readiness],
       };
     },
 
     async removeVm(allocationId, stopTimeoutSeconds, step) {
-      if (await vms.running(allocationId)) {
-        await vms.stop(allocationId, stopTimeoutSeconds * 1000, step.signal);
-        if (await vms.running(allocationId)) return;
-        await pace.spend(1_500, step);
-      }
+      const running = await vms.running(allocationId);
+      const stop = running ? await vms.stop(allocationId, stopTimeoutSeconds * 1000, step.signal) : 'absent';
+      if (await vms.running(allocationId)) return stop;
+      if (running) await pace.spend(1_500, step);
       await vms.undefine(allocationId);
+      return stop;
+    },
+
+    async cleanNetwork(slots, step) {
+      if (!hasFault('network_residue')) await network.unplug(slots);
+      await pace.spend(300, step);
+      return await network.isClean(slots);
     },
 
     async vmExists(allocationId) {
@@ -167,6 +185,41 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
     async verifyWipe(slot, step) {
       await pace.spend(700, step);
       return await disks.verifyBlank(slot.nvme_serial);
+    },
+
+    async addUser(user, step) {
+      const plan = wholeMachine(user, hardware);
+      const known = await vms.find(user.allocation_id);
+      if (!known || JSON.stringify(known.plan) !== JSON.stringify(plan)) {
+        await vms.define(plan, { home: await users.make(user.username) });
+      }
+      const vm = await definitionOf(plan);
+      await ensureHostKey(vm.guest_folder);
+      await vms.powerOn(vm);
+      await pace.spend(1_000, step);
+      const greeting = await waitFor(GUEST_DEADLINE_MS, step, () => sshGreeting(user.allocation_id));
+      if (greeting === null) throw new TaskError('login_not_ready', 'SSH of the host does not answer');
+      return {
+        host_key_fingerprint: fingerprintOf(await ensureHostKey(vm.guest_folder)),
+        started_at: (await definitionOf(plan)).started_at,
+        address: plan.boot_slot.private_ip,
+      };
+    },
+
+    async removeUser(user, stopTimeoutSeconds, step) {
+      if (await vms.running(user.allocation_id)) {
+        await vms.stop(user.allocation_id, stopTimeoutSeconds * 1000, step.signal);
+      }
+      await pace.spend(1_000, step);
+      if (await vms.running(user.allocation_id)) return;
+      await vms.undefine(user.allocation_id);
+      await users.remove(user.username, { leaveResidue: hasFault('wipe_fails') });
+    },
+
+    async findLeftovers(user, step) {
+      await pace.spend(500, step);
+      const running = (await vms.running(user.allocation_id)) !== null;
+      return [...(running ? ['a process of the tenant'] : []), ...(await users.left(user.username))];
     },
 
     async listVms(): Promise<ObservedVm[]> {

@@ -15,17 +15,23 @@ export interface VmDefinition {
   guest_folder: string;
   started_at: string;
   never_boots: boolean;
+  /** The image came up without the GPU driver that it promises. */
+  without_driver: boolean;
 }
 
 export interface SimulatedVms {
-  define(plan: VmPlan, options: { home: string; neverBoots: boolean }): Promise<VmDefinition>;
+  define(
+    plan: VmPlan,
+    options: { home: string; neverBoots?: boolean; withoutDriver?: boolean },
+  ): Promise<VmDefinition>;
   find(allocationId: string): Promise<VmDefinition | null>;
   list(): Promise<VmDefinition[]>;
   /** Starts the guest process unless it lives, and waits until it can be seen. */
   powerOn(vm: VmDefinition): Promise<void>;
   /** The run file of a living guest. */
   running(allocationId: string): Promise<RunFile | null>;
-  stop(allocationId: string, timeoutMs: number, signal: AbortSignal): Promise<void>;
+  /** Asks first and forces after the timeout; answers whether it had to. */
+  stop(allocationId: string, timeoutMs: number, signal: AbortSignal): Promise<'graceful' | 'forced'>;
   undefine(allocationId: string): Promise<void>;
 }
 
@@ -50,7 +56,7 @@ export async function openVms(dir: string, powerFd: number | null): Promise<Simu
 
   const vms: SimulatedVms = {
     running,
-    async define(plan, { home, neverBoots }) {
+    async define(plan, { home, neverBoots = false, withoutDriver = false }) {
       const guest_folder = guestFolder(plan.allocation_id);
       await ensureFolder(guest_folder);
       return await store({
@@ -59,6 +65,7 @@ export async function openVms(dir: string, powerFd: number | null): Promise<Simu
         guest_folder,
         started_at: new Date().toISOString(),
         never_boots: neverBoots,
+        without_driver: withoutDriver,
       });
     },
     find: (allocationId) => readJson<VmDefinition>(definitionFile(allocationId)),
@@ -75,7 +82,9 @@ export async function openVms(dir: string, powerFd: number | null): Promise<Simu
     },
     async stop(allocationId, timeoutMs, signal) {
       await signalUntilGone(running, allocationId, 'SIGTERM', timeoutMs, signal);
+      if (!(await running(allocationId))) return 'graceful';
       await signalUntilGone(running, allocationId, 'SIGKILL', 5_000, signal);
+      return 'forced';
     },
     async undefine(allocationId) {
       await rm(guestFolder(allocationId), { recursive: true, force: true });

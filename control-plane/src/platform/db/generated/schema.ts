@@ -98,9 +98,12 @@ export interface Allocations {
   execution_state: Generated<string>;
   failure: Json | null;
   gpu_count: number;
+  host_silent_since: Timestamp | null;
   id: string;
   image: string;
   image_digest: string;
+  machine_boot_id: string | null;
+  machine_started_at: Timestamp | null;
   name: string;
   node_id: string | null;
   observed_state: Generated<string>;
@@ -251,6 +254,20 @@ export interface HandledEvents {
   consumer: string;
   event_id: string;
   handled_at: Generated<Timestamp>;
+}
+
+export interface HostCleanups {
+  allocation_id: string;
+  finished_at: Timestamp;
+  id: string;
+  method: string;
+  node_id: string;
+  node_task_id: string | null;
+  recorded_at: Generated<Timestamp>;
+  started_at: Timestamp;
+  verification: string;
+  verified: boolean;
+  witnessed_by: string | null;
 }
 
 export interface IdempotencyKeys {
@@ -912,6 +929,7 @@ export interface DB {
   event_consumers: EventConsumers;
   handed_over_resources: HandedOverResources;
   handled_events: HandledEvents;
+  host_cleanups: HostCleanups;
   idempotency_keys: IdempotencyKeys;
   identity_provider_domains: IdentityProviderDomains;
   identity_providers: IdentityProviders;

@@ -56,6 +56,8 @@ export const policiesForEveryRow: Record<string, string> = {
   'wipe_certificates: every: gpuaas_worker': 'workers record every wipe',
   'issued_certificates: every: gpuaas_operator': 'auditors of the platform check the whole chain',
   'issued_certificates: every: gpuaas_worker': 'each certificate builds on the one before, whoever’s it is',
+  'host_cleanups: every: gpuaas_operator': 'operators see the proof of every cleanup',
+  'host_cleanups: every: gpuaas_worker': 'workers record every cleanup',
   'allocation_access_keys: every: gpuaas_worker':
     'made and destroyed with the machine; the private half is not readable',
   'allocation_access_keys: every: gpuaas_gateway': 'a token decides which machine is opened',

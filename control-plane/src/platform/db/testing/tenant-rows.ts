@@ -82,6 +82,9 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
     select count(*) + 1, ${wipe}::uuid, '{}', repeat('0', 64), ${name}, 's', now() from issued_certificates`.execute(
     db,
   );
+  await sql`insert into host_cleanups (id, allocation_id, node_id, node_task_id, method, verified, verification,
+      started_at, finished_at)
+    values (${newId()}, ${allocation}, ${node}, ${task}, 'user_removed', true, '', now(), now())`.execute(db);
   await sql`insert into allocation_access_keys (allocation_id, public_key, sealed_private_key)
     values (${allocation}, 'p', ${secret})`.execute(db);
   await sql`insert into terminal_tokens (token_hash, allocation_id, user_id, credential, correlation_id, expires_at)

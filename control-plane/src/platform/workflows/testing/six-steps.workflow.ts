@@ -22,6 +22,7 @@ export const crashPoints = sixSteps.flatMap((name) =>
 export const sixStepWorkflow: WorkflowDefinition<SixStepServices, Input> = {
   name: 'test.six_steps',
   deadlineSeconds: 60,
+  steps: sixSteps,
   async run(services, { sleepSeconds, stepSeconds = 0 }) {
     for (const name of sixSteps) {
       if (name === 'settle') await sleep(name, sleepSeconds);

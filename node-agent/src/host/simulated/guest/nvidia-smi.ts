@@ -41,6 +41,15 @@ esac
 `;
 }
 
+/** The simulated images are known by their names; those for developers carry the toolkit. */
+export function hasToolkit(plan: VmPlan): boolean {
+  return plan.image.name.includes('cuda');
+}
+
+export function nvcc(): string {
+  return `#!/bin/sh\n# Simulated: it compiles nothing.\necho 'Cuda compilation tools, release ${CUDA} (simulated)'\n`;
+}
+
 function table(gpus: readonly Gpu[]): string {
   const width = 88;
   const line = (left: string, right = ''): string => `| ${left}${right.padStart(width - 2 - left.length)} |`;

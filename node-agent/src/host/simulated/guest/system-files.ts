@@ -1,11 +1,15 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { VmPlan } from '../../../slices/plan-vm.ts';
-import { nvidiaSmi } from './nvidia-smi.ts';
+import { hasToolkit, nvcc, nvidiaSmi } from './nvidia-smi.ts';
 import { GUEST_UID, type GUEST_ETC } from './sandbox.ts';
 
 /** Writes the guest's own `etc/` and `bin/`. */
-export async function writeSystemFiles(folder: string, plan: VmPlan): Promise<void> {
+export async function writeSystemFiles(
+  folder: string,
+  plan: VmPlan,
+  image: { driver: boolean } = { driver: true },
+): Promise<void> {
   const etc = join(folder, 'etc');
   const bin = join(folder, 'bin');
   // The tenant's user reads them through the sandbox, so they are open where the rest of the agent is not.
@@ -15,7 +19,8 @@ export async function writeSystemFiles(folder: string, plan: VmPlan): Promise<vo
   }
   for (const [name, content] of Object.entries(etcFiles(plan)))
     await writeOpen(join(etc, name), content, 0o644);
-  await writeOpen(join(bin, 'nvidia-smi'), nvidiaSmi(plan), 0o755);
+  if (image.driver) await writeOpen(join(bin, 'nvidia-smi'), nvidiaSmi(plan), 0o755);
+  if (hasToolkit(plan)) await writeOpen(join(bin, 'nvcc'), nvcc(), 0o755);
 }
 
 async function writeOpen(path: string, content: string, mode: number): Promise<void> {

@@ -1,0 +1,119 @@
+import { parseTaskOutput, type TaskOutput } from '@gpuaas/contracts/tasks';
+import type { Tx } from '../../platform/db/database.ts';
+import { newId } from '../../platform/ids.ts';
+import type { Services } from '../../platform/services.ts';
+import type { TaskOutcome } from '../fleet/complete-task.ts';
+import { emitSlotsChanged, moveNodeSlots } from '../fleet/slot-states.ts';
+import { openIncident, resolveIncident } from '../incidents/open-incident.ts';
+import { releaseNodeClaim } from './claims.ts';
+import { hostUsername } from './host-username.ts';
+import type { AllocationRow } from './move-allocation.ts';
+
+type Proof = TaskOutput['allocation.deprovision_user'];
+
+export interface HostCleanup {
+  source: { taskId: string } | { witnessId: string };
+  method: string;
+  verified: boolean;
+  verification: string;
+  startedAt: string | Date;
+  finishedAt: string | Date;
+}
+
+/** What the host is asked after a baremetal lease: no process, session or file of the tenant may be left. */
+export function deprovisionTask({ policies }: Services, allocation: AllocationRow) {
+  return {
+    kind: 'allocation.deprovision_user' as const,
+    params: {
+      allocation_id: allocation.id,
+      username: hostUsername(allocation.id),
+      stop_timeout_seconds: policies.get('allocations.stop_timeout_seconds', {
+        organizationId: allocation.organization_id,
+        projectId: allocation.project_id,
+      }),
+    },
+  };
+}
+
+export async function recordHostCleanup(
+  services: Services,
+  tx: Tx,
+  allocation: AllocationRow,
+  result: TaskOutcome & { taskId: string },
+): Promise<void> {
+  const proof = proofOf(result.output);
+  if (!proof) return await blockHost(tx, allocation, 'The host gave no proof of its cleanup.');
+  const verified = proof.verified && proof.user_absent && proof.leftovers.length === 0;
+  await keepProof(tx, allocation, {
+    source: { taskId: result.taskId },
+    method: 'user_removed',
+    verified,
+    verification: proof.verification,
+    startedAt: proof.started_at,
+    finishedAt: proof.finished_at,
+  });
+  if (verified) await giveHostBack(services, tx, allocation);
+  else await blockHost(tx, allocation, `Cleanup not verified: ${proof.verification}`);
+}
+
+/** Evidence of one attempt is kept once, however often the step runs. */
+export async function keepProof(tx: Tx, allocation: AllocationRow, cleanup: HostCleanup): Promise<void> {
+  await tx
+    .insertInto('host_cleanups')
+    .values({
+      id: newId(),
+      allocation_id: allocation.id,
+      node_id: allocation.node_id!,
+      node_task_id: 'taskId' in cleanup.source ? cleanup.source.taskId : null,
+      witnessed_by: 'witnessId' in cleanup.source ? cleanup.source.witnessId : null,
+      method: cleanup.method,
+      verified: cleanup.verified,
+      verification: cleanup.verification,
+      started_at: cleanup.startedAt,
+      finished_at: cleanup.finishedAt,
+    })
+    .onConflict((c) => c.column('node_task_id').doNothing())
+    .execute();
+}
+
+export async function giveHostBack(services: Services, tx: Tx, allocation: AllocationRow): Promise<void> {
+  const now = services.clock.now();
+  const nodeId = allocation.node_id!;
+  await releaseNodeClaim(tx, allocation.id, now);
+  const health = { state: 'healthy', detail: 'The host was proven clean after a baremetal lease.' } as const;
+  await moveNodeSlots(tx, nodeId, { to: 'available', health });
+  await resolveIncident(tx, now, { type: 'host_cleanup_blocked', targetId: nodeId }, health.detail);
+  await emitSlotsChanged(tx, nodeId, allocation.correlation_id);
+}
+
+async function blockHost(tx: Tx, allocation: AllocationRow, detail: string): Promise<void> {
+  await moveNodeSlots(tx, allocation.node_id!, {
+    to: 'cleanup_blocked',
+    health: { state: 'unhealthy', detail: detail.slice(0, 500) },
+  });
+  await emitSlotsChanged(tx, allocation.node_id!, allocation.correlation_id);
+}
+
+export async function reportHostBlocked(
+  services: Services,
+  tx: Tx,
+  allocation: AllocationRow,
+  attempts: number,
+): Promise<void> {
+  await openIncident(tx, services.clock.now(), {
+    type: 'host_cleanup_blocked',
+    targetType: 'node',
+    targetId: allocation.node_id!,
+    summary: `The host is quarantined after a baremetal lease: ${attempts} cleanups gave no proof.`,
+    detail: { allocation_id: allocation.id },
+  });
+}
+
+/** A failed task may still carry evidence; what does not parse proves nothing. */
+function proofOf(output: unknown): Proof | null {
+  try {
+    return parseTaskOutput('allocation.deprovision_user', output);
+  } catch {
+    return null;
+  }
+}

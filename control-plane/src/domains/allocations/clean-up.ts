@@ -1,0 +1,111 @@
+import type { Tx } from '../../platform/db/database.ts';
+import type { Policies } from '../../platform/policy/policies.ts';
+import type { Services } from '../../platform/services.ts';
+import { step } from '../../platform/workflows/definition.ts';
+import type { TaskOutcome } from '../fleet/complete-task.ts';
+import { runTask, taskSteps } from '../fleet/run-task.ts';
+import { liveClaims } from './claims.ts';
+import { deprovisionTask, recordHostCleanup, reportHostBlocked } from './clean-host.ts';
+import { isBaremetal, lockAllocation, type AllocationRow } from './move-allocation.ts';
+import { recordWipes, releaseTask, reportBlocked } from './wipe-slots.ts';
+
+/** Which workflow cleans up, and what it wrote as the allocation's execution state when it began. */
+export interface CleanUpRun {
+  workflowId: string;
+  prefix: 'provision' | 'release' | 'cleanup';
+  executionState: 'cleaning up' | 'releasing';
+}
+
+/** `withdrawn`: an operator ended the allocation meanwhile; the workflow has nothing more to decide. */
+export type CleanUpResult = 'clean' | 'blocked' | 'withdrawn';
+
+export function cleanUpSteps(prefix: CleanUpRun['prefix']): string[] {
+  return [
+    `${prefix}.wipe.attempts`,
+    ...taskSteps(`${prefix}.wipe`),
+    `${prefix}.wipe.record`,
+    `${prefix}.wipe.blocked`,
+  ];
+}
+
+/**
+ * Inside a workflow: has the host remove what the allocation left and prove it, as often as the policy says.
+ * Claims end only with a verified proof.
+ */
+export async function cleanUp(
+  services: Services,
+  allocationId: string,
+  run: CleanUpRun,
+): Promise<CleanUpResult> {
+  const name = `${run.prefix}.wipe`;
+  // Kept with the workflow: a run that is resumed must not count by another number than it began with.
+  const attempts = await step(`${name}.attempts`, async () =>
+    services.policies.get('allocations.wipe_attempts'),
+  );
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    const deadlineSeconds = services.policies.get('allocations.wipe_deadline_seconds');
+    const result = await runTask(services, name, deadlineSeconds, (tx) =>
+      cleanUpTask(services, tx, allocationId, run, attempt),
+    );
+    const left = await step(`${name}.record`, () => record(services, allocationId, run, result));
+    if (left !== 'held') return left;
+  }
+  await step(`${name}.blocked`, () => quarantine(services, allocationId, attempts));
+  return 'blocked';
+}
+
+/** How long all attempts together may take. */
+export function cleanUpDeadline(policies: Policies): number {
+  return policies.get('allocations.wipe_attempts') * policies.get('allocations.wipe_deadline_seconds');
+}
+
+async function cleanUpTask(
+  services: Services,
+  tx: Tx,
+  allocationId: string,
+  run: CleanUpRun,
+  attempt: number,
+) {
+  const allocation = await lockAllocation(tx, allocationId);
+  if (!isOurs(allocation, run) || (await liveClaims(tx, allocationId)) === 0) return null;
+  const about = {
+    nodeId: allocation.node_id!,
+    correlationId: allocation.correlation_id,
+    allocationId,
+    workflowId: run.workflowId,
+    dedupeKey: `${run.workflowId}:wipe:${attempt}`,
+  };
+  return isBaremetal(allocation)
+    ? { ...about, ...deprovisionTask(services, allocation) }
+    : { ...about, ...(await releaseTask(services, tx, allocation)) };
+}
+
+/** Keeps the evidence and gives back what is proven clean. */
+async function record(
+  services: Services,
+  allocationId: string,
+  run: CleanUpRun,
+  result: (TaskOutcome & { taskId: string }) | null,
+): Promise<'held' | Exclude<CleanUpResult, 'blocked'>> {
+  return await services.db.transaction().execute(async (tx) => {
+    const allocation = await lockAllocation(tx, allocationId);
+    // Evidence of a wipe that was done stands, whoever asked for it.
+    if (result && isBaremetal(allocation)) await recordHostCleanup(services, tx, allocation, result);
+    else if (result) await recordWipes(services, tx, allocation, result);
+    if ((await liveClaims(tx, allocationId)) === 0) return 'clean';
+    return isOurs(allocation, run) ? 'held' : 'withdrawn';
+  });
+}
+
+/** Nothing tries again at once from here: the reconciler does after a while, and an operator may before. */
+async function quarantine(services: Services, allocationId: string, attempts: number): Promise<void> {
+  await services.db.transaction().execute(async (tx) => {
+    const allocation = await lockAllocation(tx, allocationId);
+    if (isBaremetal(allocation)) await reportHostBlocked(services, tx, allocation, attempts);
+    else await reportBlocked(services, tx, allocationId, attempts);
+  });
+}
+
+function isOurs(allocation: AllocationRow, run: CleanUpRun): boolean {
+  return allocation.execution_state === run.executionState;
+}

@@ -1,0 +1,19 @@
+import type { TaskHandler } from './task-context.ts';
+import { TaskError } from './task-error.ts';
+
+/**
+ * Gives this host to one tenant as an unprivileged user. Root is never given: a tenant with root could leave
+ * anything behind, and this agent cannot redeploy the machine it runs on.
+ */
+export const provisionUser: TaskHandler<'allocation.provision_user'> = async (params, tools, context) => {
+  const planning = context.stage('plan', 'Checking that nobody else has this host');
+  const held = (await tools.leases.list()).filter((lease) => lease.allocation_id !== params.allocation_id);
+  if (held.length > 0) {
+    throw new TaskError('plan_refused', `${held.length} slots of this host are leased to others`);
+  }
+  await tools.hostLease.take(params.allocation_id);
+  planning.percent(100);
+  const facts = await tools.host.addUser(params, context.stage('user', 'Making the login'));
+  context.stage('readiness', 'The login answers').percent(100);
+  return { ...facts, privileged: false, boot_id: tools.host.bootId };
+};
