@@ -77,6 +77,30 @@ export const incidentTypes = {
     "severity": "major",
     "deadline_seconds": 14400,
     "runbook": "docs/runbooks/quota-drift.md"
+  },
+  "host_cleanup_blocked": {
+    "title": "A host cannot be proven clean after a baremetal lease",
+    "severity": "major",
+    "deadline_seconds": 3600,
+    "runbook": "docs/runbooks/host-cleanup-blocked.md"
+  },
+  "allocation_machine_lost": {
+    "title": "A tenant's machine is gone",
+    "severity": "major",
+    "deadline_seconds": 1800,
+    "runbook": "docs/runbooks/allocation-machine-lost.md"
+  },
+  "node_orphans": {
+    "title": "A host runs or holds what nobody leases",
+    "severity": "major",
+    "deadline_seconds": 3600,
+    "runbook": "docs/runbooks/node-orphans.md"
+  },
+  "slot_drift": {
+    "title": "A slot's state does not agree with the claims on it",
+    "severity": "major",
+    "deadline_seconds": 3600,
+    "runbook": "docs/runbooks/slot-drift.md"
   }
 } as const;
 

@@ -1130,6 +1130,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/allocations/{allocation_id}/retry-release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a failed release again
+         * @description For an allocation that is `release_failed`; it costs nothing. Everything it still holds is cleaned again.
+         */
+        post: operations["retryAllocationRelease"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/allocations/{allocation_id}/timeline": {
         parameters: {
             query?: never;
@@ -1929,6 +1949,67 @@ export interface paths {
         put?: never;
         /** Make an unused enrolment token worthless */
         post: operations["revokeNodeEnrolment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/allocations/{allocation_id}/force-release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End an allocation without its host
+         * @description For a host that does not answer. The allocation ends now and costs nothing more; what was being done for it is
+         *     withdrawn, and whatever it held stays in quarantine until its cleanup is proven.
+         */
+        post: operations["forceReleaseAllocation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/allocations/{allocation_id}/retry-release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try the cleanup of an ended or release_failed allocation again
+         * @description Refused with `cleanup_running` while a workflow is at it.
+         */
+        post: operations["retryReleaseForTenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/allocations/{allocation_id}/record-host-cleanup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record that a host was cleaned or redeployed after a baremetal lease
+         * @description Proof with the caller as its witness, for a host that cannot prove it by itself. Ends the claim on the host.
+         */
+        post: operations["recordHostCleanup"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3113,7 +3194,7 @@ export interface components {
             event_type: string;
             occurred_at: components["schemas"]["Timestamp"];
             /** @enum {unknown} */
-            stage: "placement" | "plan" | "image" | "seed" | "vm" | "network" | "readiness" | "active" | "release" | "stop" | "wipe" | "verify" | "released" | "failed";
+            stage: "placement" | "plan" | "image" | "seed" | "vm" | "network" | "readiness" | "user" | "active" | "host" | "release" | "detach" | "stop" | "network_cleanup" | "wipe" | "verify" | "released" | "failed";
             /** @enum {unknown} */
             status: "running" | "done" | "failed";
             message: string;
@@ -3667,7 +3748,7 @@ export interface components {
             lease_expires_at: components["schemas"]["Timestamp"] | null;
         };
         /** @enum {unknown} */
-        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift";
+        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "allocation_machine_lost" | "node_orphans" | "slot_drift";
         Incident: {
             /** Format: uuid */
             id: string;
@@ -6379,6 +6460,32 @@ export interface operations {
             "4XX": components["responses"]["Problem"];
         };
     };
+    retryAllocationRelease: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                allocation_id: components["parameters"]["AllocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The release runs again. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Allocation"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
     listAllocationTimeline: {
         parameters: {
             query?: {
@@ -7764,6 +7871,97 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NodeEnrolment"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    forceReleaseAllocation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                allocation_id: components["parameters"]["AllocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The allocation, ended. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Allocation"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    retryReleaseForTenant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                allocation_id: components["parameters"]["AllocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cleanup runs again. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Allocation"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    recordHostCleanup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                allocation_id: components["parameters"]["AllocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    method: string;
+                    evidence: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The allocation, which holds nothing any more. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Allocation"];
                 };
             };
             "4XX": components["responses"]["Problem"];

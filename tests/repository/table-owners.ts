@@ -82,16 +82,16 @@ export const tableOwners: Record<string, string> = {
 
 /** Writes across an owner's border that were looked at. An entry that no file needs any more fails. */
 export const reviewedWrites: readonly { file: string; table: string; why: string }[] = [
-  {
-    file: 'domains/allocations/request-release.ts',
-    table: 'terminal_tokens',
-    why: 'a release request ends the open tokens in its own transaction; terminal builds on allocations, so a use-case there would turn the arrow around',
-  },
   ...['idempotency_keys', 'sessions', 'pending_logins', 'terminal_tokens'].map((table) => ({
     file: 'platform/db/prune-expired.ts',
     table,
     why: 'deletes what has expired and nothing else: row-level security shows a worker no other rows of it',
   })),
+  {
+    file: 'domains/allocations/revoke-terminal-tokens.ts',
+    table: 'terminal_tokens',
+    why: 'a release ends the open tokens in its own transaction; terminal builds on allocations, so a use-case there would turn the arrow around',
+  },
   {
     file: 'platform/db/prune-expired.ts',
     table: 'placement_changes',

@@ -82,6 +82,25 @@ describe('provisioning', () => {
     expect(await machine.leases.list()).toEqual([]);
   }, 15_000);
 
+  it('proves what the image promises, and fails when it is not there', async () => {
+    const image = { name: 'H200-ubuntu-24.04-cuda-13-gpuaas-slice', digest: `sha256:${'cd'.repeat(32)}` };
+    const checks: Provision['readiness_checks'] = ['nvidia_driver', 'cuda_toolkit'];
+    const good = { ...launch([0, 1]), image, readiness_checks: checks };
+    const { readiness } = await provision(good);
+    expect(readiness.map(({ check, passed }) => [check, passed])).toEqual([
+      ['ssh', true],
+      ['nvidia_driver', true],
+      ['cuda_toolkit', true],
+    ]);
+    expect(readiness[1]?.evidence).toContain('2 of 2');
+    await writeFile(join(machine.dir, 'faults'), 'driver_missing');
+    const bad = { ...launch([2]), image, readiness_checks: checks };
+    await expect(provision(bad)).rejects.toMatchObject({
+      code: 'image_not_ready',
+      message: expect.stringContaining('nvidia-smi is not in the image'),
+    });
+  });
+
   it('writes the seed without letting a value add a key', async () => {
     const params = { ...launch([0]), ssh_authorized_keys: [`${createKeyPair().public} me\nruncmd: [id]`] };
     await provision(params);
@@ -126,6 +145,19 @@ describe('release', () => {
     await writeFile(join(machine.dir, 'faults'), '');
     expect((await release(params)).wipes[0]?.verified).toBe(true);
     expect(await machine.leases.list()).toEqual([]);
+  });
+
+  it('proves no slot clean while its network is left on the host', async () => {
+    const params = launch([0]);
+    await provision(params);
+    await writeFile(join(machine.dir, 'faults'), 'network_residue');
+    await expect(release(params)).rejects.toMatchObject({
+      code: 'network_not_clean',
+      output: { vm_absent: true, stop: 'graceful', network_clean: false },
+    });
+    expect(await machine.leases.list()).toHaveLength(1);
+    await writeFile(join(machine.dir, 'faults'), '');
+    expect(await release(params)).toMatchObject({ stop: 'absent', network_clean: true });
   });
 
   it('never touches a slot that another allocation holds', async () => {

@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/database.ts';
 import type { Services } from '../../platform/services.ts';
-import { revokeTerminalTokens } from '../terminal/revoke-terminal-tokens.ts';
+import { revokeTerminalTokens } from './revoke-terminal-tokens.ts';
 import { destroyAccessKey } from './access-key.ts';
 import { emitAllocation } from './allocation-events.ts';
 import { lockAllocation } from './move-allocation.ts';

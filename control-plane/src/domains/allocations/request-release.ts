@@ -3,7 +3,7 @@ import type { Caller } from '../../platform/auth/caller.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
-import { revokeTerminalTokens } from '../terminal/revoke-terminal-tokens.ts';
+import { revokeTerminalTokens } from './revoke-terminal-tokens.ts';
 import { emitAllocation } from './allocation-events.ts';
 import { findAllocation } from './find-allocation.ts';
 import type { AllocationRow } from './move-allocation.ts';

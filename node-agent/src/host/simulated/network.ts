@@ -20,6 +20,7 @@ export function openNetwork(dir: string): SimulatedNetwork {
       await writeDurable(join(folder, fileOf(slot)), `${JSON.stringify(lease)}\n`);
     },
     async unplug(slots) {
+      await ensureFolder(folder);
       for (const slot of slots) await removeDurable(join(folder, fileOf(slot)));
     },
     async isClean(slots) {
