@@ -324,6 +324,19 @@ begin
   end if;
   return null;
 end $function$;
+CREATE OR REPLACE FUNCTION public.require_cleanup_before_return()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (select 1 from host_cleanups h where h.allocation_id = new.allocation_id and h.verified) then
+    raise exception 'host % has no verified cleanup for allocation %', new.node_id, new.allocation_id
+      using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$;
 CREATE OR REPLACE FUNCTION public.require_live_project()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -494,7 +507,10 @@ create table allocations (
   state_changed_at timestamp with time zone default now() not null,
   owner_user_id uuid,
   ends_at timestamp with time zone,
-  ssh_authorized_keys text[] default '{}'::text[] not null
+  ssh_authorized_keys text[] default '{}'::text[] not null,
+  machine_boot_id text,
+  machine_started_at timestamp with time zone,
+  host_silent_since timestamp with time zone
 );
 create table api_keys (
   id uuid not null,
@@ -608,6 +624,19 @@ create table handled_events (
   consumer text not null,
   event_id uuid not null,
   handled_at timestamp with time zone default now() not null
+);
+create table host_cleanups (
+  id uuid not null,
+  allocation_id uuid not null,
+  node_id uuid not null,
+  node_task_id uuid,
+  witnessed_by uuid,
+  method text not null,
+  verified boolean not null,
+  verification text not null,
+  started_at timestamp with time zone not null,
+  finished_at timestamp with time zone not null,
+  recorded_at timestamp with time zone default now() not null
 );
 create table idempotency_keys (
   caller_id uuid not null,
@@ -1252,6 +1281,7 @@ alter table claim_cells add constraint claim_cells_pkey PRIMARY KEY (node_id, ce
 alter table event_consumers add constraint event_consumers_pkey PRIMARY KEY (name);
 alter table handed_over_resources add constraint handed_over_resources_pkey PRIMARY KEY (id);
 alter table handled_events add constraint handled_events_pkey PRIMARY KEY (consumer, event_id);
+alter table host_cleanups add constraint host_cleanups_pkey PRIMARY KEY (id);
 alter table idempotency_keys add constraint idempotency_keys_pkey PRIMARY KEY (caller_id, key);
 alter table identity_provider_domains add constraint identity_provider_domains_pkey PRIMARY KEY (id);
 alter table identity_providers add constraint identity_providers_pkey PRIMARY KEY (id);
@@ -1308,6 +1338,7 @@ alter table workflow_signals add constraint workflow_signals_pkey PRIMARY KEY (w
 alter table workflow_starts add constraint workflow_starts_pkey PRIMARY KEY (workflow_id);
 alter table api_keys add constraint api_keys_secret_hash_key UNIQUE (secret_hash);
 alter table certificate_keys add constraint certificate_keys_key_id_key UNIQUE (key_id);
+alter table host_cleanups add constraint host_cleanups_node_task_id_key UNIQUE (node_task_id);
 alter table identity_provider_domains add constraint identity_provider_domains_identity_provider_id_domain_key UNIQUE (identity_provider_id, domain);
 alter table identity_providers add constraint identity_providers_organization_id_id_key UNIQUE (organization_id, id);
 alter table identity_providers add constraint identity_providers_organization_id_issuer_key UNIQUE (organization_id, issuer);
@@ -1377,6 +1408,7 @@ alter table certificate_keys add constraint certificate_keys_check CHECK (((reti
 alter table claim_cells add constraint claim_cells_cell_check CHECK (((cell >= 0) AND (cell <= 15)));
 alter table event_consumers add constraint event_consumers_name_check CHECK ((name ~ '^[a-z][a-z0-9_.-]{0,62}$'::text));
 alter table handed_over_resources add constraint handed_over_resources_reason_check CHECK ((reason = ANY (ARRAY['left'::text, 'removed'::text, 'disabled'::text])));
+alter table host_cleanups add constraint cleanup_has_one_source CHECK (((node_task_id IS NULL) <> (witnessed_by IS NULL)));
 alter table identity_provider_domains add constraint identity_provider_domains_domain_check CHECK (((domain = lower(domain)) AND (length(domain) <= 253)));
 alter table identity_providers add constraint identity_providers_issuer_check CHECK ((length(issuer) <= 500));
 alter table identity_providers add constraint identity_providers_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100)));
@@ -1502,6 +1534,9 @@ alter table claim_cells add constraint claim_cells_node_id_fkey FOREIGN KEY (nod
 alter table handed_over_resources add constraint handed_over_resources_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table handed_over_resources add constraint handed_over_resources_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
 alter table handed_over_resources add constraint handed_over_resources_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table host_cleanups add constraint host_cleanups_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
+alter table host_cleanups add constraint host_cleanups_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
+alter table host_cleanups add constraint host_cleanups_node_task_id_fkey FOREIGN KEY (node_task_id) REFERENCES node_tasks(id);
 alter table identity_provider_domains add constraint identity_provider_domains_organization_id_identity_provide_fkey FOREIGN KEY (organization_id, identity_provider_id) REFERENCES identity_providers(organization_id, id) ON DELETE CASCADE;
 alter table identity_providers add constraint identity_providers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table identity_providers add constraint identity_providers_organization_id_newcomers_project_id_fkey FOREIGN KEY (organization_id, newcomers_project_id) REFERENCES projects(organization_id, id);
@@ -1601,6 +1636,7 @@ CREATE UNIQUE INDEX certificate_keys_one_signs ON public.certificate_keys USING 
 CREATE INDEX claim_cells_claim ON public.claim_cells USING btree (claim_id);
 CREATE INDEX handed_over_resources_organization ON public.handed_over_resources USING btree (organization_id, id DESC);
 CREATE INDEX handled_events_age ON public.handled_events USING btree (handled_at);
+CREATE INDEX host_cleanups_allocation ON public.host_cleanups USING btree (allocation_id);
 CREATE INDEX idempotency_keys_created_at ON public.idempotency_keys USING btree (created_at);
 CREATE UNIQUE INDEX identity_provider_domains_verified ON public.identity_provider_domains USING btree (domain) WHERE (verified_at IS NOT NULL);
 CREATE INDEX identity_providers_issuer ON public.identity_providers USING btree (issuer);
@@ -1653,12 +1689,14 @@ CREATE TRIGGER claims_ended_count_in_quota AFTER UPDATE ON public.allocation_res
 CREATE TRIGGER claims_occupy_cells AFTER INSERT OR UPDATE ON public.allocation_resource_claims FOR EACH ROW EXECUTE FUNCTION occupy_claim_cells();
 CREATE TRIGGER claims_taken_count_in_quota AFTER INSERT ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_claims_in_quota();
 CREATE TRIGGER claims_tell_placement AFTER INSERT ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
+CREATE TRIGGER node_claims_need_cleanup BEFORE UPDATE ON public.allocation_resource_claims FOR EACH ROW WHEN (((new.claim_kind = 'node_exclusive'::text) AND (new.released_at IS NOT NULL) AND (old.released_at IS NULL))) EXECUTE FUNCTION require_cleanup_before_return();
 CREATE TRIGGER allocations_need_live_project BEFORE INSERT ON public.allocations FOR EACH ROW EXECUTE FUNCTION require_live_project();
 CREATE TRIGGER allocations_stamp_state BEFORE UPDATE OF state ON public.allocations FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION stamp_state_change();
 CREATE TRIGGER audit_exports_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_exports FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_logs_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_logs FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_retirements_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_retirements FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_segments_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_segments FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER host_cleanups_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.host_cleanups FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER issued_certificates_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.issued_certificates FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER ledger_entries_add_up AFTER INSERT ON public.ledger_entries REFERENCING NEW TABLE AS posted FOR EACH STATEMENT EXECUTE FUNCTION add_to_balances();
 CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
@@ -1696,6 +1734,7 @@ alter table audit_logs enable row level security;
 alter table balance_snapshots enable row level security;
 alter table claim_cells enable row level security;
 alter table handed_over_resources enable row level security;
+alter table host_cleanups enable row level security;
 alter table idempotency_keys enable row level security;
 alter table identity_provider_domains enable row level security;
 alter table identity_providers enable row level security;
@@ -1737,6 +1776,7 @@ create policy every on allocations as permissive for all to gpuaas_gateway, gpua
 create policy every on api_keys as permissive for all to gpuaas_auth using (true);
 create policy every on audit_logs as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
 create policy every on balance_snapshots as permissive for select to gpuaas_operator, gpuaas_worker using (true);
+create policy every on host_cleanups as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on identity_provider_domains as permissive for select to gpuaas_auth using (true);
 create policy every on identity_providers as permissive for select to gpuaas_auth using (true);
 create policy every on invitations as permissive for all to gpuaas_auth using (true);
@@ -1775,6 +1815,9 @@ create policy live on allocation_resource_claims as permissive for select to gpu
 create policy nobodys on audit_logs as permissive for insert to gpuaas_node with check ((organization_id IS NULL));
 create policy nobodys on outbox_events as permissive for insert to gpuaas_placement with check ((organization_id IS NULL));
 create policy observed_on_it on allocations as permissive for update to gpuaas_node using ((node_id = ( SELECT scope_node() AS scope_node))) with check ((node_id = ( SELECT scope_node() AS scope_node)));
+create policy of_a_release on terminal_tokens as permissive for all to gpuaas_worker using ((EXISTS ( SELECT
+   FROM allocations a
+  WHERE ((a.id = terminal_tokens.allocation_id) AND (a.state = 'releasing'::text)))));
 create policy of_its_machines on outbox_events as permissive for insert to gpuaas_node with check (((organization_id IS NULL) OR (EXISTS ( SELECT
    FROM allocations a
   WHERE ((a.id = outbox_events.subject_id) AND (a.organization_id = outbox_events.organization_id))))));
@@ -1801,6 +1844,9 @@ create policy own on api_keys as permissive for all to gpuaas_tenant using (((or
 create policy own on audit_logs as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on balance_snapshots as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on handed_over_resources as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on host_cleanups as permissive for select to gpuaas_tenant using ((EXISTS ( SELECT
+   FROM allocations a
+  WHERE (a.id = host_cleanups.allocation_id))));
 create policy own on idempotency_keys as permissive for all to gpuaas_operator, gpuaas_tenant using ((caller_id = ( SELECT scope_caller() AS scope_caller)));
 create policy own on identity_provider_domains as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on identity_providers as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
@@ -1926,6 +1972,7 @@ grant insert, select on audit_logs to gpuaas_worker;
 grant insert, select on audit_retirements to gpuaas_worker;
 grant insert, select on audit_segments to gpuaas_worker;
 grant insert, select on handed_over_resources to gpuaas_tenant;
+grant insert, select on host_cleanups to gpuaas_worker;
 grant insert, select on idempotency_keys to gpuaas_operator;
 grant insert, select on idempotency_keys to gpuaas_tenant;
 grant insert, select on issued_certificates to gpuaas_worker;
@@ -1957,12 +2004,12 @@ grant insert, select, update on incidents to gpuaas_worker;
 grant insert, select, update on node_disks to gpuaas_operator;
 grant insert, select, update on node_tasks to gpuaas_worker;
 grant select (allocation_id) on terminal_tokens to gpuaas_tenant;
+grant select (allocation_id, expires_at) on terminal_tokens to gpuaas_worker;
 grant select (allocation_id, node_id, slot_id, released_at, ends_at) on allocation_resource_claims to gpuaas_placement;
 grant select (allocation_id, public_key) on allocation_access_keys to gpuaas_worker;
 grant select (created_at) on idempotency_keys to gpuaas_worker;
 grant select (expires_at) on pending_logins to gpuaas_worker;
 grant select (expires_at) on sessions to gpuaas_worker;
-grant select (expires_at) on terminal_tokens to gpuaas_worker;
 grant select (expires_at, used_at, revoked_at, authority_id) on node_enrolments to gpuaas_worker;
 grant select (id) on organizations to gpuaas_auth;
 grant select (id) on projects to gpuaas_auth;
@@ -2005,6 +2052,8 @@ grant select on certificate_keys to gpuaas_worker;
 grant select on claimed_quota to gpuaas_worker;
 grant select on event_consumers to gpuaas_operator;
 grant select on event_consumers to gpuaas_worker;
+grant select on host_cleanups to gpuaas_operator;
+grant select on host_cleanups to gpuaas_tenant;
 grant select on identity_provider_domains to gpuaas_auth;
 grant select on identity_providers to gpuaas_auth;
 grant select on images to gpuaas_operator;

@@ -3951,13 +3951,14 @@ export interface components {
             } | null;
         };
         /**
-         * @description Until lifted: `slow_clone` (images take 20 s), `vm_never_boots`, `wipe_fails` (data is left, so no wipe is verified),
+         * @description Until lifted: `slow_clone` (images take 20 s), `vm_never_boots`, `driver_missing` (the image lacks its GPU driver), `network_residue`
+         *     (leases of the machine are left), `wipe_fails` (data is left, so no wipe is verified),
          *     `disk_mounted` (the disk of slot 7 is in use by the host), `gpu_lost` (slot 6), `gpu_failing` (slot 5 reports an XID),
          *     `network_cut`, `clock_skew` and `clock_skew_back` (a day ahead, a day behind), `iommu_off`, `sriov_off`,
          *     `reboot_required`. Once: `agent_dies` (in the middle of the next task), `host_reboot`.
          * @enum {unknown}
          */
-        LabFault: "slow_clone" | "vm_never_boots" | "wipe_fails" | "disk_mounted" | "gpu_lost" | "gpu_failing" | "agent_dies" | "host_reboot" | "network_cut" | "clock_skew" | "clock_skew_back" | "iommu_off" | "sriov_off" | "reboot_required";
+        LabFault: "slow_clone" | "vm_never_boots" | "driver_missing" | "network_residue" | "wipe_fails" | "disk_mounted" | "gpu_lost" | "gpu_failing" | "agent_dies" | "host_reboot" | "network_cut" | "clock_skew" | "clock_skew_back" | "iommu_off" | "sriov_off" | "reboot_required";
         LabHost: {
             hostname: string;
             faults: components["schemas"]["LabFault"][];

@@ -2003,6 +2003,21 @@ export const operations: readonly Operation[] = [
     "answer": "json"
   },
   {
+    "id": "retryAllocationRelease",
+    "method": "post",
+    "path": "/api/v1/allocations/{allocation_id}/retry-release",
+    "summary": "Try a failed release again",
+    "fields": [
+      {
+        "name": "allocation_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
     "id": "listAllocationTimeline",
     "method": "get",
     "path": "/api/v1/allocations/{allocation_id}/timeline",
@@ -3251,6 +3266,69 @@ export const operations: readonly Operation[] = [
     "answer": "json"
   },
   {
+    "id": "forceReleaseAllocation",
+    "method": "post",
+    "path": "/api/v1/admin/allocations/{allocation_id}/force-release",
+    "summary": "End an allocation without its host",
+    "fields": [
+      {
+        "name": "allocation_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "reason",
+        "in": "body",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "retryReleaseForTenant",
+    "method": "post",
+    "path": "/api/v1/admin/allocations/{allocation_id}/retry-release",
+    "summary": "Try the cleanup of an ended or release_failed allocation again",
+    "fields": [
+      {
+        "name": "allocation_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "recordHostCleanup",
+    "method": "post",
+    "path": "/api/v1/admin/allocations/{allocation_id}/record-host-cleanup",
+    "summary": "Record that a host was cleaned or redeployed after a baremetal lease",
+    "fields": [
+      {
+        "name": "allocation_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "method",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "evidence",
+        "in": "body",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
     "id": "listCleanupQueue",
     "method": "get",
     "path": "/api/v1/admin/cleanup-queue",
@@ -3601,7 +3679,11 @@ export const operations: readonly Operation[] = [
           "node_device_missing",
           "node_gpu_unhealthy",
           "node_agent_outdated",
-          "quota_drift"
+          "quota_drift",
+          "host_cleanup_blocked",
+          "allocation_machine_lost",
+          "node_orphans",
+          "slot_drift"
         ]
       },
       {

@@ -7,6 +7,8 @@ const LABELS: Record<LabFault, string> = {
   disk_mounted: 'Disk of slot 7 is mounted',
   wipe_fails: 'Wipes leave data',
   vm_never_boots: 'Machines never boot',
+  driver_missing: 'Machines come up without the GPU driver',
+  network_residue: 'Leases of machines are left behind',
   slow_clone: 'Images clone slowly',
   agent_dies: 'Agent dies in its next task',
   host_reboot: 'Host reboots now',
