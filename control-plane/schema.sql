@@ -758,7 +758,8 @@ create table node_authorities (
   sealed_private_key bytea,
   state text not null,
   created_at timestamp with time zone default now() not null,
-  retired_at timestamp with time zone
+  retired_at timestamp with time zone,
+  kind text default 'in_process'::text not null
 );
 create table node_burn_ins (
   id uuid not null,
@@ -1430,8 +1431,9 @@ alter table ledger_transactions add constraint ledger_transactions_kind_check CH
 alter table ledger_transactions add constraint ledger_transactions_posting_key_check CHECK (((length(posting_key) >= 1) AND (length(posting_key) <= 200)));
 alter table ledger_transactions add constraint ledger_transactions_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 500)));
 alter table maintenance_windows add constraint maintenance_windows_check CHECK ((ends_at > starts_at));
-alter table node_authorities add constraint node_authorities_check CHECK (((state = 'retired'::text) = (sealed_private_key IS NULL)));
 alter table node_authorities add constraint node_authorities_check1 CHECK (((state = 'retired'::text) = (retired_at IS NOT NULL)));
+alter table node_authorities add constraint node_authorities_key CHECK ((((kind = 'in_process'::text) AND (state <> 'retired'::text)) = (sealed_private_key IS NOT NULL)));
+alter table node_authorities add constraint node_authorities_kind_check CHECK ((kind = ANY (ARRAY['in_process'::text, 'step_ca'::text])));
 alter table node_authorities add constraint node_authorities_state_check CHECK ((state = ANY (ARRAY['signing'::text, 'trusted'::text, 'retired'::text])));
 alter table node_burn_ins add constraint node_burn_ins_evidence_check CHECK ((evidence <> ''::text));
 alter table node_burn_ins add constraint node_burn_ins_result_check CHECK ((result = ANY (ARRAY['passed'::text, 'failed'::text])));
@@ -2013,8 +2015,8 @@ grant select (expires_at) on sessions to gpuaas_worker;
 grant select (expires_at, used_at, revoked_at, authority_id) on node_enrolments to gpuaas_worker;
 grant select (id) on organizations to gpuaas_auth;
 grant select (id) on projects to gpuaas_auth;
-grant select (id, certificate_pem, state, created_at, retired_at) on node_authorities to gpuaas_operator;
-grant select (id, certificate_pem, state, created_at, retired_at) on node_authorities to gpuaas_worker;
+grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_authorities to gpuaas_operator;
+grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_authorities to gpuaas_worker;
 grant select (id, email, name) on users to gpuaas_tenant;
 grant select (id, key_id, public_pem, created_at, retired_at) on certificate_keys to gpuaas_operator;
 grant select (id, key_id, public_pem, created_at, retired_at) on certificate_keys to gpuaas_tenant;

@@ -148,6 +148,14 @@ export const problems = {
     "status": 409,
     "title": "The CA signs for hosts; rotate first"
   },
+  "authority_elsewhere": {
+    "status": 409,
+    "title": "The CA is not run by this platform"
+  },
+  "certificate_authority_unavailable": {
+    "status": 503,
+    "title": "The CA of hosts cannot be reached"
+  },
   "authority_in_use": {
     "status": 409,
     "title": "Hosts or enrolments depend on the CA"

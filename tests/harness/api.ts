@@ -10,6 +10,7 @@ import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
 import { createTestDatabase } from '@gpuaas/control-plane/platform/db/testing';
 import { createContractServer } from '@gpuaas/control-plane/platform/http/contract-server';
 import type { ContractDocument } from '@gpuaas/control-plane/platform/http/operation';
+import type { StepCaSettings } from '@gpuaas/control-plane/platform/keys/step-ca';
 import { Problem } from '@gpuaas/control-plane/platform/http/problem';
 import { Mismatches } from '@gpuaas/control-plane/platform/http/testing';
 import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
@@ -36,11 +37,18 @@ export const TEST_LAB_HOST = 'sim-h200-01';
 export const TEST_PUBLIC_URL = 'http://127.0.0.1:1';
 
 /** The public API with its real handlers over a database of its own; no fleet, no worker, no port until asked. */
-export async function createTestApi(options: Partial<ApiOptions> & { log?: Logger } = {}): Promise<TestApi> {
+export async function createTestApi(
+  options: Partial<ApiOptions> & { log?: Logger; stepCa?: StepCaSettings } = {},
+): Promise<TestApi> {
   const log = options.log ?? quietLogger();
   const dataDir = await mkdtemp(join(tmpdir(), 'gpuaas-test-api-'));
   const database = await createTestDatabase();
-  const { services, close } = await openServices({ databaseUrl: database.url, dataDir, log });
+  const { services, close } = await openServices({
+    databaseUrl: database.url,
+    dataDir,
+    log,
+    stepCa: options.stepCa ?? null,
+  });
   const people = await services.db.transaction().execute((tx) => seedDemoPeople(tx, 'test', new Map()));
   const mismatches = new Mismatches();
   const lab = openFaultFiles({ stateDir: join(dataDir, 'hosts'), configured: '' });

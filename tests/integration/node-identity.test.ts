@@ -5,6 +5,7 @@ import { TUNNEL_PATH } from '@gpuaas/contracts/tunnel';
 import { claimTask } from '@gpuaas/control-plane/domains/fleet/claim-task';
 import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
 import { newId } from '@gpuaas/control-plane/platform/ids';
+import type { InProcessAuthority } from '@gpuaas/control-plane/platform/keys/authority';
 import { EC_P256 } from '@gpuaas/control-plane/platform/keys/certificates';
 import { x509 } from '@gpuaas/control-plane/platform/keys/x509';
 import { createTestApi, type TestApi } from '../harness/api.ts';
@@ -35,7 +36,7 @@ afterAll(async () => {
 async function forged(options: { foreign?: boolean; from: number; to: number }): Promise<TestIdentity> {
   const { keys, key } = await newKeyPair();
   const other = await newKeyPair();
-  const { signing: ca } = api.services.authorities;
+  const ca = api.services.authorities.signing as InProcessAuthority;
   const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: '4a0102030405060708090a0b0c0d0e0f',
     subject: 'CN=forged',

@@ -63,6 +63,7 @@ export interface ApiOptions {
   host: string;
   port: number;
   nodePort: number;
+  nodeHostnames?: readonly string[];
   publicUrl: string;
   oidc: OidcSettings;
   /** Serves the embedded identity provider under its issuer's path. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -5,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { unknownFaults, SIMULATED_FAULTS } from '@gpuaas/contracts/simulated-faults';
 import { isLoopbackHttp } from '../platform/auth/provider.ts';
 import { API_AUDIENCE, type OidcSettings } from '../platform/auth/trusted-providers.ts';
+import type { StepCaSettings } from '../platform/keys/step-ca.ts';
 import { SETTINGS, type Setting } from './settings.ts';
 
 /** Settings come from the environment; a flag of the same name wins (`--port` for `GPUAAS_PORT`). */
@@ -12,6 +14,8 @@ export interface Config {
   port: number;
   nodePort: number;
   host: string;
+  nodeHostnames: string[];
+  stepCa: StepCaSettings | null;
   publicUrl: string;
   dataDir: string;
   databaseUrl: string | null;
@@ -51,6 +55,8 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
     port,
     nodePort: number('node-port', 8443, 0, 65_535),
     host,
+    nodeHostnames: nodeHostnames(setting('node-hostnames') ?? ''),
+    stepCa: readStepCa(setting),
     publicUrl: setting('public-url') ?? `http://${host}:${port}`,
     dataDir: resolve(setting('data-dir') ?? defaultDataDir(env)),
     databaseUrl: setting('database-url') ?? null,
@@ -82,6 +88,44 @@ function readOidc(issuer: string, setting: (name: Setting) => string | undefined
     scopes: setting('oidc-scopes') ?? 'openid email profile',
     cliClientId: setting('oidc-cli-client-id') ?? null,
   };
+}
+
+function readStepCa(setting: (name: Setting) => string | undefined): StepCaSettings | null {
+  const url = setting('step-ca-url');
+  if (url === undefined) return null;
+  if (!URL.canParse(url) || !url.startsWith('https://')) {
+    throw new ConfigError('GPUAAS_STEP_CA_URL must be an https URL');
+  }
+  const need = (name: Setting): string => {
+    const value = setting(name);
+    if (value !== undefined) return value;
+    throw new ConfigError(`${SETTINGS[name].env} must be set together with GPUAAS_STEP_CA_URL`);
+  };
+  const rootFingerprint = need('step-ca-fingerprint').replaceAll(':', '').toLowerCase();
+  if (!/^[0-9a-f]{64}$/.test(rootFingerprint)) {
+    throw new ConfigError('GPUAAS_STEP_CA_FINGERPRINT must be a SHA-256 in hex');
+  }
+  return {
+    url: new URL(url),
+    rootFingerprint,
+    provisioner: need('step-ca-provisioner'),
+    password: secretIn(need('step-ca-password-file')),
+  };
+}
+
+function secretIn(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trimEnd();
+  } catch {
+    throw new ConfigError(`GPUAAS_STEP_CA_PASSWORD_FILE: ${file} cannot be read`);
+  }
+}
+
+function nodeHostnames(text: string): string[] {
+  const given = listed(text);
+  const wrong = given.find((name) => isIP(name) === 0 && !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(name));
+  if (wrong === undefined) return given;
+  throw new ConfigError(`GPUAAS_NODE_HOSTNAMES: "${wrong}" is neither a name nor an address`);
 }
 
 function readFlags(argv: string[]): Partial<Record<Setting, string>> {

@@ -31,11 +31,18 @@ export interface NodeApi {
 export async function startNodeApi(
   base: Services,
   hub: TunnelHub,
-  options: { host: string; nodePort: number; onMismatch?: OnMismatch; metrics: HttpMetrics },
+  options: {
+    host: string;
+    nodePort: number;
+    /** Names and addresses by which agents reach this port, beside this machine's own. */
+    nodeHostnames?: readonly string[];
+    onMismatch?: OnMismatch;
+    metrics: HttpMetrics;
+  },
 ): Promise<NodeApi> {
   const services = actingAs(base, 'gpuaas_node');
   const tls = {
-    ...(await nodeTls(services)),
+    ...(await nodeTls(services, options.nodeHostnames ?? [])),
     requestCert: true,
     // Enrolment has no certificate yet; every other operation checks `authorized` itself.
     rejectUnauthorized: false,
@@ -64,7 +71,11 @@ export async function startNodeApi(
     );
   };
   const stopListening = services.listener.on(REVOKED_CHANNEL, cutRevoked);
-  const stopKeepingTls = keepNodeTls(server.server as unknown as Server, services);
+  const stopKeepingTls = keepNodeTls(
+    server.server as unknown as Server,
+    services,
+    options.nodeHostnames ?? [],
+  );
   await server.listen({ host: options.host, port: options.nodePort });
   return {
     port: (server.server.address() as AddressInfo).port,

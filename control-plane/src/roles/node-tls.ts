@@ -1,23 +1,32 @@
 import type { Server } from 'node:https';
+import { isIP } from 'node:net';
 import { issueServerIdentity } from '../platform/keys/certificates.ts';
 import type { Services } from '../platform/services.ts';
 
-/** Well before the certificate of the port ends. */
-const REISSUE_EVERY_MS = 7 * 86_400_000;
-const HOSTS = { dns: ['localhost'], ip: ['127.0.0.1'] };
+/** Well before the certificate of the port ends, and often enough for a CA that could not be reached. */
+const REISSUE_EVERY_MS = 4 * 3_600_000;
+const THIS_MACHINE = ['localhost', '127.0.0.1'];
 
-/** TLS of the agents' port as the CAs in force want it. */
-export async function nodeTls({ authorities }: Pick<Services, 'authorities'>) {
-  const { keyPem, certPem } = await issueServerIdentity(authorities.serving, HOSTS);
+/** TLS of the agents' port as the CAs in force want it, for these names and addresses beside this machine's own. */
+export async function nodeTls({ authorities }: Pick<Services, 'authorities'>, hostnames: readonly string[]) {
+  const names = [...new Set([...THIS_MACHINE, ...hostnames])];
+  const { keyPem, certPem } = await issueServerIdentity(authorities.serving, {
+    dns: names.filter((name) => isIP(name) === 0),
+    ip: names.filter((name) => isIP(name) !== 0),
+  });
   return { key: keyPem, cert: certPem, ca: authorities.bundle.pem, minVersion: 'TLSv1.3' as const };
 }
 
 /** New connections are made under the CAs in force; those that are open stay. */
-export function keepNodeTls(server: Server, services: Pick<Services, 'authorities' | 'log'>): () => void {
+export function keepNodeTls(
+  server: Server,
+  services: Pick<Services, 'authorities' | 'log'>,
+  hostnames: readonly string[],
+): () => void {
   let latest = 0;
   const reissue = (): void => {
     const turn = ++latest;
-    void nodeTls(services).then(
+    void nodeTls(services, hostnames).then(
       (tls) => {
         if (turn === latest) server.setSecureContext(tls);
       },

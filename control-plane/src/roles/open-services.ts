@@ -6,6 +6,7 @@ import { EVENTS_CHANNEL } from '../platform/events/emit.ts';
 import { Authorities, AUTHORITIES_CHANNEL } from '../platform/keys/authorities.ts';
 import { loadPlatformKeys } from '../platform/keys/platform-keys.ts';
 import { loadPlatformKey, Sealer } from '../platform/keys/seal.ts';
+import { StepCa, type StepCaSettings } from '../platform/keys/step-ca.ts';
 import { PolicyClient, POLICIES_CHANNEL } from '../platform/policy/client.ts';
 import type { Services } from '../platform/services.ts';
 import type { Logger } from '../platform/telemetry/logger.ts';
@@ -20,6 +21,7 @@ export async function openServices(options: {
   databaseUrl: string;
   dataDir: string;
   log: Logger;
+  stepCa?: StepCaSettings | null;
 }): Promise<{ services: Services; close(): Promise<void> }> {
   const { databaseUrl, dataDir, log } = options;
   const database = openDatabase(databaseUrl, {
@@ -37,7 +39,8 @@ export async function openServices(options: {
   await listener.start();
   const sealer = new Sealer(await loadPlatformKey(join(dataDir, 'platform.key')));
   const keys = await loadPlatformKeys(database.db, sealer);
-  const authorities = await Authorities.open({ db: database.db, listener, sealer, log });
+  const stepCa = options.stepCa ? await StepCa.open(options.stepCa) : null;
+  const authorities = await Authorities.open({ db: database.db, listener, sealer, log, stepCa });
   const workflows = await WorkflowClient.connect(databaseUrl, log);
   const policies = await PolicyClient.open({ db: database.db, listener, log });
   const services: Services = {

@@ -56,10 +56,10 @@ export async function startPlatform(
   options: PlatformOptions,
   onStop: (stop: () => Promise<void>) => void,
 ): Promise<Platform> {
-  const { databaseUrl, dataDir, readiness, log } = options;
+  const { databaseUrl, dataDir, stepCa, readiness, log } = options;
   onStop(await startTracing('platform'));
   await prepareDatabase(databaseUrl, (line) => log.info(line));
-  const { services, close } = await openServices({ databaseUrl, dataDir, log });
+  const { services, close } = await openServices({ databaseUrl, dataDir, stepCa, log });
   onStop(close);
   readiness.add(databasePart(services));
   if (options.runWorker) {

@@ -9,6 +9,32 @@ interface SettingDescription {
 export const SETTINGS = {
   port: { env: 'GPUAAS_PORT', otherwise: '8080', about: 'console and API' },
   'node-port': { env: 'GPUAAS_NODE_PORT', otherwise: '8443', about: 'node agents (mTLS)' },
+  'node-hostnames': {
+    env: 'GPUAAS_NODE_HOSTNAMES',
+    otherwise: 'localhost and 127.0.0.1 alone',
+    about:
+      'names and addresses, with commas, by which hosts reach the node port; its certificate carries them',
+  },
+  'step-ca-url': {
+    env: 'GPUAAS_STEP_CA_URL',
+    otherwise: 'a CA of our own',
+    about: 'a step-ca server that vouches for hosts instead',
+  },
+  'step-ca-fingerprint': {
+    env: 'GPUAAS_STEP_CA_FINGERPRINT',
+    otherwise: 'none',
+    about: 'SHA-256 of its root certificate',
+  },
+  'step-ca-provisioner': {
+    env: 'GPUAAS_STEP_CA_PROVISIONER',
+    otherwise: 'none',
+    about: 'the JWK provisioner there that we sign tokens for',
+  },
+  'step-ca-password-file': {
+    env: 'GPUAAS_STEP_CA_PASSWORD_FILE',
+    otherwise: 'none',
+    about: "file with the password of that provisioner's key",
+  },
   'probe-port': {
     env: 'GPUAAS_PROBE_PORT',
     otherwise: 'none',

@@ -9,11 +9,11 @@ export interface CertificateRequest {
 
 const P256 = { name: 'ECDSA', namedCurve: 'P-256' };
 
-/** A fresh key that never leaves this machine, and the request for it. The server chooses the subject. */
-export async function createCertificateRequest(hostname: string): Promise<CertificateRequest> {
+/** A fresh key that never leaves this machine, and the request for it. It names nobody: the server chooses. */
+export async function createCertificateRequest(): Promise<CertificateRequest> {
   const keys = await crypto.subtle.generateKey(P256, true, ['sign', 'verify']);
   const csr = await Pkcs10CertificateRequestGenerator.create(
-    { name: `CN=${hostname}`, keys, signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' } },
+    { keys, signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' } },
     crypto,
   );
   const key = KeyObject.from(keys.privateKey).export({ type: 'pkcs8', format: 'pem' });

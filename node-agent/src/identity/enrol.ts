@@ -15,7 +15,7 @@ const ENROL_TIMEOUT_MS = 20_000;
 export async function enrol(server: URL, tokenText: string, hostname: string): Promise<Identity> {
   const token = parseEnrolmentToken(tokenText);
   const authority = await findPinnedAuthority(server, token.caFingerprint);
-  const request = await createCertificateRequest(hostname);
+  const request = await createCertificateRequest();
   const agent = new Agent({ ca: authority, minVersion: 'TLSv1.3' });
   try {
     const url = new URL('/node/v1/enroll', server);

@@ -94,7 +94,7 @@ export function createIdentityKeeper(options: IdentityKeeperOptions): IdentityKe
   };
 
   async function renew(controlPlane: ControlPlane): Promise<void> {
-    const request = await createCertificateRequest(config.hostname);
+    const request = await createCertificateRequest();
     const issued = await controlPlane.renew(request.csr_pem);
     await adopt(controlPlane, identityFrom(issued, request.private_key_pem));
     log.info({ node_id: issued.node_id }, 'certificate renewed');

@@ -33,7 +33,7 @@ beforeAll(async () => {
   });
   guest.listen(0, '127.0.0.1');
   await once(guest, 'listening');
-  const request = await createCertificateRequest('sim');
+  const request = await createCertificateRequest();
   const identity = identityFrom(
     {
       node_id: platform.nodeId,

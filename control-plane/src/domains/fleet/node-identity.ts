@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import { x509 } from '../../platform/keys/x509.ts';
-import { EC_P256, issueCertificate } from '../../platform/keys/certificates.ts';
+import { EC_P256 } from '../../platform/keys/certificates.ts';
 import type { Services } from '../../platform/services.ts';
 
 export interface NodeIdentity {
@@ -20,11 +20,11 @@ export async function issueNodeIdentity(
   nodeId: string,
   csrPem: string,
 ): Promise<NodeIdentity> {
-  const publicKey = await keyOfRequest(csrPem);
+  await checkRequest(csrPem);
   const authorities = await services.authorities.inStepWith(tx);
   const { signing } = authorities;
-  const certificate = await issueCertificate(signing, {
-    publicKey,
+  const certificate = await signing.issue({
+    csrPem,
     commonName: nodeId,
     names: [{ type: 'url', value: `${SPIFFE}${nodeId}` }],
     usage: 'clientAuth',
@@ -41,16 +41,17 @@ export async function issueNodeIdentity(
     .execute();
   return {
     node_id: nodeId,
-    certificate_pem: certificate.toString('pem'),
+    certificate_pem: certificate.chainPem,
     ca_bundle_pem: authorities.bundle.pem,
     signing_public_key_pem: services.keys.signing.publicPem,
   };
 }
 
-async function keyOfRequest(csrPem: string): Promise<CryptoKey> {
+async function checkRequest(csrPem: string): Promise<void> {
   try {
     const request = new x509.Pkcs10CertificateRequest(csrPem);
-    if (await request.verify()) return await request.publicKey.export(EC_P256, ['verify']);
+    await request.publicKey.export(EC_P256, ['verify']);
+    if (await request.verify()) return;
   } catch (error) {
     throw invalid(error);
   }

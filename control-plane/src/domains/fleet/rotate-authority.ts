@@ -13,9 +13,15 @@ export async function rotateAuthority(tx: Tx, sealer: Sealer): Promise<string> {
   await lockAuthorities(tx);
   const inForce = await tx
     .selectFrom('node_authorities')
-    .select('id')
+    .select(['kind', 'state'])
     .where('state', '!=', 'retired')
     .execute();
+  if (inForce.some(({ kind, state }) => kind === 'step_ca' && state === 'signing')) {
+    throw new Problem(
+      'authority_elsewhere',
+      'Rotate it in step-ca and give its new fingerprint as a setting.',
+    );
+  }
   if (inForce.length >= MAX_TRUSTED) {
     throw new Problem('authority_rotation_running', 'Retire one that has been replaced first.');
   }

@@ -5,8 +5,9 @@ import type { Listener } from '../db/listener.ts';
 import { inScope } from '../db/scope.ts';
 import { newId } from '../ids.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { createAuthorityText, openAuthority, type Authority } from './authority.ts';
+import { createAuthorityText, fingerprintOf, openAuthority, type Authority } from './authority.ts';
 import type { Sealer } from './seal.ts';
+import type { StepCa } from './step-ca.ts';
 
 export const AUTHORITIES_CHANNEL = 'gpuaas_node_authorities';
 
@@ -21,8 +22,12 @@ export interface AuthoritiesOptions {
   listener: Listener;
   sealer: Sealer;
   log: Logger;
+  /** Signs instead of a CA of our own. */
+  stepCa?: StepCa | null;
   rereadMs?: number;
 }
+
+type IssuingAuthority = Authority & { issue: NonNullable<Authority['issue']> };
 
 /**
  * The CAs in force, in the memory of this process; read again when one changes anywhere.
@@ -51,7 +56,7 @@ export class Authorities {
   }
 
   static async open(options: AuthoritiesOptions): Promise<Authorities> {
-    await ensureFirst(options);
+    await ensureSigning(options);
     const authorities = new Authorities(options);
     try {
       await authorities.refresh();
@@ -63,13 +68,17 @@ export class Authorities {
   }
 
   /** Signs what is issued from now on. */
-  get signing(): Authority {
-    return this.#inForce.find((authority) => authority.state === 'signing')!;
+  get signing(): IssuingAuthority {
+    return this.#issuing.find((authority) => authority.state === 'signing')!;
   }
 
   /** Vouches for our own port. */
-  get serving(): Authority {
-    return this.#inForce[0]!;
+  get serving(): IssuingAuthority {
+    return this.#issuing[0]!;
+  }
+
+  get #issuing(): IssuingAuthority[] {
+    return this.#inForce.filter((authority): authority is IssuingAuthority => authority.issue !== null);
   }
 
   /** What agents are to trust. */
@@ -107,23 +116,22 @@ export class Authorities {
   }
 
   async #read(): Promise<void> {
-    const { db, sealer, log } = this.#options;
+    const { db, sealer, log, stepCa = null } = this.#options;
     const rows = await inScope(db, { role: 'gpuaas_node' }, (tx) =>
       tx
         .selectFrom('node_authorities')
-        .select(['id', 'state', 'certificate_pem', 'sealed_private_key'])
+        .select(['id', 'state', 'kind', 'certificate_pem', 'sealed_private_key'])
         .where('state', '!=', 'retired')
         .orderBy('id')
         .execute(),
     );
     if (signatureOf(rows) === signatureOf(this.#inForce)) return;
     this.#inForce = await Promise.all(
-      rows.map(({ id, state, certificate_pem: certificatePem, sealed_private_key: sealed }) =>
-        openAuthority(
-          { id, state: state as Authority['state'] },
-          { certificatePem, privatePem: openKey(sealer, sealed!) },
-        ),
-      ),
+      rows.map(async ({ id, state, kind, certificate_pem: certificatePem, sealed_private_key: sealed }) => {
+        const row = { id, state: state as Authority['state'] };
+        if (kind === 'step_ca') return externalAuthority(row, certificatePem, stepCa);
+        return await openAuthority(row, { certificatePem, privatePem: openKey(sealer, sealed!) });
+      }),
     );
     const pem = this.#inForce.map((authority) => authority.pem.trimEnd()).join('\n');
     this.#bundle = { pem, sha256: createHash('sha256').update(pem).digest('hex') };
@@ -165,12 +173,48 @@ async function announce(tx: Tx): Promise<void> {
   await sql`select pg_notify(${AUTHORITIES_CHANNEL}, '')`.execute(tx);
 }
 
-async function ensureFirst({ db, sealer }: AuthoritiesOptions): Promise<void> {
+/** The CA that this process is set up for signs; one that did before stays trusted until nobody depends on it. */
+async function ensureSigning({ db, sealer, stepCa }: AuthoritiesOptions): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(${FIRST_LOCK})`.execute(tx);
-    const any = await tx.selectFrom('node_authorities').select('id').limit(1).executeTakeFirst();
-    if (!any) await addAuthority(tx, sealer);
+    const signing = await tx
+      .selectFrom('node_authorities')
+      .select(['kind', 'certificate_pem'])
+      .where('state', '=', 'signing')
+      .executeTakeFirst();
+    if (stepCa) {
+      if (signing?.certificate_pem !== stepCa.rootPem) await addExternalAuthority(tx, stepCa.rootPem);
+    } else if (signing?.kind !== 'in_process') {
+      await addAuthority(tx, sealer);
+    }
   });
+}
+
+/** A root that is trusted already signs again under its own row. */
+async function addExternalAuthority(tx: Tx, rootPem: string): Promise<void> {
+  await tx.updateTable('node_authorities').set({ state: 'trusted' }).where('state', '=', 'signing').execute();
+  const known = await tx
+    .updateTable('node_authorities')
+    .set({ state: 'signing' })
+    .where('certificate_pem', '=', rootPem)
+    .where('state', '=', 'trusted')
+    .executeTakeFirst();
+  if (known.numUpdatedRows === 0n) {
+    await tx
+      .insertInto('node_authorities')
+      .values({ id: newId(), kind: 'step_ca', certificate_pem: rootPem, state: 'signing' })
+      .execute();
+  }
+  await announce(tx);
+}
+
+function externalAuthority(
+  row: { id: string; state: Authority['state'] },
+  pem: string,
+  stepCa: StepCa | null,
+): Authority {
+  const issue = stepCa?.rootPem === pem ? stepCa.issue.bind(stepCa) : null;
+  return { ...row, pem, fingerprint: fingerprintOf(pem), issue };
 }
 
 function signatureOf(authorities: readonly { id: string; state: string }[]): string {

@@ -1,15 +1,42 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { systemClock } from '../clock.ts';
-import { certificateSerial, EC_P256, exportPrivateKeyPem, importPrivateKey } from './certificates.ts';
+import {
+  certificateSerial,
+  EC_P256,
+  exportPrivateKeyPem,
+  importPrivateKey,
+  issueCertificate,
+} from './certificates.ts';
 import { x509 } from './x509.ts';
 
-/** A CA of ours that vouches for hosts and for the port they speak to. */
+/** What is to be vouched for. The names are ours; the request only carries and proves a key. */
+export interface CertificateOrder {
+  csrPem: string;
+  commonName: string;
+  names: x509.JsonGeneralNames;
+  usage: 'serverAuth' | 'clientAuth';
+  lifetimeMs: number;
+}
+
+export interface IssuedCertificate {
+  /** The certificate, and those between it and the CA. */
+  chainPem: string;
+  serialNumber: string;
+  notAfter: Date;
+}
+
+/** A CA that vouches for hosts and for the port they speak to. */
 export interface Authority {
   id: string;
   state: 'signing' | 'trusted';
-  certificate: x509.X509Certificate;
   pem: string;
   fingerprint: string;
+  /** Null for one that is trusted but cannot be asked from here. */
+  issue: ((order: CertificateOrder) => Promise<IssuedCertificate>) | null;
+}
+
+export interface InProcessAuthority extends Authority {
+  certificate: x509.X509Certificate;
   privateKey: CryptoKey;
 }
 
@@ -48,18 +75,36 @@ export async function createAuthorityText(): Promise<AuthorityText> {
 export async function openAuthority(
   row: { id: string; state: Authority['state'] },
   { certificatePem, privatePem }: AuthorityText,
-): Promise<Authority> {
+): Promise<InProcessAuthority> {
   const parsed = new X509Certificate(certificatePem);
   if (!parsed.publicKey.equals(createPublicKey(createPrivateKey(privatePem)))) {
     throw new Error(`the certificate of CA ${row.id} does not belong to its key`);
   }
+  const ca = {
+    certificate: new x509.X509Certificate(certificatePem),
+    privateKey: await importPrivateKey(privatePem),
+  };
   return {
     id: row.id,
     state: row.state,
-    certificate: new x509.X509Certificate(certificatePem),
     pem: certificatePem,
     fingerprint: fingerprintOf(certificatePem),
-    privateKey: await importPrivateKey(privatePem),
+    ...ca,
+    issue: async (order) => {
+      const request = new x509.Pkcs10CertificateRequest(order.csrPem);
+      const publicKey = await request.publicKey.export(EC_P256, ['verify']);
+      return describeIssued((await issueCertificate(ca, { ...order, publicKey })).toString('pem'));
+    },
+  };
+}
+
+/** As the platform keeps it: the serial as TLS will show it. */
+export function describeIssued(chainPem: string): IssuedCertificate {
+  const leaf = new X509Certificate(chainPem);
+  return {
+    chainPem,
+    serialNumber: leaf.serialNumber.toLowerCase(),
+    notAfter: new Date(leaf.validTo),
   };
 }
 

@@ -5,6 +5,9 @@ import { systemClock } from '../clock.ts';
 
 export const EC_P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
+/** No more than any CA gives by default; the port asks again in time. */
+const SERVER_LIFETIME_MS = 86_400_000;
+
 export interface IssueOptions {
   publicKey: CryptoKey;
   commonName: string;
@@ -14,7 +17,10 @@ export interface IssueOptions {
 }
 
 /** A leaf under one of our CAs. The caller decides every name; nothing is taken from a CSR but its key. */
-export async function issueCertificate(ca: Authority, options: IssueOptions): Promise<x509.X509Certificate> {
+export async function issueCertificate(
+  ca: { certificate: x509.X509Certificate; privateKey: CryptoKey },
+  options: IssueOptions,
+): Promise<x509.X509Certificate> {
   const now = systemClock.now().getTime();
   return await x509.X509CertificateGenerator.create({
     serialNumber: certificateSerial(),
@@ -37,24 +43,26 @@ export async function issueCertificate(ca: Authority, options: IssueOptions): Pr
 
 /** Key and certificate for our own TLS listener. */
 export async function issueServerIdentity(
-  ca: Authority,
+  ca: Authority & { issue: NonNullable<Authority['issue']> },
   hosts: { dns: string[]; ip: string[] },
-): Promise<{ keyPem: string; certPem: string }> {
+): Promise<{ keyPem: string; certPem: string; notAfter: Date }> {
   const keys = await crypto.subtle.generateKey(EC_P256, true, ['sign', 'verify']);
-  const certificate = await issueCertificate(ca, {
-    publicKey: keys.publicKey,
+  const request = await x509.Pkcs10CertificateRequestGenerator.create({ keys, signingAlgorithm: EC_P256 });
+  const { chainPem, notAfter } = await ca.issue({
+    csrPem: request.toString('pem'),
     commonName: 'GPUaaS node API',
     names: [
       ...hosts.dns.map((value) => ({ type: 'dns' as const, value })),
       ...hosts.ip.map((value) => ({ type: 'ip' as const, value })),
     ],
     usage: 'serverAuth',
-    lifetimeMs: 30 * 86_400_000,
+    lifetimeMs: SERVER_LIFETIME_MS,
   });
   // The CA travels with the leaf: an enrolling agent compares its fingerprint with the token's.
   return {
     keyPem: await exportPrivateKeyPem(keys.privateKey),
-    certPem: `${certificate.toString('pem')}\n${ca.pem}`,
+    certPem: `${chainPem}\n${ca.pem}`,
+    notAfter,
   };
 }
 

@@ -398,6 +398,7 @@ export interface NodeAuthorities {
   certificate_pem: string;
   created_at: Generated<Timestamp>;
   id: string;
+  kind: Generated<string>;
   retired_at: Timestamp | null;
   sealed_private_key: Buffer | null;
   state: string;
