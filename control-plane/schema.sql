@@ -239,8 +239,9 @@ begin
     end if;
     return new;
   end if;
-  if (to_jsonb(new) - 'released_at') is distinct from (to_jsonb(old) - 'released_at') or old.released_at is not null then
-    raise exception 'a claim is a snapshot; only its release may be recorded' using errcode = 'restrict_violation';
+  if (to_jsonb(new) - 'released_at' - 'ends_at') is distinct from (to_jsonb(old) - 'released_at' - 'ends_at')
+    or old.released_at is not null then
+    raise exception 'a claim is a snapshot; only its end and its release may be recorded' using errcode = 'restrict_violation';
   end if;
   if new.released_at is not null then
     delete from claim_cells where claim_id = new.id;
@@ -369,6 +370,24 @@ begin
       using errcode = 'restrict_violation';
   end if;
   return new;
+end $function$;
+CREATE OR REPLACE FUNCTION public.respect_promises()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if exists (
+    select from changed c
+      join node_promises p on p.node_id = c.node_id
+      join allocations a on a.id = c.allocation_id
+    where c.released_at is null and p.holder_id not in (a.id, a.project_id)
+      and p.starts_at < coalesce(c.ends_at, 'infinity') and coalesce(p.ends_at, 'infinity') > now()
+  ) then
+    raise exception 'the node is promised to somebody else' using errcode = 'restrict_violation';
+  end if;
+  return null;
 end $function$;
 CREATE OR REPLACE FUNCTION public.scope_caller()
  RETURNS uuid
@@ -510,7 +529,8 @@ create table allocations (
   ssh_authorized_keys text[] default '{}'::text[] not null,
   machine_boot_id text,
   machine_started_at timestamp with time zone,
-  host_silent_since timestamp with time zone
+  host_silent_since timestamp with time zone,
+  end_warned_for timestamp with time zone
 );
 create table api_keys (
   id uuid not null,
@@ -813,6 +833,15 @@ create table node_overviews (
   posture text not null,
   projected_at timestamp with time zone not null
 );
+create table node_promises (
+  id uuid not null,
+  node_id uuid not null,
+  holder_id uuid not null,
+  starts_at timestamp with time zone not null,
+  ends_at timestamp with time zone,
+  allocation_id uuid,
+  created_at timestamp with time zone default now() not null
+);
 create table node_resource_slots (
   id uuid not null,
   node_id uuid not null,
@@ -974,6 +1003,18 @@ create table projects (
   name text not null,
   created_at timestamp with time zone default now() not null,
   deleted_at timestamp with time zone
+);
+create table queued_launches (
+  allocation_id uuid not null,
+  organization_id uuid not null,
+  project_id uuid not null,
+  max_duration_seconds integer,
+  queued_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  "position" integer,
+  reason text default 'not_looked_at'::text not null,
+  detail text default ''::text not null,
+  expected_at timestamp with time zone
 );
 create table quota_limits (
   organization_id uuid not null,
@@ -1300,6 +1341,7 @@ alter table node_cordons add constraint node_cordons_pkey PRIMARY KEY (node_id, 
 alter table node_disks add constraint node_disks_pkey PRIMARY KEY (node_id, serial);
 alter table node_enrolments add constraint node_enrolments_pkey PRIMARY KEY (id);
 alter table node_overviews add constraint node_overviews_pkey PRIMARY KEY (node_id);
+alter table node_promises add constraint node_promises_pkey PRIMARY KEY (id);
 alter table node_resource_slots add constraint node_resource_slots_pkey PRIMARY KEY (id);
 alter table node_tasks add constraint node_tasks_pkey PRIMARY KEY (id);
 alter table nodes add constraint nodes_pkey PRIMARY KEY (id);
@@ -1313,6 +1355,7 @@ alter table placement_changes add constraint placement_changes_pkey PRIMARY KEY 
 alter table platform_keys add constraint platform_keys_pkey PRIMARY KEY (name);
 alter table policy_changes add constraint policy_changes_pkey PRIMARY KEY (id);
 alter table projects add constraint projects_pkey PRIMARY KEY (id);
+alter table queued_launches add constraint queued_launches_pkey PRIMARY KEY (allocation_id);
 alter table quota_limits add constraint quota_limits_pkey PRIMARY KEY (organization_id, holder_type, holder_id, measure, unit, set_by);
 alter table quota_usage add constraint quota_usage_pkey PRIMARY KEY (organization_id, holder_type, holder_id, measure, unit);
 alter table regions add constraint regions_pkey PRIMARY KEY (region);
@@ -1441,6 +1484,7 @@ alter table node_cordons add constraint node_cordons_reason_check CHECK ((reason
 alter table node_disks add constraint node_disks_check CHECK (((conversion_started_at IS NULL) = (conversion_started_by IS NULL)));
 alter table node_disks add constraint node_disks_check1 CHECK (((conversion_started_at IS NULL) OR (ownership IS DISTINCT FROM 'slice'::text)));
 alter table node_disks add constraint node_disks_ownership_check CHECK ((ownership = ANY (ARRAY['host'::text, 'share'::text, 'baremetal'::text, 'slice'::text])));
+alter table node_promises add constraint node_promises_check CHECK ((ends_at > starts_at));
 alter table node_resource_slots add constraint node_resource_slots_desired_state_check CHECK ((desired_state = ANY (ARRAY['for_sale'::text, 'disabled'::text, 'retired'::text])));
 alter table node_resource_slots add constraint node_resource_slots_health_state_check CHECK ((health_state = ANY (ARRAY['unknown'::text, 'healthy'::text, 'unhealthy'::text])));
 alter table node_resource_slots add constraint node_resource_slots_sharing_mechanism_check CHECK ((sharing_mechanism = 'exclusive_device'::text));
@@ -1469,6 +1513,10 @@ alter table policy_changes add constraint policy_changes_reason_check CHECK ((le
 alter table policy_values add constraint policy_values_check CHECK (((project_id IS NULL) OR (organization_id IS NOT NULL)));
 alter table policy_values add constraint policy_values_key_check CHECK (((length(key) >= 1) AND (length(key) <= 100)));
 alter table projects add constraint projects_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
+alter table queued_launches add constraint queued_launches_check CHECK ((expires_at > queued_at));
+alter table queued_launches add constraint queued_launches_max_duration_seconds_check CHECK ((max_duration_seconds > 0));
+alter table queued_launches add constraint queued_launches_position_check CHECK (("position" > 0));
+alter table queued_launches add constraint queued_launches_reason_check CHECK ((reason = ANY (ARRAY['not_looked_at'::text, 'capacity'::text, 'quota'::text, 'closed'::text])));
 alter table quota_limits add constraint quota_limits_amount_check CHECK ((amount >= 0));
 alter table quota_limits add constraint quota_limits_check CHECK (((measure = 'allocations'::text) = (unit = ''::text)));
 alter table quota_limits add constraint quota_limits_holder_type_check CHECK ((holder_type = ANY (ARRAY['project'::text, 'user'::text])));
@@ -1562,6 +1610,8 @@ alter table node_disks add constraint node_disks_node_id_fkey FOREIGN KEY (node_
 alter table node_enrolments add constraint node_enrolments_authority_id_fkey FOREIGN KEY (authority_id) REFERENCES node_authorities(id);
 alter table node_enrolments add constraint node_enrolments_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table node_enrolments add constraint node_enrolments_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
+alter table node_promises add constraint node_promises_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
+alter table node_promises add constraint node_promises_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_resource_slots add constraint node_resource_slots_last_wipe_id_fkey FOREIGN KEY (last_wipe_id) REFERENCES wipe_certificates(id);
 alter table node_resource_slots add constraint node_resource_slots_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_resource_slots add constraint node_resource_slots_parent_slot_id_fkey FOREIGN KEY (parent_slot_id) REFERENCES node_resource_slots(id);
@@ -1581,6 +1631,8 @@ alter table permission_groups add constraint permission_groups_organization_id_f
 alter table policy_values add constraint policy_values_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 alter table policy_values add constraint policy_values_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id) ON DELETE CASCADE;
 alter table projects add constraint projects_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table queued_launches add constraint queued_launches_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
+alter table queued_launches add constraint queued_launches_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table quota_limits add constraint quota_limits_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table quota_usage add constraint quota_usage_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table service_account_tokens add constraint service_account_tokens_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
@@ -1653,6 +1705,8 @@ CREATE INDEX maintenance_windows_open ON public.maintenance_windows USING btree 
 CREATE UNIQUE INDEX node_authorities_one_signs ON public.node_authorities USING btree (state) WHERE (state = 'signing'::text);
 CREATE INDEX node_burn_ins_node ON public.node_burn_ins USING btree (node_id, id DESC);
 CREATE INDEX node_certificates_by_authority ON public.node_certificates USING btree (authority_id, expires_at);
+CREATE UNIQUE INDEX node_promises_allocation ON public.node_promises USING btree (allocation_id) WHERE (allocation_id IS NOT NULL);
+CREATE INDEX node_promises_node ON public.node_promises USING btree (node_id);
 CREATE INDEX node_resource_slots_available ON public.node_resource_slots USING btree (node_id) WHERE (state = 'available'::text);
 CREATE INDEX node_tasks_latest ON public.node_tasks USING btree (node_id, kind, created_at DESC) WHERE (state = 'succeeded'::text);
 CREATE INDEX node_tasks_open ON public.node_tasks USING btree (node_id, created_at) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text]));
@@ -1666,6 +1720,8 @@ CREATE INDEX permission_bindings_team ON public.permission_bindings USING btree 
 CREATE INDEX policy_changes_key ON public.policy_changes USING btree (key, id);
 CREATE INDEX policy_values_tenant ON public.policy_values USING btree (organization_id, project_id);
 CREATE UNIQUE INDEX projects_live_name ON public.projects USING btree (organization_id, name) WHERE (deleted_at IS NULL);
+CREATE INDEX queued_launches_expiry ON public.queued_launches USING btree (expires_at);
+CREATE INDEX queued_launches_project ON public.queued_launches USING btree (project_id);
 CREATE INDEX service_account_tokens_account ON public.service_account_tokens USING btree (service_account_id);
 CREATE INDEX service_accounts_owner ON public.service_accounts USING btree (owner_user_id);
 CREATE INDEX sessions_user ON public.sessions USING btree (user_id, id DESC);
@@ -1689,6 +1745,7 @@ CREATE TRIGGER claim_changes_tell_placement AFTER UPDATE ON public.allocation_re
 CREATE TRIGGER claims_are_kept BEFORE DELETE OR TRUNCATE ON public.allocation_resource_claims FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER claims_ended_count_in_quota AFTER UPDATE ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_claims_in_quota();
 CREATE TRIGGER claims_occupy_cells AFTER INSERT OR UPDATE ON public.allocation_resource_claims FOR EACH ROW EXECUTE FUNCTION occupy_claim_cells();
+CREATE TRIGGER claims_respect_promises AFTER INSERT ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION respect_promises();
 CREATE TRIGGER claims_taken_count_in_quota AFTER INSERT ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_claims_in_quota();
 CREATE TRIGGER claims_tell_placement AFTER INSERT ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
 CREATE TRIGGER node_claims_need_cleanup BEFORE UPDATE ON public.allocation_resource_claims FOR EACH ROW WHEN (((new.claim_kind = 'node_exclusive'::text) AND (new.released_at IS NOT NULL) AND (old.released_at IS NULL))) EXECUTE FUNCTION require_cleanup_before_return();
@@ -1709,6 +1766,8 @@ CREATE CONSTRAINT TRIGGER ledger_transactions_balanced AFTER INSERT ON public.le
 CREATE TRIGGER node_burn_ins_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.node_burn_ins FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER cordons_tell_placement AFTER INSERT ON public.node_cordons REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
 CREATE TRIGGER lifted_cordons_tell_placement AFTER DELETE ON public.node_cordons REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
+CREATE TRIGGER ended_promises_tell_placement AFTER DELETE ON public.node_promises REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
+CREATE TRIGGER promises_tell_placement AFTER INSERT ON public.node_promises REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
 CREATE TRIGGER slot_changes_tell_placement AFTER UPDATE ON public.node_resource_slots REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
 CREATE TRIGGER slots_need_wipe BEFORE INSERT OR UPDATE ON public.node_resource_slots FOR EACH ROW WHEN ((new.state = 'available'::text)) EXECUTE FUNCTION require_wipe_before_resale();
 CREATE TRIGGER slots_tell_placement AFTER INSERT ON public.node_resource_slots REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
@@ -1744,6 +1803,7 @@ alter table invitations enable row level security;
 alter table issued_certificates enable row level security;
 alter table ledger_entries enable row level security;
 alter table ledger_transactions enable row level security;
+alter table node_promises enable row level security;
 alter table node_tasks enable row level security;
 alter table organization_members enable row level security;
 alter table organizations enable row level security;
@@ -1754,6 +1814,7 @@ alter table permission_groups enable row level security;
 alter table policy_changes enable row level security;
 alter table policy_values enable row level security;
 alter table projects enable row level security;
+alter table queued_launches enable row level security;
 alter table quota_limits enable row level security;
 alter table quota_usage enable row level security;
 alter table service_account_tokens enable row level security;
@@ -1785,6 +1846,7 @@ create policy every on invitations as permissive for all to gpuaas_auth using (t
 create policy every on issued_certificates as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on ledger_entries as permissive for all to gpuaas_operator using (true);
 create policy every on ledger_transactions as permissive for all to gpuaas_operator using (true);
+create policy every on node_promises as permissive for all to gpuaas_operator, gpuaas_placement, gpuaas_worker using (true);
 create policy every on node_tasks as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on organization_members as permissive for all to gpuaas_auth using (true);
 create policy every on organizations as permissive for select to gpuaas_operator using (true);
@@ -1795,6 +1857,7 @@ create policy every on permission_groups as permissive for select to gpuaas_auth
 create policy every on policy_changes as permissive for all to gpuaas_operator using (true);
 create policy every on policy_values as permissive for all to gpuaas_operator using (true);
 create policy every on projects as permissive for select to gpuaas_operator using (true);
+create policy every on queued_launches as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on quota_limits as permissive for all to gpuaas_operator using (true);
 create policy every on quota_usage as permissive for select to gpuaas_operator, gpuaas_worker using (true);
 create policy every on service_account_tokens as permissive for all to gpuaas_auth using (true);
@@ -1867,6 +1930,7 @@ create policy own on permission_groups as permissive for all to gpuaas_tenant us
 create policy own on policy_changes as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on policy_values as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on projects as permissive for all to gpuaas_tenant using (((deleted_at IS NULL) AND (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
+create policy own on queued_launches as permissive for all to gpuaas_placement, gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on quota_limits as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on quota_usage as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on service_account_tokens as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
@@ -1916,6 +1980,7 @@ grant delete, insert, select on handled_events to gpuaas_worker;
 grant delete, insert, select on identity_provider_domains to gpuaas_tenant;
 grant delete, insert, select on node_cordons to gpuaas_operator;
 grant delete, insert, select on node_cordons to gpuaas_worker;
+grant delete, insert, select on node_promises to gpuaas_worker;
 grant delete, insert, select on organization_members to gpuaas_tenant;
 grant delete, insert, select on pending_logins to gpuaas_auth;
 grant delete, insert, select on permission_bindings to gpuaas_tenant;
@@ -1942,6 +2007,7 @@ grant delete, insert, select, update on workflow_signals to gpuaas_worker;
 grant delete, insert, select, update on workflow_starts to gpuaas_worker;
 grant delete, select on placement_changes to gpuaas_worker;
 grant delete, select on terminal_tokens to gpuaas_gateway;
+grant delete, select, update on queued_launches to gpuaas_worker;
 grant execute on function create_month_partitions(timestamp with time zone,integer) to gpuaas_worker;
 grant execute on function drop_month_partitions(text,timestamp with time zone) to gpuaas_worker;
 grant execute on function hold_quota_usage(uuid[],text[],uuid[],text[],text[]) to gpuaas_placement;
@@ -1997,6 +2063,7 @@ grant insert, select on permission_bindings to gpuaas_auth;
 grant insert, select on policy_changes to gpuaas_operator;
 grant insert, select on policy_changes to gpuaas_tenant;
 grant insert, select on projects to gpuaas_tenant;
+grant insert, select on queued_launches to gpuaas_placement;
 grant insert, select on usage_records to gpuaas_worker;
 grant insert, select on users to gpuaas_auth;
 grant insert, select on webhook_deliveries to gpuaas_tenant;
@@ -2073,6 +2140,8 @@ grant select on node_certificates to gpuaas_operator;
 grant select on node_cordons to gpuaas_placement;
 grant select on node_enrolments to gpuaas_node;
 grant select on node_overviews to gpuaas_operator;
+grant select on node_promises to gpuaas_operator;
+grant select on node_promises to gpuaas_placement;
 grant select on node_resource_slots to gpuaas_placement;
 grant select on node_resource_slots to gpuaas_worker;
 grant select on nodes to gpuaas_operator;
@@ -2085,6 +2154,8 @@ grant select on permission_groups to gpuaas_auth;
 grant select on placement_changes to gpuaas_placement;
 grant select on policy_values to gpuaas_worker;
 grant select on projects to gpuaas_operator;
+grant select on queued_launches to gpuaas_operator;
+grant select on queued_launches to gpuaas_tenant;
 grant select on quota_standing to gpuaas_operator;
 grant select on quota_standing to gpuaas_tenant;
 grant select on quota_usage to gpuaas_operator;
@@ -2138,7 +2209,7 @@ grant update (name, description, owner_user_id, state) on service_accounts to gp
 grant update (name, description, permissions) on permission_groups to gpuaas_tenant;
 grant update (observed_state) on allocations to gpuaas_node;
 grant update (region, pool, rack, node_family, mode, draining, profile_tags, drain_reason, identity_revoked_at) on nodes to gpuaas_operator;
-grant update (released_at) on allocation_resource_claims to gpuaas_worker;
+grant update (released_at, ends_at) on allocation_resource_claims to gpuaas_worker;
 grant update (response_status, response_body, response_location) on idempotency_keys to gpuaas_operator;
 grant update (response_status, response_body, response_location) on idempotency_keys to gpuaas_tenant;
 grant update (revoked_at) on api_keys to gpuaas_tenant;

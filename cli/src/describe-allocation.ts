@@ -11,6 +11,14 @@ export function describe(allocation: Allocation): string {
     `  price     ${money(allocation.quote.per_hour)} per hour`,
     `  cost      ${money(allocation.cost_so_far)}`,
   ];
+  if (allocation.ends_at) lines.push(`  ends      ${allocation.ends_at}`);
+  if (allocation.queue) {
+    const { position, detail, expected_at } = allocation.queue;
+    lines.push(
+      `  in line   ${position === null ? 'not looked at yet' : `position ${position}`}  ${detail}`.trimEnd(),
+    );
+    if (expected_at) lines.push(`  expected  ${expected_at}`);
+  }
   if (allocation.failure) lines.push(`  failure   ${allocation.failure.code}: ${allocation.failure.detail}`);
   return lines.join('\n');
 }

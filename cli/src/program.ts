@@ -4,6 +4,7 @@ import { addApi } from './commands/api.ts';
 import { addApiKeys } from './commands/api-keys.ts';
 import { addCertificates } from './commands/certificates.ts';
 import { addCompletion } from './commands/completion.ts';
+import { addExtend } from './commands/extend.ts';
 import { addInvitations } from './commands/invitations.ts';
 import { addLaunch } from './commands/launch.ts';
 import { addList } from './commands/list.ts';
@@ -37,6 +38,7 @@ export function createProgram(): Command {
     addList,
     addShow,
     addRelease,
+    addExtend,
     addMembers,
     addInvitations,
     addApiKeys,

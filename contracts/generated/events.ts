@@ -16,6 +16,7 @@ export interface AllocationMoved {
   project_id: string;
   state: "queued" | "reserved" | "provisioning" | "active" | "releasing" | "released" | "failed" | "release_failed";
   stage:
+    | "queue"
     | "placement"
     | "plan"
     | "image"
@@ -94,6 +95,18 @@ export interface PolicyChanged {
 }
 
 export const eventTypes = {
+  "allocation.queued": {
+    "summary": "The launch waits in line for capacity.",
+    "audience": "tenant"
+  },
+  "allocation.extended": {
+    "summary": "The agreed end of the lease was moved.",
+    "audience": "tenant"
+  },
+  "allocation.ending": {
+    "summary": "The agreed end of the lease is near.",
+    "audience": "tenant"
+  },
   "allocation.reserved": {
     "summary": "Capacity was placed and claimed.",
     "audience": "tenant"
@@ -179,6 +192,9 @@ export const eventTypes = {
 export type EventType = keyof typeof eventTypes;
 
 export interface EventPayloads {
+  'allocation.queued': AllocationMoved;
+  'allocation.extended': AllocationMoved;
+  'allocation.ending': AllocationMoved;
   'allocation.reserved': AllocationMoved;
   'allocation.provisioning': AllocationMoved;
   'allocation.progress': AllocationMoved;
@@ -202,6 +218,255 @@ export interface EventPayloads {
 }
 
 export const payloadSchemas: Record<EventType, object> = {
+  "allocation.queued": {
+    "title": "AllocationMoved",
+    "type": "object",
+    "required": [
+      "allocation_id",
+      "organization_id",
+      "project_id",
+      "state",
+      "stage",
+      "status",
+      "message",
+      "percent"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "allocation_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "project_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "state": {
+        "enum": [
+          "queued",
+          "reserved",
+          "provisioning",
+          "active",
+          "releasing",
+          "released",
+          "failed",
+          "release_failed"
+        ]
+      },
+      "stage": {
+        "enum": [
+          "queue",
+          "placement",
+          "plan",
+          "image",
+          "seed",
+          "vm",
+          "network",
+          "readiness",
+          "user",
+          "active",
+          "host",
+          "release",
+          "detach",
+          "stop",
+          "network_cleanup",
+          "wipe",
+          "verify",
+          "released",
+          "failed"
+        ]
+      },
+      "status": {
+        "enum": [
+          "running",
+          "done",
+          "failed"
+        ]
+      },
+      "message": {
+        "type": "string",
+        "maxLength": 500
+      },
+      "percent": {
+        "type": [
+          "integer",
+          "null"
+        ],
+        "minimum": 0,
+        "maximum": 100
+      }
+    }
+  },
+  "allocation.extended": {
+    "title": "AllocationMoved",
+    "type": "object",
+    "required": [
+      "allocation_id",
+      "organization_id",
+      "project_id",
+      "state",
+      "stage",
+      "status",
+      "message",
+      "percent"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "allocation_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "project_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "state": {
+        "enum": [
+          "queued",
+          "reserved",
+          "provisioning",
+          "active",
+          "releasing",
+          "released",
+          "failed",
+          "release_failed"
+        ]
+      },
+      "stage": {
+        "enum": [
+          "queue",
+          "placement",
+          "plan",
+          "image",
+          "seed",
+          "vm",
+          "network",
+          "readiness",
+          "user",
+          "active",
+          "host",
+          "release",
+          "detach",
+          "stop",
+          "network_cleanup",
+          "wipe",
+          "verify",
+          "released",
+          "failed"
+        ]
+      },
+      "status": {
+        "enum": [
+          "running",
+          "done",
+          "failed"
+        ]
+      },
+      "message": {
+        "type": "string",
+        "maxLength": 500
+      },
+      "percent": {
+        "type": [
+          "integer",
+          "null"
+        ],
+        "minimum": 0,
+        "maximum": 100
+      }
+    }
+  },
+  "allocation.ending": {
+    "title": "AllocationMoved",
+    "type": "object",
+    "required": [
+      "allocation_id",
+      "organization_id",
+      "project_id",
+      "state",
+      "stage",
+      "status",
+      "message",
+      "percent"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "allocation_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "project_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "state": {
+        "enum": [
+          "queued",
+          "reserved",
+          "provisioning",
+          "active",
+          "releasing",
+          "released",
+          "failed",
+          "release_failed"
+        ]
+      },
+      "stage": {
+        "enum": [
+          "queue",
+          "placement",
+          "plan",
+          "image",
+          "seed",
+          "vm",
+          "network",
+          "readiness",
+          "user",
+          "active",
+          "host",
+          "release",
+          "detach",
+          "stop",
+          "network_cleanup",
+          "wipe",
+          "verify",
+          "released",
+          "failed"
+        ]
+      },
+      "status": {
+        "enum": [
+          "running",
+          "done",
+          "failed"
+        ]
+      },
+      "message": {
+        "type": "string",
+        "maxLength": 500
+      },
+      "percent": {
+        "type": [
+          "integer",
+          "null"
+        ],
+        "minimum": 0,
+        "maximum": 100
+      }
+    }
+  },
   "allocation.reserved": {
     "title": "AllocationMoved",
     "type": "object",
@@ -243,6 +508,7 @@ export const payloadSchemas: Record<EventType, object> = {
       },
       "stage": {
         "enum": [
+          "queue",
           "placement",
           "plan",
           "image",
@@ -325,6 +591,7 @@ export const payloadSchemas: Record<EventType, object> = {
       },
       "stage": {
         "enum": [
+          "queue",
           "placement",
           "plan",
           "image",
@@ -407,6 +674,7 @@ export const payloadSchemas: Record<EventType, object> = {
       },
       "stage": {
         "enum": [
+          "queue",
           "placement",
           "plan",
           "image",
@@ -489,6 +757,7 @@ export const payloadSchemas: Record<EventType, object> = {
       },
       "stage": {
         "enum": [
+          "queue",
           "placement",
           "plan",
           "image",
@@ -571,6 +840,7 @@ export const payloadSchemas: Record<EventType, object> = {
       },
       "stage": {
         "enum": [
+          "queue",
           "placement",
           "plan",
           "image",
@@ -653,6 +923,7 @@ export const payloadSchemas: Record<EventType, object> = {
       },
       "stage": {
         "enum": [
+          "queue",
           "placement",
           "plan",
           "image",
@@ -735,6 +1006,7 @@ export const payloadSchemas: Record<EventType, object> = {
       },
       "stage": {
         "enum": [
+          "queue",
           "placement",
           "plan",
           "image",
@@ -817,6 +1089,7 @@ export const payloadSchemas: Record<EventType, object> = {
       },
       "stage": {
         "enum": [
+          "queue",
           "placement",
           "plan",
           "image",
@@ -899,6 +1172,7 @@ export const payloadSchemas: Record<EventType, object> = {
       },
       "stage": {
         "enum": [
+          "queue",
           "placement",
           "plan",
           "image",
@@ -981,6 +1255,7 @@ export const payloadSchemas: Record<EventType, object> = {
       },
       "stage": {
         "enum": [
+          "queue",
           "placement",
           "plan",
           "image",
@@ -1063,6 +1338,7 @@ export const payloadSchemas: Record<EventType, object> = {
       },
       "stage": {
         "enum": [
+          "queue",
           "placement",
           "plan",
           "image",

@@ -1084,7 +1084,8 @@ export interface paths {
         /**
          * Lease capacity
          * @description Decides at once: quota, price, placement and claims commit together with the launch, or nothing does.
-         *     `sku_unavailable` says why nothing fits and what would.
+         *     `sku_unavailable` says why nothing fits and what would. With `when_unavailable: queue` the launch then waits in line
+         *     (state `queued`) and starts by itself; `queue` says where it stands, and a release takes it out of the line.
          */
         post: operations["createAllocation"];
         delete?: never;
@@ -1144,6 +1145,27 @@ export interface paths {
          * @description For an allocation that is `release_failed`; it costs nothing. Everything it still holds is cleaned again.
          */
         post: operations["retryAllocationRelease"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/allocations/{allocation_id}/extend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a lease with an agreed end last longer
+         * @description Price and quota stay as they are. Refused with `extension_refused` when the lease has no end, is ending already, would
+         *     last longer than `allocations.max_duration_seconds` allows, or stands where capacity is promised to somebody else.
+         */
+        post: operations["extendAllocation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3143,6 +3165,18 @@ export interface components {
             observed: "unknown" | "absent" | "running";
             execution: string;
         };
+        /** @description Where a queued launch stands. Tenants take turns by what they hold; who has waited long goes first. */
+        QueueStanding: {
+            /** @description In line for the same GPUs; null until it was looked at. */
+            position: number | null;
+            /** @enum {unknown} */
+            reason: "not_looked_at" | "capacity" | "quota" | "closed";
+            detail: string;
+            /** @description When a node may have room for it, by the leases whose end is known. */
+            expected_at: components["schemas"]["Timestamp"] | null;
+            queued_at: components["schemas"]["Timestamp"];
+            expires_at: components["schemas"]["Timestamp"];
+        };
         Allocation: {
             /** Format: uuid */
             id: string;
@@ -3171,6 +3205,7 @@ export interface components {
             released_at: components["schemas"]["Timestamp"] | null;
             /** @description When it is released by itself; null when nothing was agreed. */
             ends_at: components["schemas"]["Timestamp"] | null;
+            queue: components["schemas"]["QueueStanding"] | null;
             failure: null | {
                 code: string;
                 detail: string;
@@ -3187,6 +3222,11 @@ export interface components {
             /** @description SSH keys of the caller or of the project that may log in to the machine. */
             ssh_key_ids?: string[];
             max_duration_seconds?: components["schemas"]["MaxDuration"];
+            /**
+             * @description What to do when no node has room; `fail` if not said. Quotas refuse in either case.
+             * @enum {unknown}
+             */
+            when_unavailable?: "fail" | "queue";
         };
         TimelineEntry: {
             /** Format: uuid */
@@ -3194,7 +3234,7 @@ export interface components {
             event_type: string;
             occurred_at: components["schemas"]["Timestamp"];
             /** @enum {unknown} */
-            stage: "placement" | "plan" | "image" | "seed" | "vm" | "network" | "readiness" | "user" | "active" | "host" | "release" | "detach" | "stop" | "network_cleanup" | "wipe" | "verify" | "released" | "failed";
+            stage: "queue" | "placement" | "plan" | "image" | "seed" | "vm" | "network" | "readiness" | "user" | "active" | "host" | "release" | "detach" | "stop" | "network_cleanup" | "wipe" | "verify" | "released" | "failed";
             /** @enum {unknown} */
             status: "running" | "done" | "failed";
             message: string;
@@ -6399,7 +6439,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Capacity is reserved and provisioning has started; follow the timeline. */
+            /** @description Capacity is reserved and provisioning has started, or the launch is in line; follow the timeline. */
             202: {
                 headers: {
                     Location: string;
@@ -6477,6 +6517,38 @@ export interface operations {
         responses: {
             /** @description The release runs again. */
             202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Allocation"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    extendAllocation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                allocation_id: components["parameters"]["AllocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    additional_seconds: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The allocation with its new end. */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1968,6 +1968,16 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "integer",
         "description": "The lease ends so long after its launch and is released then"
+      },
+      {
+        "name": "when_unavailable",
+        "in": "body",
+        "type": "string",
+        "choices": [
+          "fail",
+          "queue"
+        ],
+        "description": "What to do when no node has room"
       }
     ],
     "answer": "json"
@@ -2012,6 +2022,27 @@ export const operations: readonly Operation[] = [
         "name": "allocation_id",
         "in": "path",
         "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "extendAllocation",
+    "method": "post",
+    "path": "/api/v1/allocations/{allocation_id}/extend",
+    "summary": "Let a lease with an agreed end last longer",
+    "fields": [
+      {
+        "name": "allocation_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "additional_seconds",
+        "in": "body",
+        "type": "integer",
         "required": true
       }
     ],

@@ -241,6 +241,68 @@ export const policies = {
       "project": "tenant_policy.manage"
     }
   },
+  "allocations.max_duration_seconds": {
+    "type": "duration",
+    "default": 31536000,
+    "minimum": 3600,
+    "maximum": 94608000,
+    "unit": "s",
+    "doc": "How long a lease with an agreed end may last, extensions included.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "tenant_policy.manage",
+      "project": "tenant_policy.manage"
+    },
+    "guard_rail": "at_most"
+  },
+  "allocations.end_warning_seconds": {
+    "type": "duration",
+    "default": 3600,
+    "minimum": 60,
+    "maximum": 604800,
+    "unit": "s",
+    "doc": "How long before the agreed end of a lease its tenant is warned.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "queue.max_wait_seconds": {
+    "type": "duration",
+    "default": 86400,
+    "minimum": 60,
+    "maximum": 2592000,
+    "unit": "s",
+    "doc": "How long a launch may wait in line before it is given up.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "tenant_policy.manage",
+      "project": "tenant_policy.manage"
+    },
+    "guard_rail": "at_most"
+  },
+  "queue.max_per_project": {
+    "type": "integer",
+    "default": 20,
+    "minimum": 0,
+    "maximum": 1000,
+    "unit": "launches",
+    "doc": "How many launches of a project may wait in line at a time.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "queue.protect_after_seconds": {
+    "type": "duration",
+    "default": 900,
+    "minimum": 0,
+    "maximum": 2592000,
+    "unit": "s",
+    "doc": "How long a queued launch may be passed by others; from then on it goes first, and a node is kept for it.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "allocations.reserved_deadline_seconds": {
     "type": "duration",
     "default": 300,
@@ -596,6 +658,11 @@ export interface PolicyValues {
   'allocations.wipe_deadline_seconds': number;
   'allocations.wipe_attempts': number;
   'allocations.stop_timeout_seconds': number;
+  'allocations.max_duration_seconds': number;
+  'allocations.end_warning_seconds': number;
+  'queue.max_wait_seconds': number;
+  'queue.max_per_project': number;
+  'queue.protect_after_seconds': number;
   'allocations.reserved_deadline_seconds': number;
   'allocations.provisioning_deadline_seconds': number;
   'allocations.releasing_deadline_seconds': number;

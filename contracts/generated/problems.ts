@@ -100,6 +100,18 @@ export const problems = {
     "status": 409,
     "title": "The launch would exceed a quota"
   },
+  "queue_full": {
+    "status": 409,
+    "title": "The project has as many launches in line as it may have"
+  },
+  "duration_refused": {
+    "status": 422,
+    "title": "The lease would last longer than it may"
+  },
+  "extension_refused": {
+    "status": 409,
+    "title": "The lease cannot be extended so"
+  },
   "allocation_not_active": {
     "status": 409,
     "title": "The allocation is not running"

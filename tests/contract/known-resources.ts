@@ -100,6 +100,7 @@ export async function seedKnownResources(
     retireNodeAuthority: { authority_id: [await seedReplacedAuthority(api)], cut_off: [true] },
     revokeNodeIdentity: { node_id: [await addNode(api)] },
     releaseAllocation: { allocation_id: [await seedActiveAllocation(api)] },
+    extendAllocation: { allocation_id: [await seedEndingAllocation(api)], additional_seconds: [60] },
     getWipeCertificate: wiped,
     printWipeCertificate: wiped,
     retryAllocationRelease: { allocation_id: [await seedEnded(api, 'release_failed')] },
@@ -151,6 +152,16 @@ async function seedActiveAllocation({ services, people }: TestApi): Promise<stri
   await services.db
     .updateTable('allocations')
     .set({ connection: JSON.stringify(connection) })
+    .where('id', '=', id)
+    .execute();
+  return id;
+}
+
+async function seedEndingAllocation(api: TestApi): Promise<string> {
+  const id = await seedActiveAllocation(api);
+  await api.services.db
+    .updateTable('allocations')
+    .set({ ends_at: new Date(Date.now() + 3_600_000) })
     .where('id', '=', id)
     .execute();
   return id;

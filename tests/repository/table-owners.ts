@@ -62,6 +62,8 @@ export const tableOwners: Record<string, string> = {
   wipe_certificates: 'domains/allocations',
   issued_certificates: 'domains/allocations',
   host_cleanups: 'domains/allocations',
+  queued_launches: 'domains/allocations',
+  node_promises: 'domains/allocations',
   allocation_access_keys: 'domains/allocations',
   terminal_tokens: 'domains/terminal',
   allocation_outages: 'domains/allocations',

@@ -3,6 +3,7 @@ import { unwrap } from '@gpuaas/sdk/problem';
 import { describe } from '../describe-allocation.ts';
 import { print } from '../print.ts';
 import { chooseProject, openSession } from '../session.ts';
+import { seconds } from '../seconds.ts';
 import { followAllocation } from '../follow-allocation.ts';
 
 interface LaunchOptions {
@@ -12,6 +13,8 @@ interface LaunchOptions {
   image: string;
   region: string;
   name?: string;
+  queue?: boolean;
+  maxDuration?: number;
   wait?: boolean;
 }
 
@@ -25,6 +28,8 @@ export function addLaunch(program: Command): void {
     .option('--image <image>', 'image', 'H200-ubuntu-24.04-gpuaas-slice')
     .option('--region <region>', 'region', 'uae-north-1')
     .option('--name <name>', 'name; one is made up when left out')
+    .option('--queue', 'wait in line when no node has room')
+    .option('--max-duration <seconds>', 'release it by itself after so long', seconds)
     .option('--wait', 'follow it until it is active')
     .action(async (options: LaunchOptions, command: Command) => {
       const { client, json } = openSession(command);
@@ -35,6 +40,8 @@ export function addLaunch(program: Command): void {
         image: options.image,
         region: options.region,
         ...(options.name ? { name: options.name } : {}),
+        ...(options.queue ? { when_unavailable: 'queue' as const } : {}),
+        ...(options.maxDuration ? { max_duration_seconds: options.maxDuration } : {}),
       };
       const launched = await unwrap(client.POST('/api/v1/allocations', { body }));
       const allocation = options.wait

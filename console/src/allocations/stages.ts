@@ -23,6 +23,7 @@ export const RELEASE_STAGES = [
 ] as const satisfies Stage[];
 
 export const STAGE_TITLES: Record<Stage, string> = {
+  queue: 'Wait in line',
   placement: 'Find a place',
   plan: 'Check the plan on the host',
   image: 'Prepare the image',

@@ -1,3 +1,4 @@
+import { queueConsumer } from '../domains/allocations/queue/wake-queue.ts';
 import { allocationOverviewConsumer } from '../domains/read-models/project-allocations.ts';
 import { nodeOverviewConsumer } from '../domains/read-models/project-nodes.ts';
 import { WebhookDeliverer } from '../domains/webhooks/deliverer.ts';
@@ -21,6 +22,7 @@ export async function startEventConsumers(
   await bus.consume(webhookFanOut(services.db));
   await bus.consume(allocationOverviewConsumer(services.db));
   await bus.consume(nodeOverviewConsumer(services.db));
+  await bus.consume(queueConsumer(services));
   const deliverer = new WebhookDeliverer(services);
   deliverer.start();
   return {

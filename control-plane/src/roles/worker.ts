@@ -3,6 +3,8 @@ import { verifyInTurns, watchSealLag } from '../domains/audit/watch-chain.ts';
 import { startSealer } from '../platform/audit/run-sealer.ts';
 import { overdueAllocations } from '../domains/allocations/state-deadlines.ts';
 import { signRemaining } from '../domains/allocations/certificates/sign-remaining.ts';
+import { runQueueRegularly } from '../domains/allocations/queue/wake-queue.ts';
+import { warnOfEnds } from '../domains/allocations/warn-of-ends.ts';
 import { endLeases } from '../domains/allocations/end-leases.ts';
 import { meterLeases } from '../domains/billing/meter-leases.ts';
 import { cleanupWorkflow } from '../domains/allocations/cleanup.workflow.ts';
@@ -91,6 +93,8 @@ export async function startWorker(base: Services): Promise<WorkflowEngine> {
       watchDeadlines([stuckWorkflows, stuckAllocations]),
       watchMaintenance,
       endLeases,
+      warnOfEnds,
+      runQueueRegularly,
       signRemaining,
       meterLeases,
       reconcileNodes(),

@@ -2,6 +2,7 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Caller } from '../../platform/auth/caller.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { withRole } from '../../platform/db/scope.ts';
+import { Problem } from '../../platform/http/problem.ts';
 import { newId } from '../../platform/ids.ts';
 import { times } from '../../platform/money.ts';
 import type { Services } from '../../platform/services.ts';
@@ -9,7 +10,9 @@ import { quoteSlice } from '../catalog/quote.ts';
 import { requireQuota } from '../quotas/require-quota.ts';
 import { findProject } from '../tenancy/projects/find-project.ts';
 import { keysForLaunch } from '../tenancy/ssh-keys/keys-for-launch.ts';
+import { requireDuration } from './lease-duration.ts';
 import type { AllocationRow } from './move-allocation.ts';
+import { enterQueue } from './queue/enter-queue.ts';
 import { recordSales } from './record-sales.ts';
 import { reserveSlots } from './reserve-slots.ts';
 import { leaseEnd, sliceRequest } from './slice-request.ts';
@@ -34,8 +37,28 @@ export async function createAllocation(
     image: request.image,
     region: request.region,
   });
-  const wanted = sliceRequest(services.clock.now(), request, offer);
+  requireDuration(services.policies, project, request.max_duration_seconds);
+  const wanted = sliceRequest(services.clock.now(), request, offer, [project.id]);
   const id = newId();
+  const launch = {
+    id,
+    organization_id: project.organization_id,
+    project_id: project.id,
+    name: request.name ?? `slice-${id.slice(-6)}`,
+    sku: offer.sku,
+    capacity_shape: wanted.shape,
+    gpu_count: request.gpu_count,
+    image: request.image,
+    image_digest: offer.imageDigest,
+    region: request.region,
+    currency: offer.perGpuHour.currency,
+    per_gpu_hour_micros: offer.perGpuHour.micros,
+    price_id: offer.priceId,
+    created_by: caller.id,
+    owner_user_id: caller.userId,
+    ssh_authorized_keys: sshKeys,
+    correlation_id: correlationId,
+  };
   return await withRole(tx, 'gpuaas_placement', async () => {
     await requireQuota(services.policies, tx, {
       organizationId: project.organization_id,
@@ -45,34 +68,20 @@ export async function createAllocation(
       gpus: request.gpu_count,
       perHour: times(offer.perGpuHour, request.gpu_count),
     });
-    const { nodeId, slots } = await reserveSlots(services, tx, wanted, offer);
+    const reservation = await reserveSlots(services, tx, wanted, offer).catch((error: unknown) => {
+      if (request.when_unavailable === 'queue' && isCapacityRefusal(error)) return null;
+      throw error;
+    });
+    if (!reservation) return await enterQueue(services, tx, launch, request.max_duration_seconds);
+    const { nodeId, slots } = reservation;
+    const sold = { ...launch, node_id: nodeId, ends_at: leaseEnd(wanted) };
     const [allocation] = await recordSales(services, tx, [
-      {
-        allocation: {
-          id,
-          organization_id: project.organization_id,
-          project_id: project.id,
-          name: request.name ?? `slice-${id.slice(-6)}`,
-          sku: offer.sku,
-          capacity_shape: wanted.shape,
-          gpu_count: request.gpu_count,
-          image: request.image,
-          image_digest: offer.imageDigest,
-          region: request.region,
-          node_id: nodeId,
-          ends_at: leaseEnd(wanted),
-          currency: offer.perGpuHour.currency,
-          per_gpu_hour_micros: offer.perGpuHour.micros,
-          price_id: offer.priceId,
-          created_by: caller.id,
-          owner_user_id: caller.userId,
-          ssh_authorized_keys: sshKeys,
-          correlation_id: correlationId,
-        },
-        slots,
-        gpuModel: offer.gpuModel,
-      },
+      { allocation: sold, slots, gpuModel: offer.gpuModel },
     ]);
     return allocation!;
   });
+}
+
+function isCapacityRefusal(error: unknown): boolean {
+  return error instanceof Problem && error.code === 'sku_unavailable';
 }

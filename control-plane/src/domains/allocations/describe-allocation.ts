@@ -2,13 +2,19 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { resourceName } from '../../platform/ids.ts';
 import { cumulativeCost, moneyJson, times, wholeSecondsBetween, type Money } from '../../platform/money.ts';
 import type { AllocationRow } from './move-allocation.ts';
+import type { QueueStanding } from './queue/standings.ts';
 
 type Allocation = components['schemas']['Allocation'];
 
 export type Overview = { state: string; stage: string; projected_at: Date } | null;
 
-/** `overview` is what the read model last showed of it. */
-export function describeAllocation(row: AllocationRow, now: Date, overview: Overview = null): Allocation {
+/** `overview` is what the read model last showed of it, `queue` where it stands in line. */
+export function describeAllocation(
+  row: AllocationRow,
+  now: Date,
+  overview: Overview = null,
+  queue: QueueStanding | null = null,
+): Allocation {
   const perGpuHour: Money = { currency: row.currency, micros: row.per_gpu_hour_micros };
   const perHour = times(perGpuHour, row.gpu_count);
   return {
@@ -46,6 +52,7 @@ export function describeAllocation(row: AllocationRow, now: Date, overview: Over
     release_requested_at: row.release_requested_at?.toISOString() ?? null,
     released_at: row.released_at?.toISOString() ?? null,
     ends_at: row.ends_at?.toISOString() ?? null,
+    queue,
     failure: row.failure as Allocation['failure'],
   };
 }

@@ -3,6 +3,7 @@ import type { Db } from '../../platform/db/database.ts';
 import { decodePage, pageOf } from '../../platform/http/pagination.ts';
 import { allocationOverviews } from '../read-models/find-overviews.ts';
 import { describeAllocation } from './describe-allocation.ts';
+import { queueStandings } from './queue/standings.ts';
 
 type Allocation = components['schemas']['Allocation'];
 
@@ -21,10 +22,11 @@ export async function listAllocations(
     .limit(query.limit + 1)
     .execute();
   const page = pageOf(rows, query.limit, (row) => [row.id]);
-  const overviews = await allocationOverviews(
-    db,
-    page.rows.map((row) => row.id),
+  const ids = page.rows.map((row) => row.id);
+  const overviews = await allocationOverviews(db, ids);
+  const standings = await queueStandings(db, ids);
+  const items = page.rows.map((row) =>
+    describeAllocation(row, now, overviews.get(row.id) ?? null, standings.get(row.id) ?? null),
   );
-  const items = page.rows.map((row) => describeAllocation(row, now, overviews.get(row.id) ?? null));
   return { items, next_page: page.next_page };
 }

@@ -19,19 +19,20 @@ export interface Sale {
 
 /**
  * Writes what was decided: slot states, allocations, claims, events, workflows. One statement each however many there
- * are, so that a group costs little more than one.
+ * are, so that a group costs little more than one. `write` brings the allocations into `reserved`.
  */
 export async function recordSales(
   { workflows }: Pick<Services, 'workflows'>,
   tx: Tx,
   sales: readonly Sale[],
+  write: (tx: Tx, sales: readonly Sale[]) => Promise<AllocationRow[]> = insertAllocations,
 ): Promise<AllocationRow[]> {
   if (sales.length === 0) return [];
   await takeSlots(
     tx,
     sales.flatMap(({ slots }) => slots.map(({ slot_id }) => slot_id)),
   );
-  const allocations = await insertAllocations(tx, sales);
+  const allocations = await write(tx, sales);
   await insertClaims(tx, sales);
   const events = allocations.map((allocation, index) =>
     allocationEvent('allocation.reserved', allocation, {

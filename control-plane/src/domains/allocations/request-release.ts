@@ -7,6 +7,7 @@ import { revokeTerminalTokens } from './revoke-terminal-tokens.ts';
 import { emitAllocation } from './allocation-events.ts';
 import { findAllocation } from './find-allocation.ts';
 import type { AllocationRow } from './move-allocation.ts';
+import { cancelQueued } from './queue/leave-queue.ts';
 import { releaseWorkflow, releaseWorkflowId } from './release.workflow.ts';
 import { releasable, type AllocationState } from './states.ts';
 
@@ -29,6 +30,7 @@ export async function requestRelease(
       },
     );
   }
+  if (state === 'queued') return await cancelQueued(services, tx, allocationId);
   await revokeTerminalTokens(tx, allocationId);
   return await recordRelease(services, tx, row, 'Release requested');
 }

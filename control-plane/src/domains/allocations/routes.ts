@@ -3,9 +3,9 @@ import type { Caller } from '../../platform/auth/caller.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
-import { allocationOverviews } from '../read-models/find-overviews.ts';
 import { createAllocation } from './create-allocation.ts';
 import { describeAllocation } from './describe-allocation.ts';
+import { extendAllocation } from './extend-allocation.ts';
 import { explainPlacement } from './explain-placement.ts';
 import { findProject } from '../tenancy/projects/find-project.ts';
 import { findAllocation } from './find-allocation.ts';
@@ -13,6 +13,7 @@ import { listAllocations } from './list-allocations.ts';
 import { listTimeline } from './list-timeline.ts';
 import { listWipeCertificates } from './list-wipe-certificates.ts';
 import { requestRelease, retryFailedRelease } from './request-release.ts';
+import { showAllocation } from './show-allocation.ts';
 
 type AllocationOperations = Pick<
   operations,
@@ -21,6 +22,7 @@ type AllocationOperations = Pick<
   | 'getAllocation'
   | 'releaseAllocation'
   | 'retryAllocationRelease'
+  | 'extendAllocation'
   | 'listAllocationTimeline'
   | 'getAllocationConnection'
   | 'listWipeCertificates'
@@ -48,7 +50,7 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
         });
         return {
           status: 202,
-          body: describeAllocation(row, clock.now()),
+          body: await showAllocation(tx, row, clock.now()),
           location: `/api/v1/allocations/${row.id}`,
         };
       });
@@ -56,8 +58,7 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
     getAllocation({ caller, params, read }) {
       return read(async (tx) => {
         const row = await findAllocation(tx, caller, 'allocation.read', params.allocation_id);
-        const overviews = await allocationOverviews(tx, [row.id]);
-        return { status: 200, body: describeAllocation(row, clock.now(), overviews.get(row.id) ?? null) };
+        return { status: 200, body: await showAllocation(tx, row, clock.now()) };
       });
     },
     releaseAllocation({ caller, params, audit, mutate }) {
@@ -74,6 +75,20 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
         const row = await retryFailedRelease(services, tx, caller, params.allocation_id);
         audit({ targetType: 'allocation', targetId: row.id, organizationId: row.organization_id });
         return { status: 202, body: describeAllocation(row, clock.now()) };
+      });
+    },
+    extendAllocation({ caller, params, body, audit, mutate }) {
+      const { allocation_id } = params;
+      audit({ targetType: 'allocation', targetId: allocation_id, detail: { ...body } });
+      return mutate(async (tx) => {
+        const row = await extendAllocation(services, tx, caller, allocation_id, body.additional_seconds);
+        audit({
+          targetType: 'allocation',
+          targetId: row.id,
+          organizationId: row.organization_id,
+          detail: { ...body, ends_at: row.ends_at },
+        });
+        return { status: 200, body: describeAllocation(row, clock.now()) };
       });
     },
     listAllocationTimeline({ caller, params, query, read }) {

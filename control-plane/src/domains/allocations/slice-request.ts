@@ -6,6 +6,7 @@ export function sliceRequest(
   now: Date,
   asked: { region: string; gpu_count: number; max_duration_seconds?: number },
   product: Pick<SlicePrice, 'gpuModel'>,
+  holders: readonly string[] = [],
 ): PlacementRequest {
   const { max_duration_seconds: seconds } = asked;
   return {
@@ -15,6 +16,7 @@ export function sliceRequest(
     gpuModel: product.gpuModel,
     now: now.getTime(),
     endsAt: seconds === undefined ? OPEN_ENDED : now.getTime() + seconds * 1000,
+    holders,
   };
 }
 

@@ -1,6 +1,6 @@
 /** The allocation state machine as data: which state may follow which, and who may cause it. */
 export const transitions = {
-  queued: ['reserved', 'failed'],
+  queued: ['reserved', 'released', 'failed'],
   reserved: ['provisioning', 'failed'],
   provisioning: ['active', 'failed'],
   active: ['releasing'],

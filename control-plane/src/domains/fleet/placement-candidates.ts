@@ -34,6 +34,7 @@ interface CandidateRow {
   gpuModel: string;
   slots: (SlotFacts & { slotId: string; gpuModel: string })[];
   leases: { slots: number[] | null; endsAt: number | null }[];
+  promises: { holder: string; from: number; until: number | null }[];
 }
 
 /** What a node's mode lets it serve. */
@@ -83,7 +84,12 @@ export async function lookAtFleet(
             where c.node_id = n.id and c.released_at is null
             group by c.allocation_id
           ) as lease
-        ), '[]') as leases
+        ), '[]') as leases,
+        coalesce((
+          select json_agg(json_build_object('holder', p.holder_id, 'from', extract(epoch from p.starts_at) * 1000,
+            'until', extract(epoch from p.ends_at) * 1000) order by p.id)
+          from node_promises p where p.node_id = n.id
+        ), '[]') as promises
       from nodes n ${which}
     ) as n on true`.execute(db);
   return {
@@ -105,6 +111,7 @@ function changedSince(snapshot: string) {
 
 function fleetNode(row: CandidateRow): FleetNode {
   const { nodeId, region, gpuModel, connected, draining, cordoned, mode, slots, leases, hostname } = row;
+  const promises = row.promises.map(({ until, ...promise }) => ({ ...promise, until: until ?? OPEN_ENDED }));
   const held = leases.map((lease) => ({
     // A claim without slots is one on the whole node.
     slots: maskOf(lease.slots ?? slots.map(({ slotIndex }) => slotIndex)),
@@ -117,7 +124,7 @@ function fleetNode(row: CandidateRow): FleetNode {
   );
   return {
     ...candidateFromSlots(
-      { nodeId, region, gpuModel, connected, draining, cordoned, serves: SERVES[mode] ?? [] },
+      { nodeId, region, gpuModel, connected, draining, cordoned, promises, serves: SERVES[mode] ?? [] },
       known,
       held,
     ),

@@ -15,6 +15,7 @@ export function classKey(node: Candidate): string {
     countOf(node.complete),
     node.room.key,
     node.leases.length,
+    (node.promises ?? []).map(({ holder, from, until }) => `${holder} ${from} ${until}`).join(),
   ].join('|');
 }
 

@@ -16,6 +16,15 @@ export interface PlacementRequest {
   now: number;
   /** When the lease will end, in the unit of `now`. */
   endsAt: number;
+  /** Whose promises it may use. */
+  holders?: readonly string[];
+}
+
+/** A time in which only its holder may begin a lease on the node. */
+export interface NodePromise {
+  holder: string;
+  from: number;
+  until: number;
 }
 
 export interface Lease {
@@ -33,6 +42,7 @@ export interface NodeFacts {
   draining: boolean;
   /** Kept from new leases for another reason: burn-in, maintenance, a fault. */
   cordoned: boolean;
+  promises?: readonly NodePromise[];
 }
 
 /** A node as placement sees it. */

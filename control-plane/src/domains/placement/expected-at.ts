@@ -21,7 +21,7 @@ export function expectedAt(request: PlacementRequest, groups: readonly Candidate
 }
 
 /** When so many slots of the node are free, or infinity if that is not known or not before `bound`. */
-function enoughFreeAt(node: Candidate, wanted: number, bound: number): number {
+export function enoughFreeAt(node: Candidate, wanted: number, bound: number): number {
   let { free } = node;
   const soon = node.leases.filter(({ endsAt }) => endsAt < bound).toSorted((a, b) => a.endsAt - b.endsAt);
   for (const lease of soon) {

@@ -8,6 +8,7 @@ import { nodeMode } from './node-mode.ts';
 import { nodeSize } from './node-size.ts';
 import { notCordoned } from './not-cordoned.ts';
 import { notDraining } from './not-draining.ts';
+import { notPromised } from './not-promised.ts';
 import { region } from './region.ts';
 
 /** In the order in which they are applied; a node counts under the first that rejects it. */
@@ -19,6 +20,7 @@ export const filters: readonly Filter[] = [
   connected,
   notDraining,
   notCordoned,
+  notPromised,
   enoughFreeSlots,
   completeSlots,
   healthySlots,

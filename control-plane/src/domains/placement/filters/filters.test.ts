@@ -11,6 +11,7 @@ interface Case {
 
 const pair = { leases: [{ slots: [0, 1, 2, 3, 4, 5] }] };
 const single = { leases: [{ slots: [0, 1, 2, 3, 4, 5, 6] }] };
+const promise = { holder: 'theirs', from: 100, until: 200 };
 const oneOfTwo = (change: object) => ({ ...pair, slots: { 6: change } });
 
 /** Two nodes that differ in nothing but what the filter looks at. */
@@ -39,6 +40,24 @@ const cases: Record<string, Case[]> = {
   connected: [{ rejects: node('a', {}, { connected: false }), keeps: node('a') }],
   not_draining: [{ rejects: node('a', {}, { draining: true }), keeps: node('a') }],
   not_cordoned: [{ rejects: node('a', {}, { cordoned: true }), keeps: node('a') }],
+  not_promised: [
+    { rejects: node('a', {}, { promises: [promise] }), keeps: node('a') },
+    {
+      rejects: node('a', {}, { promises: [promise] }),
+      keeps: node('a', {}, { promises: [{ ...promise, holder: 'mine' }] }),
+      for: { holders: ['mine'] },
+    },
+    {
+      rejects: node('a', {}, { promises: [promise] }),
+      keeps: node('a', {}, { promises: [{ ...promise, from: 200 }] }),
+      for: { endsAt: 101 },
+    },
+    {
+      rejects: node('a', {}, { promises: [promise] }),
+      keeps: node('a', {}, { promises: [{ ...promise, until: 150 }] }),
+      for: { now: 150 },
+    },
+  ],
   enough_free_slots: [
     { rejects: node('a', single), keeps: node('a', pair) },
     {

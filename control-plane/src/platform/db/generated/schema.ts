@@ -94,6 +94,7 @@ export interface Allocations {
   created_by: string;
   currency: string;
   desired_state: Generated<string>;
+  end_warned_for: Timestamp | null;
   ends_at: Timestamp | null;
   execution_state: Generated<string>;
   failure: Json | null;
@@ -462,6 +463,16 @@ export interface NodeOverviews {
   projected_at: Timestamp;
 }
 
+export interface NodePromises {
+  allocation_id: string | null;
+  created_at: Generated<Timestamp>;
+  ends_at: Timestamp | null;
+  holder_id: string;
+  id: string;
+  node_id: string;
+  starts_at: Timestamp;
+}
+
 export interface NodeResourceSlots {
   approved_at: Generated<Timestamp>;
   capacity_metadata: Json;
@@ -636,6 +647,19 @@ export interface Projects {
   id: string;
   name: string;
   organization_id: string;
+}
+
+export interface QueuedLaunches {
+  allocation_id: string;
+  detail: Generated<string>;
+  expected_at: Timestamp | null;
+  expires_at: Timestamp;
+  max_duration_seconds: number | null;
+  organization_id: string;
+  position: number | null;
+  project_id: string;
+  queued_at: Timestamp;
+  reason: Generated<string>;
 }
 
 export interface QuotaLimits {
@@ -948,6 +972,7 @@ export interface DB {
   node_disks: NodeDisks;
   node_enrolments: NodeEnrolments;
   node_overviews: NodeOverviews;
+  node_promises: NodePromises;
   node_resource_slots: NodeResourceSlots;
   node_tasks: NodeTasks;
   nodes: Nodes;
@@ -962,6 +987,7 @@ export interface DB {
   policy_changes: PolicyChanges;
   policy_values: PolicyValues;
   projects: Projects;
+  queued_launches: QueuedLaunches;
   quota_limits: QuotaLimits;
   quota_standing: QuotaStanding;
   quota_usage: QuotaUsage;

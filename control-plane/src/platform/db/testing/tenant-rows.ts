@@ -85,6 +85,10 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
   await sql`insert into host_cleanups (id, allocation_id, node_id, node_task_id, method, verified, verification,
       started_at, finished_at)
     values (${newId()}, ${allocation}, ${node}, ${task}, 'user_removed', true, '', now(), now())`.execute(db);
+  await sql`insert into queued_launches (allocation_id, organization_id, project_id, queued_at, expires_at)
+    values (${allocation}, ${organization}, ${project}, now(), now() + interval '1 hour')`.execute(db);
+  await sql`insert into node_promises (id, node_id, holder_id, allocation_id, starts_at)
+    values (${newId()}, ${node}, ${allocation}, ${allocation}, now())`.execute(db);
   await sql`insert into allocation_access_keys (allocation_id, public_key, sealed_private_key)
     values (${allocation}, 'p', ${secret})`.execute(db);
   await sql`insert into terminal_tokens (token_hash, allocation_id, user_id, credential, correlation_id, expires_at)

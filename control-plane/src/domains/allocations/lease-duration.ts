@@ -1,0 +1,24 @@
+import { Problem } from '../../platform/http/problem.ts';
+import type { Policies } from '../../platform/policy/policies.ts';
+
+/** How long a lease with an agreed end may last, in seconds. */
+export function longestLease(
+  policies: Policies,
+  { organizationId, projectId }: { organizationId: string; projectId: string },
+): number {
+  return policies.get('allocations.max_duration_seconds', { organizationId, projectId });
+}
+
+export function requireDuration(
+  policies: Policies,
+  project: { id: string; organization_id: string },
+  seconds: number | undefined,
+): void {
+  const longest = longestLease(policies, { organizationId: project.organization_id, projectId: project.id });
+  if (seconds === undefined || seconds <= longest) return;
+  const detail = `must be at most ${longest}`;
+  throw new Problem('duration_refused', `A lease may last ${longest} s here.`, {
+    extensions: { longest_seconds: longest },
+    errors: [{ pointer: '/max_duration_seconds', code: 'duration_refused', detail }],
+  });
+}

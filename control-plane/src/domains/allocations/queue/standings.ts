@@ -1,0 +1,66 @@
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import { sql } from 'kysely';
+import type { Db, Tx } from '../../../platform/db/database.ts';
+import type { Services } from '../../../platform/services.ts';
+
+export type QueueStanding = components['schemas']['QueueStanding'];
+
+/** What stands against a launch now. */
+export interface Standing {
+  reason: QueueStanding['reason'];
+  detail: string;
+  expectedAt: Date | null;
+}
+
+/** Tells each who waits where it stands; rows that say so already are left alone. */
+export async function writeStandings(
+  { db }: Pick<Services, 'db'>,
+  orders: readonly (readonly { id: string }[])[],
+  standings: ReadonlyMap<string, Standing>,
+): Promise<void> {
+  const rows = orders.flatMap((order) =>
+    order.map(({ id }, index) => {
+      const { reason, detail, expectedAt } = standings.get(id) ?? {
+        reason: 'capacity',
+        detail: '',
+        expectedAt: null,
+      };
+      return { id, position: index + 1, reason, detail: detail.slice(0, 500), expected_at: expectedAt };
+    }),
+  );
+  if (rows.length === 0) return;
+  await sql`
+    update queued_launches q
+    set position = n.position, reason = n.reason, detail = n.detail, expected_at = n.expected_at
+    from json_to_recordset(${JSON.stringify(rows)}) as n (id uuid, position integer, reason text, detail text,
+      expected_at timestamptz)
+    where q.allocation_id = n.id
+      and (q.position, q.reason, q.detail, q.expected_at)
+        is distinct from (n.position, n.reason, n.detail, n.expected_at)`.execute(db);
+}
+
+/** Where queued launches stand, by allocation. */
+export async function queueStandings(
+  db: Db | Tx,
+  allocationIds: readonly string[],
+): Promise<Map<string, QueueStanding>> {
+  if (allocationIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('queued_launches')
+    .selectAll()
+    .where('allocation_id', 'in', allocationIds)
+    .execute();
+  return new Map(
+    rows.map((row) => [
+      row.allocation_id,
+      {
+        position: row.position,
+        reason: row.reason as QueueStanding['reason'],
+        detail: row.detail,
+        expected_at: row.expected_at?.toISOString() ?? null,
+        queued_at: row.queued_at.toISOString(),
+        expires_at: row.expires_at.toISOString(),
+      },
+    ]),
+  );
+}

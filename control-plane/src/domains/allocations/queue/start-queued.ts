@@ -1,0 +1,74 @@
+import type { Tx } from '../../../platform/db/database.ts';
+import { inScope, withRole } from '../../../platform/db/scope.ts';
+import { Problem } from '../../../platform/http/problem.ts';
+import { times } from '../../../platform/money.ts';
+import type { Services } from '../../../platform/services.ts';
+import { requireQuota } from '../../quotas/require-quota.ts';
+import { moveAllocation, type AllocationRow } from '../move-allocation.ts';
+import { recordSales, type Sale } from '../record-sales.ts';
+import { reserveSlots } from '../reserve-slots.ts';
+import { leaseEnd } from '../slice-request.ts';
+import { forgetQueued } from './leave-queue.ts';
+import { requestOf, type QueuedLaunch } from './read-line.ts';
+
+export type Outcome =
+  | { kind: 'started' | 'gone' }
+  | { kind: 'refused'; reason: 'quota' | 'capacity'; detail: string };
+
+/** The launch decision for one whose turn has come: the same quota, placement and sale as for a new one. */
+export async function startQueued(services: Services, launch: QueuedLaunch): Promise<Outcome> {
+  const scope = { role: 'gpuaas_placement', organizationIds: [launch.organizationId] } as const;
+  try {
+    return await inScope(services.db, scope, (tx) => decide(services, tx, launch));
+  } catch (error) {
+    if (error instanceof Problem && (error.code === 'quota_exceeded' || error.code === 'sku_unavailable')) {
+      const reason = error.code === 'quota_exceeded' ? 'quota' : 'capacity';
+      return { kind: 'refused', reason, detail: error.message };
+    }
+    throw error;
+  }
+}
+
+async function decide(services: Services, tx: Tx, launch: QueuedLaunch): Promise<Outcome> {
+  const row = await withRole(tx, 'gpuaas_worker', () => lockQueued(tx, launch.id));
+  if (!row) return { kind: 'gone' };
+  await requireQuota(services.policies, tx, {
+    organizationId: launch.organizationId,
+    projectId: launch.projectId,
+    launchedBy: launch.createdBy,
+    gpuModel: launch.gpuModel,
+    gpus: launch.gpus,
+    perHour: times(launch.perGpuHour, launch.gpus),
+  });
+  const wanted = requestOf(launch, services.clock.now());
+  const { nodeId, slots } = await reserveSlots(services, tx, wanted, launch);
+  const allocation = { ...row, node_id: nodeId, ends_at: leaseEnd(wanted) };
+  await recordSales(services, tx, [{ allocation, slots, gpuModel: launch.gpuModel }], reserveQueued);
+  await withRole(tx, 'gpuaas_worker', () => forgetQueued(tx, launch.id));
+  return { kind: 'started' };
+}
+
+/** Null when it was cancelled, has expired or was started by somebody else. */
+async function lockQueued(tx: Tx, allocationId: string): Promise<AllocationRow | null> {
+  const row = await tx
+    .selectFrom('allocations')
+    .selectAll()
+    .where('id', '=', allocationId)
+    .where('state', '=', 'queued')
+    .where('desired_state', '=', 'active')
+    .forUpdate()
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+async function reserveQueued(tx: Tx, sales: readonly Sale[]): Promise<AllocationRow[]> {
+  return await withRole(tx, 'gpuaas_worker', async () => {
+    const rows: AllocationRow[] = [];
+    for (const { allocation } of sales) {
+      const { node_id, ends_at } = allocation;
+      const change = { node_id, ends_at: ends_at ?? null, execution_state: 'idle' };
+      rows.push((await moveAllocation(tx, allocation.id, 'reserved', change))!);
+    }
+    return rows;
+  });
+}

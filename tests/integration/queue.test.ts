@@ -1,0 +1,293 @@
+import { endLeases } from '@gpuaas/control-plane/domains/allocations/end-leases';
+import { releaseClaim } from '@gpuaas/control-plane/domains/allocations/claims';
+import { runQueue } from '@gpuaas/control-plane/domains/allocations/queue/run-queue';
+import { warnOfEnds } from '@gpuaas/control-plane/domains/allocations/warn-of-ends';
+import { verifyQuotas } from '@gpuaas/control-plane/domains/quotas/verify-quotas';
+import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
+import type { Services } from '@gpuaas/control-plane/platform/services';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { launchBody, type Allocation } from '../harness/allocations.ts';
+import { createTestApi, type TestApi } from '../harness/api.ts';
+import { addHost, claimDefects } from '../harness/fleet-rows.ts';
+
+let api: TestApi;
+/** Moves on with `pass`; the line is looked at by this clock. */
+let ahead = 0;
+beforeAll(async () => {
+  api = await createTestApi();
+  await sql`update sku_catalog set enabled = true`.execute(api.services.db);
+}, 120_000);
+afterAll(() => api?.stop());
+beforeEach(async () => {
+  ahead = 0;
+  await sql`update nodes set draining = true`.execute(api.services.db);
+});
+afterEach(async () => {
+  for (const { id } of await allocations('queued')) await release('member', id);
+  await sql`delete from node_promises`.execute(api.services.db);
+  expect(await claimDefects(api.services.db)).toEqual([]);
+  expect(await verifyQuotas(api.services.db, 10)).toEqual([]);
+});
+
+const worker = (): Services => ({
+  ...actingAs(api.services, 'gpuaas_worker'),
+  clock: { now: () => new Date(Date.now() + ahead) },
+});
+const pass = (minutes: number): void => void (ahead += minutes * 60_000);
+
+async function ask(person: string, method: 'GET' | 'POST', path: string, payload?: object) {
+  const headers = { authorization: `Bearer ${api.people[person]!.apiKey}` };
+  const url = `/api/v1/allocations${path}`;
+  return await api.server.inject({ method, url, headers, ...(payload ? { payload } : {}) });
+}
+
+async function launch(gpus: number, more: object = {}, person = 'member') {
+  const body = { ...launchBody(api.people[person]!.projectId!, gpus), when_unavailable: 'queue', ...more };
+  return await ask(person, 'POST', '', body);
+}
+
+const launched = async (gpus: number, more: object = {}, person = 'member'): Promise<Allocation> => {
+  const answer = await launch(gpus, more, person);
+  expect(answer.statusCode, answer.body).toBe(202);
+  return answer.json();
+};
+const show = async (id: string, person = 'member'): Promise<Allocation> =>
+  (await ask(person, 'GET', `/${id}`)).json();
+const release = (person: string, id: string) => ask(person, 'POST', `/${id}/release`);
+
+async function allocations(state: string) {
+  return await api.services.db
+    .selectFrom('allocations')
+    .select(['id', 'state'])
+    .where('state', '=', state)
+    .execute();
+}
+
+/** As if its machine had been released and its slots wiped. */
+async function giveBack(id: string): Promise<void> {
+  const { db } = api.services;
+  const claims = await db
+    .selectFrom('allocation_resource_claims')
+    .select('slot_id')
+    .where('allocation_id', '=', id)
+    .where('released_at', 'is', null)
+    .execute();
+  await db.transaction().execute(async (tx) => {
+    await sql`alter table node_resource_slots disable trigger slots_need_wipe`.execute(tx);
+    for (const { slot_id } of claims) {
+      await releaseClaim(tx, id, slot_id!, new Date());
+      await sql`update node_resource_slots set state = 'available' where id = ${slot_id}`.execute(tx);
+    }
+    await sql`alter table node_resource_slots enable trigger slots_need_wipe`.execute(tx);
+    await sql`update allocations set state = 'released', desired_state = 'released' where id = ${id}`.execute(
+      tx,
+    );
+  });
+}
+
+describe('a launch that finds no room', () => {
+  it('fails at once unless it asked to wait', async () => {
+    expect((await launch(1, { when_unavailable: 'fail' })).json()).toMatchObject({ code: 'sku_unavailable' });
+  });
+
+  it('waits, knows where it stands, and starts by itself with the price it was told', async () => {
+    const queued = await launched(4, { max_duration_seconds: 3600 });
+    expect(queued).toMatchObject({
+      state: 'queued',
+      ends_at: null,
+      queue: { position: null, reason: 'not_looked_at' },
+    });
+    await runQueue(worker());
+    expect((await show(queued.id)).queue).toMatchObject({
+      position: 1,
+      reason: 'capacity',
+      detail: 'No single node has 4 free GPUs for it.',
+    });
+    await addHost(api.services.db);
+    expect(await runQueue(worker())).toBe(1);
+    const started = await show(queued.id);
+    expect(started).toMatchObject({ state: 'reserved', queue: null, quote: queued.quote });
+    expect(Date.parse(started.ends_at!)).toBeGreaterThan(Date.now() + 3_500_000);
+    const { items } = (await ask('member', 'GET', `/${queued.id}/timeline`)).json();
+    expect(items.map((entry: { stage: string }) => entry.stage)).toEqual(['queue', 'placement']);
+  });
+
+  it('says when a node may have room', async () => {
+    await addHost(api.services.db);
+    const lease = await launched(8, { max_duration_seconds: 7200 });
+    const queued = await launched(2);
+    await runQueue(worker());
+    const { queue } = await show(queued.id);
+    expect(Math.abs(Date.parse(queue!.expected_at!) - Date.parse(lease.ends_at!))).toBeLessThan(1000);
+  });
+
+  it('leaves the line when its tenant releases it, and when it has waited as long as it may', async () => {
+    const cancelled = await launched(1);
+    expect((await release('member', cancelled.id)).json()).toMatchObject({ state: 'released', queue: null });
+    const expiring = await launched(1);
+    pass(24 * 60 + 1);
+    await runQueue(worker());
+    expect(await show(expiring.id)).toMatchObject({ state: 'failed', failure: { code: 'queue_expired' } });
+    await addHost(api.services.db);
+    expect(await runQueue(worker())).toBe(0);
+  });
+
+  it('is refused when the project has too many in line', async () => {
+    const answers = [];
+    for (let index = 0; index < 21; index += 1) answers.push(await launch(1));
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([...Array<number>(20).fill(202), 409]);
+    expect(answers.at(-1)!.json()).toMatchObject({ code: 'queue_full', limit: 20 });
+  });
+
+  it('does not start over a quota, and does not hold up others', async () => {
+    const { organizationId, projectId } = api.people['member']!;
+    const first = await launched(2);
+    const other = await launched(2, {}, 'other');
+    await sql`insert into quota_limits (organization_id, holder_type, holder_id, measure, unit, set_by, amount)
+      values (${organizationId}, 'project', ${projectId}, 'allocations', '', 'platform', 0)`.execute(
+      api.services.db,
+    );
+    await addHost(api.services.db);
+    expect(await runQueue(worker())).toBe(1);
+    expect((await show(first.id)).queue).toMatchObject({ reason: 'quota' });
+    expect(await show(other.id, 'other')).toMatchObject({ state: 'reserved' });
+    await sql`delete from quota_limits`.execute(api.services.db);
+    expect(await runQueue(worker())).toBe(1);
+  });
+});
+
+describe('the line', () => {
+  it('goes by what tenants have, then by age', async () => {
+    const mine = [await launched(8), await launched(8)];
+    const theirs = await launched(8, {}, 'other');
+    await addHost(api.services.db);
+    await runQueue(worker());
+    const first = await heldBy();
+    await addHost(api.services.db);
+    await runQueue(worker());
+    // Whoever started first, the next turn is the other tenant's.
+    expect(new Set([first, await heldBy()]).size).toBeGreaterThan(1);
+    await addHost(api.services.db);
+    await runQueue(worker());
+    for (const { id } of mine) expect((await show(id)).state).toBe('reserved');
+    expect((await show(theirs.id, 'other')).state).toBe('reserved');
+
+    async function heldBy(): Promise<string> {
+      const { rows } = await sql<{
+        who: string;
+      }>`select string_agg(organization_id::text, ' ' order by id) as who
+        from allocations where state = 'reserved' and gpu_count = 8 and id in (${mine[0]!.id}, ${mine[1]!.id}, ${theirs.id})`.execute(
+        api.services.db,
+      );
+      return rows[0]!.who;
+    }
+  });
+
+  it('keeps a node for who has waited long, and small ones pass it no more there', async () => {
+    await addHost(api.services.db);
+    const small = [await launched(4), await launched(4)];
+    const large = await launched(8);
+    await giveBack(small[0]!.id);
+    await runQueue(worker());
+    const passing = await launched(2, { when_unavailable: 'fail' });
+    expect(passing.state).toBe('reserved');
+    pass(16);
+    await runQueue(worker());
+    expect((await launch(2, { when_unavailable: 'fail' })).json()).toMatchObject({
+      code: 'sku_unavailable',
+      reasons: expect.arrayContaining([expect.objectContaining({ filter: 'not_promised' })]),
+    });
+    const behind = await launched(1);
+    await giveBack(small[1]!.id);
+    expect(await runQueue(worker())).toBe(0);
+    await giveBack(passing.id);
+    expect(await runQueue(worker())).toBe(1);
+    expect((await show(large.id)).state).toBe('reserved');
+    expect((await show(behind.id)).state).toBe('queued');
+    const { rows } = await sql`select from node_promises where allocation_id = ${large.id}`.execute(
+      api.services.db,
+    );
+    expect(rows).toEqual([]);
+  });
+
+  it('starts each launch once, whatever number of workers look at it, beside direct launches', async () => {
+    const queued = [];
+    for (let index = 0; index < 12; index += 1) {
+      queued.push(await launched(1 + (index % 2), {}, index % 3 === 0 ? 'other' : 'member'));
+    }
+    await addHost(api.services.db);
+    await addHost(api.services.db);
+    const direct = Array.from({ length: 8 }, () => launch(1, { when_unavailable: 'fail' }));
+    await Promise.all(Array.from({ length: 4 }, () => runQueue(worker())));
+    const sold = (await Promise.all(direct)).filter(({ statusCode }) => statusCode === 202).length;
+    await runQueue(worker());
+    const { rows } = await sql<{ allocation_id: string; claims: number; gpus: number }>`
+      select c.allocation_id, count(*)::integer as claims, min(a.gpu_count) as gpus
+      from allocation_resource_claims c join allocations a on a.id = c.allocation_id
+      where c.released_at is null and a.id = any(${queued.map(({ id }) => id)}::uuid[])
+      group by c.allocation_id`.execute(api.services.db);
+    for (const { claims, gpus } of rows) expect(claims).toBe(gpus);
+    const { rows: slots } = await sql<{ taken: number }>`
+      select count(*)::integer as taken from node_resource_slots s join nodes n on n.id = s.node_id
+      where not n.draining and s.state = 'reserved'`.execute(api.services.db);
+    expect(slots[0]!.taken).toBe(sold + rows.reduce((sum, { claims }) => sum + claims, 0));
+    expect(slots[0]!.taken).toBe(16);
+  });
+});
+
+describe('an agreed end', () => {
+  it('can be moved within what the policy allows, and the claims move with it', async () => {
+    await addHost(api.services.db);
+    const lease = await launched(1, { max_duration_seconds: 3600 });
+    const extended = await ask('member', 'POST', `/${lease.id}/extend`, { additional_seconds: 600 });
+    expect(extended.statusCode, extended.body).toBe(200);
+    const { ends_at, quote } = extended.json<Allocation>();
+    expect(Date.parse(ends_at!) - Date.parse(lease.ends_at!)).toBe(600_000);
+    expect(quote).toEqual(lease.quote);
+    const claims = await api.services.db
+      .selectFrom('allocation_resource_claims')
+      .select('ends_at')
+      .where('allocation_id', '=', lease.id)
+      .execute();
+    expect(claims.map((claim) => claim.ends_at?.toISOString())).toEqual([ends_at]);
+    const refused = await ask('member', 'POST', `/${lease.id}/extend`, { additional_seconds: 31_536_000 });
+    expect(refused.json()).toMatchObject({ code: 'extension_refused', longest_seconds: 31_536_000 });
+    const open = await launched(1);
+    expect(
+      (await ask('member', 'POST', `/${open.id}/extend`, { additional_seconds: 60 })).json(),
+    ).toMatchObject({
+      code: 'extension_refused',
+    });
+    expect((await launch(1, { max_duration_seconds: 31_536_000 })).statusCode).toBe(202);
+  });
+
+  it('is told of once before it comes, again after it was moved, and then releases', async () => {
+    await addHost(api.services.db);
+    const lease = await launched(1, { max_duration_seconds: 7200 });
+    await sql`update allocations set state = 'active' where id = ${lease.id}`.execute(api.services.db);
+    const period = { at: new Date(), number: 0n } as never;
+    const warnings = async (): Promise<number> => {
+      await warnOfEnds.run(worker(), period);
+      await warnOfEnds.run(worker(), period);
+      const { items } = (await ask('member', 'GET', `/${lease.id}/timeline`)).json();
+      return items.filter(({ event_type }: { event_type: string }) => event_type === 'allocation.ending')
+        .length;
+    };
+    expect(await warnings()).toBe(0);
+    pass(61);
+    expect(await warnings()).toBe(1);
+    await ask('member', 'POST', `/${lease.id}/extend`, { additional_seconds: 3600 });
+    expect(await warnings()).toBe(1);
+    pass(60);
+    expect(await warnings()).toBe(2);
+    pass(60);
+    await endLeases.run(worker(), period);
+    expect((await show(lease.id)).states.desired).toBe('released');
+    expect(
+      (await ask('member', 'POST', `/${lease.id}/extend`, { additional_seconds: 60 })).json(),
+    ).toMatchObject({
+      code: 'extension_refused',
+    });
+  });
+});
