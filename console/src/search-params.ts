@@ -36,3 +36,38 @@ export function launchSearch(raw: Raw): LaunchSearch {
 export function nodeSearch(raw: Raw): { slot?: number } {
   return typeof raw['slot'] === 'number' && Number.isInteger(raw['slot']) ? { slot: raw['slot'] } : {};
 }
+
+export interface AuditSearch {
+  action?: string;
+  target_id?: string;
+  actor_id?: string;
+  correlation_id?: string;
+  result?: 'succeeded' | 'refused' | 'denied' | 'failed';
+}
+
+const RESULTS = ['succeeded', 'refused', 'denied', 'failed'] as const;
+
+export function auditSearch(raw: Raw): AuditSearch {
+  const result = RESULTS.find((known) => known === raw['result']);
+  return {
+    ...texts(raw, ['action', 'target_id', 'actor_id', 'correlation_id']),
+    ...(result ? { result } : {}),
+  };
+}
+
+export function teamSearch(raw: Raw): { team?: string } {
+  return texts(raw, ['team']);
+}
+
+export function webhookSearch(raw: Raw): { webhook?: string } {
+  return texts(raw, ['webhook']);
+}
+
+function texts<Name extends string>(raw: Raw, names: Name[]): Partial<Record<Name, string>> {
+  const kept: Partial<Record<Name, string>> = {};
+  for (const name of names) {
+    const value = raw[name];
+    if (typeof value === 'string' && value !== '') kept[name] = value;
+  }
+  return kept;
+}

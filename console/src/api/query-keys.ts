@@ -29,3 +29,42 @@ export const fleetKeys = {
   labFaults: (hostname: string) => ['fleet', 'lab-faults', hostname] as const,
   maintenance: (id: string) => ['fleet', 'maintenance', id] as const,
 };
+
+export const organizationKeys = {
+  members: (id: string) => ['organization', id, 'members'] as const,
+  handover: (memberId: string) => ['organization', 'handover', memberId] as const,
+  invitations: (id: string) => ['organization', id, 'invitations'] as const,
+  teams: (id: string) => ['organization', id, 'teams'] as const,
+  teamMembers: (teamId: string) => ['organization', 'team-members', teamId] as const,
+  groups: (id: string) => ['organization', id, 'groups'] as const,
+  bindings: (id: string) => ['organization', id, 'bindings'] as const,
+  audit: (id: string) => ['organization', id, 'audit'] as const,
+  balance: (id: string) => ['organization', id, 'balance'] as const,
+  ledger: (id: string) => ['organization', id, 'ledger'] as const,
+};
+
+export const projectKeys = {
+  serviceAccounts: (id: string) => ['project', id, 'service-accounts'] as const,
+  webhooks: (id: string) => ['project', id, 'webhooks'] as const,
+  deliveries: (webhookId: string) => ['project', 'deliveries', webhookId] as const,
+};
+
+/** What belongs to the person, wherever they work. */
+export const ownKeys = {
+  apiKeys: ['own', 'api-keys'] as const,
+  sshKeys: ['own', 'ssh-keys'] as const,
+  sessions: ['own', 'sessions'] as const,
+};
+
+export const operatorKeys = {
+  incidents: ['operator', 'incidents'] as const,
+  cleanup: ['operator', 'cleanup'] as const,
+  tasks: ['operator', 'tasks'] as const,
+  policies: ['operator', 'policies'] as const,
+  audit: ['operator', 'audit'] as const,
+  auditChain: ['operator', 'audit-chain'] as const,
+  enrolments: ['operator', 'enrolments'] as const,
+  authorities: ['operator', 'authorities'] as const,
+  labHosts: ['operator', 'lab-hosts'] as const,
+  products: ['operator', 'products'] as const,
+};

@@ -59,6 +59,39 @@ export function mayInProject(me: Me | null, projectId: string, permission: strin
   );
 }
 
+/** Rights in an organization: those bound to it, and for `anywhere` those bound to any of its projects. */
+export function mayInOrganization(
+  me: Me | null,
+  organizationId: string,
+  permission: string,
+  reach: 'organization' | 'anywhere' = 'organization',
+): boolean {
+  const organization = me?.organizations.find(({ id }) => id === organizationId);
+  if (!organization) return false;
+  if (organization.permissions.includes(permission)) return true;
+  return reach === 'anywhere' && organization.projects.some((one) => one.permissions.includes(permission));
+}
+
+/** Why a button of the organization is disabled; null when the person holds the permission. */
+export function useOrganizationRefusal(organizationId: string, permission: string): string | null {
+  const me = useMe();
+  return mayInOrganization(me, organizationId, permission)
+    ? null
+    : `You lack the permission ${permission} in this organization.`;
+}
+
+export function useProjectRefusal(projectId: string, permission: string): string | null {
+  const me = useMe();
+  return mayInProject(me, projectId, permission)
+    ? null
+    : `You lack the permission ${permission} in this project.`;
+}
+
+export function usePlatformRefusal(permission: string): string | null {
+  const me = useMe();
+  return mayOnPlatform(me, permission) ? null : `You lack the permission ${permission}.`;
+}
+
 /** Ends the session here and at the identity provider, and leaves the page so that nothing of it stays in memory. */
 export async function signOut() {
   const { redirect_to: provider } = await unwrap(client.POST('/auth/logout'));

@@ -1,8 +1,7 @@
-import { Link, type LinkProps } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
-import { Boxes, Rocket, Server, type LucideIcon } from 'lucide-react';
-import { mayOnPlatform, projectsOf } from '../api/session.ts';
+import { Link } from '@tanstack/react-router';
+import { useProject } from '../api/session.ts';
 import type { Me } from '../api/types.ts';
+import { placesFor, type Place } from './navigation.ts';
 
 interface NavLinksProps {
   me: Me;
@@ -10,59 +9,41 @@ interface NavLinksProps {
 }
 
 export function NavLinks({ me, onFollow }: NavLinksProps) {
-  const hasProject = projectsOf(me).length > 0;
+  const areas = placesFor(me, useProject());
   return (
-    <nav aria-label="Main" className="flex flex-col gap-5">
-      {hasProject && (
-        <Section title="Project">
-          <Item to="/allocations" icon={Boxes} onFollow={onFollow}>
-            Allocations
-          </Item>
-          <Item to="/launch" icon={Rocket} onFollow={onFollow}>
-            Launch
-          </Item>
-        </Section>
-      )}
-      {mayOnPlatform(me, 'fleet.read') && (
-        <Section title="Operator">
-          <Item to="/operator/nodes" icon={Server} onFollow={onFollow}>
-            Nodes
-          </Item>
-        </Section>
-      )}
+    <nav aria-label="Main" className="-mx-1 flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto px-1">
+      {areas.map(({ title, places }) => (
+        <div key={title}>
+          <p className="px-2 pb-1 text-xs font-medium text-ink-faint">{title}</p>
+          <ul className="flex flex-col gap-px">
+            {places.map((place) => (
+              <NavItem key={place.to} place={place} onFollow={onFollow} />
+            ))}
+          </ul>
+        </div>
+      ))}
     </nav>
   );
 }
 
-function Section({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <div>
-      <p className="px-2 pb-1 text-xs font-medium text-ink-faint">{title}</p>
-      <ul className="flex flex-col gap-px">{children}</ul>
-    </div>
-  );
-}
-
-interface ItemProps {
-  to: NonNullable<LinkProps['to']>;
-  icon: LucideIcon;
-  children: string;
+interface NavItemProps {
+  place: Place;
   onFollow: (() => void) | undefined;
 }
 
-function Item({ to, icon: Icon, children, onFollow }: ItemProps) {
+function NavItem({ place: { to, icon: Icon, label }, onFollow }: NavItemProps) {
   return (
     <li>
       <Link
         to={to}
         onClick={onFollow}
-        className="flex h-8 items-center gap-2.5 rounded-md px-2 text-sm"
+        className="flex h-7.5 items-center gap-2.5 rounded-md px-2 text-sm"
         activeProps={{ className: 'bg-hover font-medium text-ink [&>svg]:text-accent-text' }}
         inactiveProps={{ className: 'text-ink-muted hover:bg-hover hover:text-ink' }}
         activeOptions={{ includeSearch: false }}
       >
         <Icon aria-hidden className="size-4" />
-        {children}
+        {label}
       </Link>
     </li>
   );

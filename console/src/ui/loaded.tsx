@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { ProblemError } from '@gpuaas/sdk/problem';
+import { NoPermission } from './no-permission.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
 
 interface LoadedProps<Data> {
@@ -15,6 +16,9 @@ export function Loaded<Data>({ query, loading, missing, children }: LoadedProps<
   if (query.error instanceof ProblemError && query.error.problem.status === 404 && missing) return missing;
   if (query.data !== undefined) return children(query.data);
   if (!query.error) return loading;
+  if (query.error instanceof ProblemError && query.error.problem.status === 403) {
+    return <NoPermission detail={query.error.problem.detail ?? query.error.problem.title} />;
+  }
   return (
     <div className="p-4">
       <ProblemNotice error={query.error} onRetry={() => void query.refetch()} />

@@ -1,27 +1,11 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-  retainSearchParams,
-} from '@tanstack/react-router';
+import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { queryClient } from './api/query-client.ts';
 import { meQuery } from './api/session.ts';
-import { allocationSearch, landingSearch, launchSearch, nodeSearch, projectSearch } from './search-params.ts';
-import { RouteError } from './shell/route-error.tsx';
+import { organizationRoutes } from './routes/organization.ts';
+import { ownRoutes } from './routes/own.ts';
+import { root, signedIn } from './routes/signed-in.ts';
+import { allocationSearch, landingSearch, launchSearch, nodeSearch } from './search-params.ts';
 import { homeOf } from './shell/home-of.ts';
-import { NotFound } from './ui/not-found.tsx';
-
-function NoSuchPage() {
-  return (
-    <main>
-      <NotFound />
-    </main>
-  );
-}
-
-const root = createRootRoute({ notFoundComponent: NoSuchPage, errorComponent: RouteError });
 
 const landing = createRoute({
   getParentRoute: () => root,
@@ -32,18 +16,6 @@ const landing = createRoute({
     if (me) throw redirect({ to: homeOf(me) });
   },
   component: lazyRouteComponent(() => import('./landing/landing-page.tsx'), 'LandingPage'),
-});
-
-const signedIn = createRoute({
-  getParentRoute: () => root,
-  id: 'signed-in',
-  validateSearch: projectSearch,
-  search: { middlewares: [retainSearchParams(['project'])] },
-  beforeLoad: async ({ location }) => {
-    const me = await queryClient.fetchQuery(meQuery);
-    if (!me) throw redirect({ to: '/', search: { return_to: location.href } });
-  },
-  component: lazyRouteComponent(() => import('./shell/app-shell.tsx'), 'AppShell'),
 });
 
 const allocations = createRoute({
@@ -81,7 +53,7 @@ const node = createRoute({
 
 const routeTree = root.addChildren([
   landing,
-  signedIn.addChildren([allocations, allocation, launch, nodes, node]),
+  signedIn.addChildren([allocations, allocation, launch, ...organizationRoutes, ...ownRoutes, nodes, node]),
 ]);
 
 export const router = createRouter({ routeTree, defaultPreload: 'intent', scrollRestoration: true });

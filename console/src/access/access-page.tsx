@@ -1,0 +1,21 @@
+import { ProjectPage } from '../shell/project-page.tsx';
+import { BindingsPanel } from './bindings-panel.tsx';
+import { GroupsPanel } from './groups-panel.tsx';
+
+export function AccessPage() {
+  return (
+    <ProjectPage
+      title="Permissions"
+      subtitle={({ organization }) =>
+        `Permission groups of ${organization.name}, and to whom they are bound.`
+      }
+    >
+      {({ organization }) => (
+        <>
+          <BindingsPanel organization={organization} />
+          <GroupsPanel organizationId={organization.id} />
+        </>
+      )}
+    </ProjectPage>
+  );
+}

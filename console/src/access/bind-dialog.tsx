@@ -1,0 +1,108 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { bind, permissionGroupsQuery } from '../api/access.ts';
+import { membersQuery } from '../api/members.ts';
+import { organizationKeys } from '../api/query-keys.ts';
+import { serviceAccountsQuery } from '../api/service-accounts.ts';
+import { teamsQuery } from '../api/teams.ts';
+import type { Holder, Organization } from '../api/types.ts';
+import { useChange } from '../api/use-change.ts';
+import { FormDialog } from '../ui/form-dialog.tsx';
+import { Select } from '../ui/select.tsx';
+
+const WHOLE = 'all';
+
+interface BindDialogProps {
+  organization: Organization;
+  onClose: () => void;
+}
+
+export function BindDialog({ organization, onClose }: BindDialogProps) {
+  const [group, setGroup] = useState<string | null>(null);
+  const [where, setWhere] = useState(WHOLE);
+  const [holderKey, setHolderKey] = useState<string | null>(null);
+  const groups = useInfiniteQuery(permissionGroupsQuery(organization.id)).data ?? [];
+  const holders = useHolders(organization, where);
+  const holder = holders.find(({ value }) => value === holderKey)?.holder;
+  const tenantOnly = groups.find(({ id }) => id === group)?.scope === 'tenant';
+  const save = useChange({
+    mutationFn: bind,
+    refreshes: [organizationKeys.bindings(organization.id), organizationKeys.members(organization.id)],
+    onSuccess: onClose,
+  });
+  return (
+    <FormDialog
+      open
+      onClose={onClose}
+      title="Bind a permission group"
+      submitLabel="Bind"
+      refusal={group && holder ? null : 'Choose a group and who gets it.'}
+      busy={save.isPending}
+      error={save.error}
+      onSubmit={() =>
+        group &&
+        holder &&
+        save.mutate({
+          organization_id: organization.id,
+          permission_group: group,
+          holder,
+          ...(tenantOnly || where === WHOLE ? {} : { project_id: where }),
+        })
+      }
+    >
+      <div className="flex flex-col gap-1.5">
+        <Select
+          label="Permission group"
+          value={group}
+          onChange={setGroup}
+          options={groups.map(({ id, name, scope }) => ({
+            value: id,
+            label: name,
+            hint: scope === 'tenant' ? 'For the whole organization only' : 'For a project or all of them',
+          }))}
+        />
+      </div>
+      {!tenantOnly && (
+        <div className="flex flex-col gap-1.5">
+          <Select
+            label="Where"
+            value={where}
+            onChange={setWhere}
+            options={[
+              { value: WHOLE, label: 'In every project' },
+              ...organization.projects.map(({ id, name }) => ({ value: id, label: name })),
+            ]}
+          />
+        </div>
+      )}
+      <div className="flex flex-col gap-1.5">
+        <Select label="Who" value={holderKey} onChange={setHolderKey} options={holders} />
+      </div>
+    </FormDialog>
+  );
+}
+
+interface HolderOption {
+  value: string;
+  label: string;
+  hint: string;
+  holder: Holder;
+}
+
+/** Members, teams, and the service accounts of the chosen project. */
+function useHolders(organization: Organization, where: string): HolderOption[] {
+  const members = useInfiniteQuery(membersQuery(organization.id)).data ?? [];
+  const teams = useInfiniteQuery(teamsQuery(organization.id)).data ?? [];
+  const accounts = useInfiniteQuery({ ...serviceAccountsQuery(where), enabled: where !== WHOLE }).data ?? [];
+  const option = (type: Holder['type'], id: string, label: string, hint: string) => ({
+    value: `${type}:${id}`,
+    label,
+    hint,
+    holder: { type, id },
+  });
+  return [
+    ...members.map((member) => option('user', member.user_id, member.name, member.email)),
+    ...teams.map((team) => option('team', team.id, team.name, 'Team')),
+    ...accounts.map((account) => option('service_account', account.id, account.name, 'Service account')),
+  ];
+}

@@ -1,0 +1,79 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { invitationsQuery, revokeInvitation } from '../api/members.ts';
+import { organizationKeys } from '../api/query-keys.ts';
+import { useOrganizationRefusal } from '../api/session.ts';
+import type { Invitation } from '../api/types.ts';
+import { useChange } from '../api/use-change.ts';
+import { inWords } from '../format/words.ts';
+import { Badge } from '../ui/badge.tsx';
+import { ConfirmButton } from '../ui/confirm-button.tsx';
+import type { Column } from '../ui/data-table.tsx';
+import { Panel } from '../ui/panel.tsx';
+import { ResourceList } from '../ui/resource-list.tsx';
+import { RowActions } from '../ui/row-actions.tsx';
+import { Timestamp } from '../ui/timestamp.tsx';
+import type { Tone } from '../ui/tone.ts';
+
+const TONES: Record<Invitation['state'], Tone> = {
+  pending: 'info',
+  accepted: 'success',
+  revoked: 'neutral',
+  expired: 'neutral',
+};
+
+const COLUMNS: Column<Invitation>[] = [
+  { header: 'Invited', cell: ({ email }) => <span className="font-medium">{email}</span> },
+  { header: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{inWords(state)}</Badge> },
+  {
+    header: 'Permission group',
+    cell: ({ permission_group: group }) => <span className="text-ink-muted">{inWords(group)}</span>,
+    from: 'md',
+  },
+  {
+    header: 'Expires',
+    cell: ({ expires_at: at }) => (
+      <span className="text-ink-muted">
+        <Timestamp at={at} />
+      </span>
+    ),
+    from: 'lg',
+  },
+  { header: 'Actions', cell: (invitation) => <Revoke invitation={invitation} />, align: 'right' },
+];
+
+export function InvitationsPanel({ organizationId }: { organizationId: string }) {
+  const query = useInfiniteQuery(invitationsQuery(organizationId));
+  return (
+    <Panel title="Invitations" flush>
+      <ResourceList
+        label="Invitations"
+        query={query}
+        columns={COLUMNS}
+        rowKey={({ id }) => id}
+        empty={<p className="p-4 text-sm text-ink-muted">Nobody is invited.</p>}
+      />
+    </Panel>
+  );
+}
+
+function Revoke({ invitation }: { invitation: Invitation }) {
+  const refusal = useOrganizationRefusal(invitation.organization_id, 'member.manage');
+  const revoke = useChange({
+    mutationFn: () => revokeInvitation(invitation.id),
+    refreshes: [organizationKeys.invitations(invitation.organization_id)],
+  });
+  if (invitation.state !== 'pending') return null;
+  return (
+    <RowActions>
+      <ConfirmButton
+        label="Revoke"
+        title="Revoke the invitation?"
+        confirmLabel="Revoke"
+        disabledReason={refusal}
+        act={revoke}
+      >
+        The link sent to {invitation.email} stops working.
+      </ConfirmButton>
+    </RowActions>
+  );
+}

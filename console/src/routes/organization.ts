@@ -1,0 +1,64 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { auditSearch, teamSearch, webhookSearch } from '../search-params.ts';
+import { signedIn } from './signed-in.ts';
+
+const members = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/organization/members',
+  component: lazyRouteComponent(() => import('../organization/members-page.tsx'), 'MembersPage'),
+});
+
+const teams = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/organization/teams',
+  validateSearch: teamSearch,
+  component: lazyRouteComponent(() => import('../organization/teams-page.tsx'), 'TeamsPage'),
+});
+
+const access = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/organization/permissions',
+  component: lazyRouteComponent(() => import('../access/access-page.tsx'), 'AccessPage'),
+});
+
+const serviceAccounts = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/organization/service-accounts',
+  component: lazyRouteComponent(
+    () => import('../organization/service-accounts-page.tsx'),
+    'ServiceAccountsPage',
+  ),
+});
+
+const webhooks = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/organization/webhooks',
+  validateSearch: webhookSearch,
+  component: lazyRouteComponent(() => import('../webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+});
+
+const audit = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/organization/audit',
+  validateSearch: auditSearch,
+  component: lazyRouteComponent(
+    () => import('../audit/organization-audit-page.tsx'),
+    'OrganizationAuditPage',
+  ),
+});
+
+const billing = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/billing',
+  component: lazyRouteComponent(() => import('../billing/billing-page.tsx'), 'BillingPage'),
+});
+
+export const organizationRoutes = [
+  members,
+  teams,
+  access,
+  serviceAccounts,
+  webhooks,
+  audit,
+  billing,
+] as const;

@@ -1,0 +1,23 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { signedIn } from './signed-in.ts';
+
+const apiKeys = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/api-keys',
+  component: lazyRouteComponent(() => import('../own/api-keys-page.tsx'), 'ApiKeysPage'),
+});
+
+const sshKeys = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/ssh-keys',
+  component: lazyRouteComponent(() => import('../ssh-keys/ssh-keys-page.tsx'), 'SshKeysPage'),
+});
+
+const sessions = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/sessions',
+  component: lazyRouteComponent(() => import('../own/sessions-page.tsx'), 'SessionsPage'),
+});
+
+/** What belongs to the person. */
+export const ownRoutes = [apiKeys, sshKeys, sessions] as const;

@@ -1,0 +1,9 @@
+import { NotFound } from '../ui/not-found.tsx';
+
+export function NoSuchPage() {
+  return (
+    <main>
+      <NotFound />
+    </main>
+  );
+}

@@ -1,0 +1,100 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { projectKeys } from '../api/query-keys.ts';
+import { useProjectRefusal } from '../api/session.ts';
+import type { Webhook, WebhookDelivery } from '../api/types.ts';
+import { useChange } from '../api/use-change.ts';
+import { deliveriesQuery, replayDelivery } from '../api/webhooks.ts';
+import { inWords } from '../format/words.ts';
+import { Badge } from '../ui/badge.tsx';
+import { Button } from '../ui/button.tsx';
+import { IdText } from '../ui/id-text.tsx';
+import { Panel } from '../ui/panel.tsx';
+import { ProblemNotice } from '../ui/problem-notice.tsx';
+import { ResourceList } from '../ui/resource-list.tsx';
+import { RowActions } from '../ui/row-actions.tsx';
+import { Timestamp } from '../ui/timestamp.tsx';
+import type { Tone } from '../ui/tone.ts';
+
+const TONES: Record<WebhookDelivery['state'], Tone> = {
+  pending: 'info',
+  delivered: 'success',
+  failed: 'danger',
+};
+
+/** Attempts go on in the background and no event tells of them. */
+const LOOK_AGAIN_MS = 3_000;
+
+export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
+  const query = useInfiniteQuery({ ...deliveriesQuery(webhook.id), refetchInterval: LOOK_AGAIN_MS });
+  const refusal = useProjectRefusal(webhook.project_id, 'webhook.manage');
+  const replay = useChange({
+    mutationFn: replayDelivery,
+    refreshes: [projectKeys.deliveries(webhook.id)],
+  });
+  return (
+    <Panel title={`Deliveries to ${new URL(webhook.url).host}`} flush>
+      {replay.error && (
+        <div className="p-4">
+          <ProblemNotice error={replay.error} />
+        </div>
+      )}
+      <ResourceList
+        label="Deliveries"
+        query={query}
+        rowKey={({ id }) => id}
+        empty={<p className="p-4 text-sm text-ink-muted">Nothing was sent yet.</p>}
+        columns={[
+          {
+            header: 'Event',
+            cell: (delivery) => (
+              <span className="flex flex-col">
+                <span className="font-medium">{delivery.event_type}</span>
+                {delivery.replay_of && <span className="text-xs text-ink-faint">Sent again</span>}
+              </span>
+            ),
+          },
+          {
+            header: 'State',
+            cell: ({ state }) => (
+              <Badge tone={TONES[state]} moving={state === 'pending'}>
+                {inWords(state)}
+              </Badge>
+            ),
+          },
+          { header: 'Last attempt', cell: (delivery) => <LastAttempt delivery={delivery} />, from: 'sm' },
+          { header: 'Event id', cell: ({ event_id: id }) => <IdText id={id} label="event id" />, from: 'lg' },
+          { header: 'Made', cell: ({ created_at: at }) => <Timestamp at={at} as="clock" />, from: 'md' },
+          {
+            header: 'Actions',
+            align: 'right',
+            cell: (delivery) => (
+              <RowActions>
+                <Button
+                  size="sm"
+                  disabledReason={
+                    refusal ?? (delivery.state === 'pending' ? 'It is still being delivered.' : null)
+                  }
+                  onClick={() => replay.mutate({ webhookId: webhook.id, deliveryId: delivery.id })}
+                >
+                  Send again
+                </Button>
+              </RowActions>
+            ),
+          },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function LastAttempt({ delivery }: { delivery: WebhookDelivery }) {
+  const last = delivery.attempts.at(-1);
+  if (!last) return <span className="text-ink-faint">None yet</span>;
+  const outcome =
+    last.error ?? (last.response_status === null ? 'no answer' : `HTTP ${last.response_status}`);
+  return (
+    <span title={outcome} className="block max-w-64 truncate text-ink-muted">
+      {last.attempt}: {outcome}, {last.duration_ms} ms
+    </span>
+  );
+}
