@@ -190,6 +190,12 @@ begin
   end if;
   return new;
 end $function$;
+CREATE OR REPLACE FUNCTION public.lease_heard_at(lease_id uuid)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+RETURN (SELECT n.last_heartbeat_at FROM (allocations a JOIN nodes n ON ((n.id = a.node_id))) WHERE (a.id = lease_heard_at.lease_id));
 CREATE OR REPLACE FUNCTION public.month_partition(parent text, month timestamp with time zone)
  RETURNS text
  LANGUAGE sql
@@ -602,6 +608,13 @@ create table balance_snapshots (
   organization_id uuid not null,
   currency text not null,
   micros bigint not null
+);
+create table billing_standings (
+  organization_id uuid not null,
+  currency text not null,
+  standing text not null,
+  since timestamp with time zone not null,
+  stops_at timestamp with time zone
 );
 create table certificate_keys (
   id uuid not null,
@@ -1318,6 +1331,7 @@ alter table audit_logs add constraint audit_logs_pkey PRIMARY KEY (id, occurred_
 alter table audit_retirements add constraint audit_retirements_pkey PRIMARY KEY (month);
 alter table audit_segments add constraint audit_segments_pkey PRIMARY KEY (segment);
 alter table balance_snapshots add constraint balance_snapshots_pkey PRIMARY KEY (organization_id, currency);
+alter table billing_standings add constraint billing_standings_pkey PRIMARY KEY (organization_id, currency);
 alter table certificate_keys add constraint certificate_keys_pkey PRIMARY KEY (id);
 alter table claim_cells add constraint claim_cells_pkey PRIMARY KEY (node_id, cell);
 alter table event_consumers add constraint event_consumers_pkey PRIMARY KEY (name);
@@ -1448,6 +1462,9 @@ alter table audit_segments add constraint audit_segments_month_check CHECK ((EXT
 alter table audit_segments add constraint audit_segments_previous_hash_check CHECK ((length(previous_hash) = 32));
 alter table audit_segments add constraint audit_segments_row_count_check CHECK ((row_count > 0));
 alter table audit_segments add constraint audit_segments_segment_check CHECK ((segment > 0));
+alter table billing_standings add constraint billing_standings_check CHECK (((standing = 'exhausted'::text) = (stops_at IS NOT NULL)));
+alter table billing_standings add constraint billing_standings_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
+alter table billing_standings add constraint billing_standings_standing_check CHECK ((standing = ANY (ARRAY['good'::text, 'low'::text, 'exhausted'::text, 'stopped'::text])));
 alter table certificate_keys add constraint certificate_keys_check CHECK (((retired_at IS NULL) = (sealed_private_key IS NOT NULL)));
 alter table claim_cells add constraint claim_cells_cell_check CHECK (((cell >= 0) AND (cell <= 15)));
 alter table event_consumers add constraint event_consumers_name_check CHECK ((name ~ '^[a-z][a-z0-9_.-]{0,62}$'::text));
@@ -1579,6 +1596,7 @@ alter table allocations add constraint allocations_sku_fkey FOREIGN KEY (sku) RE
 alter table api_keys add constraint api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table balance_snapshots add constraint balance_snapshots_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table billing_standings add constraint billing_standings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table claim_cells add constraint claim_cells_claim_id_fkey FOREIGN KEY (claim_id) REFERENCES allocation_resource_claims(id);
 alter table claim_cells add constraint claim_cells_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table handed_over_resources add constraint handed_over_resources_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
@@ -1793,6 +1811,7 @@ alter table allocations enable row level security;
 alter table api_keys enable row level security;
 alter table audit_logs enable row level security;
 alter table balance_snapshots enable row level security;
+alter table billing_standings enable row level security;
 alter table claim_cells enable row level security;
 alter table handed_over_resources enable row level security;
 alter table host_cleanups enable row level security;
@@ -1839,6 +1858,7 @@ create policy every on allocations as permissive for all to gpuaas_gateway, gpua
 create policy every on api_keys as permissive for all to gpuaas_auth using (true);
 create policy every on audit_logs as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
 create policy every on balance_snapshots as permissive for select to gpuaas_operator, gpuaas_worker using (true);
+create policy every on billing_standings as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on host_cleanups as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on identity_provider_domains as permissive for select to gpuaas_auth using (true);
 create policy every on identity_providers as permissive for select to gpuaas_auth using (true);
@@ -1908,6 +1928,7 @@ create policy own on allocations as permissive for all to gpuaas_placement, gpua
 create policy own on api_keys as permissive for all to gpuaas_tenant using (((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])) OR ((organization_id IS NULL) AND (user_id = ( SELECT scope_caller() AS scope_caller)))));
 create policy own on audit_logs as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on balance_snapshots as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on billing_standings as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on handed_over_resources as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on host_cleanups as permissive for select to gpuaas_tenant using ((EXISTS ( SELECT
    FROM allocations a
@@ -2011,6 +2032,9 @@ grant delete, select, update on queued_launches to gpuaas_worker;
 grant execute on function create_month_partitions(timestamp with time zone,integer) to gpuaas_worker;
 grant execute on function drop_month_partitions(text,timestamp with time zone) to gpuaas_worker;
 grant execute on function hold_quota_usage(uuid[],text[],uuid[],text[],text[]) to gpuaas_placement;
+grant execute on function lease_heard_at(uuid) to gpuaas_operator;
+grant execute on function lease_heard_at(uuid) to gpuaas_tenant;
+grant execute on function lease_heard_at(uuid) to gpuaas_worker;
 grant execute on function signal_workflow(text,text,json) to gpuaas_node;
 grant execute on function signal_workflow(text,text,json) to gpuaas_worker;
 grant insert on allocation_resource_claims to gpuaas_placement;
@@ -2069,6 +2093,7 @@ grant insert, select on users to gpuaas_auth;
 grant insert, select on webhook_deliveries to gpuaas_tenant;
 grant insert, select on wipe_certificates to gpuaas_worker;
 grant insert, select on workflow_starts to gpuaas_operator;
+grant insert, select, update on billing_standings to gpuaas_worker;
 grant insert, select, update on incidents to gpuaas_worker;
 grant insert, select, update on node_disks to gpuaas_operator;
 grant insert, select, update on node_tasks to gpuaas_worker;
@@ -2117,6 +2142,8 @@ grant select on audit_segments to gpuaas_operator;
 grant select on balance_snapshots to gpuaas_operator;
 grant select on balance_snapshots to gpuaas_tenant;
 grant select on balance_snapshots to gpuaas_worker;
+grant select on billing_standings to gpuaas_operator;
+grant select on billing_standings to gpuaas_tenant;
 grant select on certificate_keys to gpuaas_worker;
 grant select on claimed_quota to gpuaas_worker;
 grant select on event_consumers to gpuaas_operator;
@@ -2233,6 +2260,7 @@ revoke execute on function create_month_partitions(timestamp with time zone,inte
 revoke execute on function drop_month_partitions(text,timestamp with time zone) from public;
 revoke execute on function grant_workflow_engine() from public;
 revoke execute on function hold_quota_usage(uuid[],text[],uuid[],text[],text[]) from public;
+revoke execute on function lease_heard_at(uuid) from public;
 revoke execute on function quota_of_claims(uuid[]) from public;
 revoke execute on function rebase_audit_log() from public;
 revoke execute on function rebase_event_log() from public;

@@ -15,6 +15,7 @@ import { addMembers } from './commands/members.ts';
 import { addRelease } from './commands/release.ts';
 import { addShow } from './commands/show.ts';
 import { addSkus } from './commands/skus.ts';
+import { addSpend } from './commands/spend.ts';
 import { addSshKeys } from './commands/ssh-keys.ts';
 
 export function createProgram(): Command {
@@ -43,6 +44,7 @@ export function createProgram(): Command {
     addInvitations,
     addApiKeys,
     addSshKeys,
+    addSpend,
     addCertificates,
     addApi,
     addCompletion,

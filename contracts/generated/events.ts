@@ -8,6 +8,7 @@ export interface AllPayloads {
   NodeSlotsChanged?: NodeSlotsChanged;
   WebhookTest?: WebhookTest;
   WebhookDisabled?: WebhookDisabled;
+  BalanceNotice?: BalanceNotice;
   PolicyChanged?: PolicyChanged;
 }
 export interface AllocationMoved {
@@ -75,6 +76,19 @@ export interface WebhookDisabled {
   organization_id: string;
   project_id: string;
   reason: string;
+}
+export interface BalanceNotice {
+  organization_id: string;
+  project_id: string;
+  currency: string;
+  available_micros: number;
+  per_hour_micros: number;
+  runs_out_at: string;
+  /**
+   * When leases are released; null while there is money.
+   */
+  stops_at: string | null;
+  at_zero: string;
 }
 export interface PolicyChanged {
   policy: string;
@@ -183,6 +197,14 @@ export const eventTypes = {
     "summary": "A webhook failed for so long that deliveries to it stopped.",
     "audience": "tenant"
   },
+  "billing.low_balance_warning": {
+    "summary": "The tenant's money runs out soon, at the rate of now. One for each project with running leases.",
+    "audience": "tenant"
+  },
+  "billing.balance_exhausted": {
+    "summary": "The tenant's money is used up; leases are released when the grace is over.",
+    "audience": "tenant"
+  },
   "policy.changed": {
     "summary": "A policy was set or reset, for the platform, a tenant or a project.",
     "audience": "operator"
@@ -214,6 +236,8 @@ export interface EventPayloads {
   'node.slots_changed': NodeSlotsChanged;
   'webhook.test': WebhookTest;
   'webhook.disabled': WebhookDisabled;
+  'billing.low_balance_warning': BalanceNotice;
+  'billing.balance_exhausted': BalanceNotice;
   'policy.changed': PolicyChanged;
 }
 
@@ -1603,6 +1627,116 @@ export const payloadSchemas: Record<EventType, object> = {
       "reason": {
         "type": "string",
         "maxLength": 500
+      }
+    }
+  },
+  "billing.low_balance_warning": {
+    "title": "BalanceNotice",
+    "type": "object",
+    "required": [
+      "organization_id",
+      "project_id",
+      "currency",
+      "available_micros",
+      "per_hour_micros",
+      "runs_out_at",
+      "stops_at",
+      "at_zero"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "project_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "currency": {
+        "type": "string",
+        "maxLength": 3
+      },
+      "available_micros": {
+        "type": "integer",
+        "format": "int64"
+      },
+      "per_hour_micros": {
+        "type": "integer",
+        "format": "int64"
+      },
+      "runs_out_at": {
+        "type": "string",
+        "format": "date-time",
+        "maxLength": 40
+      },
+      "stops_at": {
+        "type": [
+          "string",
+          "null"
+        ],
+        "format": "date-time",
+        "maxLength": 40,
+        "description": "When leases are released; null while there is money."
+      },
+      "at_zero": {
+        "type": "string",
+        "maxLength": 200
+      }
+    }
+  },
+  "billing.balance_exhausted": {
+    "title": "BalanceNotice",
+    "type": "object",
+    "required": [
+      "organization_id",
+      "project_id",
+      "currency",
+      "available_micros",
+      "per_hour_micros",
+      "runs_out_at",
+      "stops_at",
+      "at_zero"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "project_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "currency": {
+        "type": "string",
+        "maxLength": 3
+      },
+      "available_micros": {
+        "type": "integer",
+        "format": "int64"
+      },
+      "per_hour_micros": {
+        "type": "integer",
+        "format": "int64"
+      },
+      "runs_out_at": {
+        "type": "string",
+        "format": "date-time",
+        "maxLength": 40
+      },
+      "stops_at": {
+        "type": [
+          "string",
+          "null"
+        ],
+        "format": "date-time",
+        "maxLength": 40,
+        "description": "When leases are released; null while there is money."
+      },
+      "at_zero": {
+        "type": "string",
+        "maxLength": 200
       }
     }
   },

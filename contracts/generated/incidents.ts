@@ -101,6 +101,18 @@ export const incidentTypes = {
     "severity": "major",
     "deadline_seconds": 3600,
     "runbook": "docs/runbooks/slot-drift.md"
+  },
+  "meter_without_workload": {
+    "title": "A lease is metered whose machine its host does not run",
+    "severity": "major",
+    "deadline_seconds": 3600,
+    "runbook": "docs/runbooks/meter-without-workload.md"
+  },
+  "workload_without_meter": {
+    "title": "A host runs a machine that nobody is billed for",
+    "severity": "major",
+    "deadline_seconds": 3600,
+    "runbook": "docs/runbooks/workload-without-meter.md"
   }
 } as const;
 

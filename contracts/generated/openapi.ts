@@ -1380,6 +1380,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/billing/spend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a tenant or project spends now, and how long its money lasts
+         * @description `accrued` is what running leases have cost since their last debit, up to this moment; `available` is the balance
+         *     without it and with the credit line. When it is used up, the tenant has `grace_seconds` before its leases are
+         *     released; new ones are refused at once.
+         */
+        get: operations["getSpend"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/billing/accruals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Running leases with their rate and what they have cost since their last debit */
+        get: operations["listAccruals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/billing/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Usage records of a tenant, newest first
+         * @description Each window of a lease is recorded once and never changes. What later evidence shows to be wrong is mended by a
+         *     record of its own that names the one it corrects.
+         */
+        get: operations["listUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events/stream": {
         parameters: {
             query?: never;
@@ -3353,6 +3413,59 @@ export interface components {
                 amount: components["schemas"]["Money"];
             }[];
         };
+        Spend: {
+            per_hour: components["schemas"]["Money"];
+            accrued: components["schemas"]["Money"];
+            balance: components["schemas"]["Money"];
+            credit_line: components["schemas"]["Money"];
+            available: components["schemas"]["Money"];
+            /** @description At the tenant's rate of now; null while nothing is spent. */
+            runs_out_at: components["schemas"]["Timestamp"] | null;
+            /** @enum {string} */
+            standing: "good" | "low" | "exhausted" | "stopped";
+            /** @description When leases are released unless money comes. */
+            stops_at: components["schemas"]["Timestamp"] | null;
+            grace_seconds: number;
+            /** @description What happens when nothing is available any more. */
+            at_zero: string;
+        };
+        Accrual: {
+            /** Format: uuid */
+            allocation_id: string;
+            /** Format: uuid */
+            project_id: string;
+            sku: string;
+            gpu_count: number;
+            per_hour: components["schemas"]["Money"];
+            billed: components["schemas"]["Money"];
+            accrued: components["schemas"]["Money"];
+            billed_to: components["schemas"]["Timestamp"];
+        };
+        UsageRecord: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            allocation_id: string;
+            /** Format: uuid */
+            project_id: string;
+            /** Format: uuid */
+            user_id: string | null;
+            sku: string;
+            region: string;
+            gpu_count: number;
+            per_hour: components["schemas"]["Money"];
+            window_from: components["schemas"]["Timestamp"];
+            window_to: components["schemas"]["Timestamp"];
+            /** @description Less than the window where it was not served; negative in a correction that gives back. */
+            billed_seconds: number;
+            amount: components["schemas"]["Money"];
+            /** Format: uuid */
+            corrects_usage_id: string | null;
+            reason: string;
+            /** Format: uuid */
+            ledger_transaction_id: string | null;
+            recorded_at: components["schemas"]["Timestamp"];
+        };
         /** @description Only these event types; empty for every one a tenant may see. */
         EventTypes: string[];
         Webhook: {
@@ -3788,7 +3901,7 @@ export interface components {
             lease_expires_at: components["schemas"]["Timestamp"] | null;
         };
         /** @enum {unknown} */
-        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "allocation_machine_lost" | "node_orphans" | "slot_drift";
+        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter";
         Incident: {
             /** Format: uuid */
             id: string;
@@ -6844,6 +6957,98 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["LedgerTransaction"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getSpend: {
+        parameters: {
+            query: {
+                organization_id: components["parameters"]["OrganizationQuery"];
+                /** @description Rate and accrual of one project; the balance is the tenant's all the same. */
+                project_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One for each currency in which the tenant has or spends anything. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: uuid */
+                        organization_id: string;
+                        /** Format: uuid */
+                        project_id: string | null;
+                        as_of: components["schemas"]["Timestamp"];
+                        spend: components["schemas"]["Spend"][];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listAccruals: {
+        parameters: {
+            query: {
+                organization_id: components["parameters"]["OrganizationQuery"];
+                project_id?: string;
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Accrual"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listUsage: {
+        parameters: {
+            query: {
+                organization_id: components["parameters"]["OrganizationQuery"];
+                allocation_id?: string;
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["UsageRecord"][];
                         next_page: components["schemas"]["NextPage"];
                     };
                 };

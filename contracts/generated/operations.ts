@@ -2303,6 +2303,114 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "getSpend",
+    "method": "get",
+    "path": "/api/v1/billing/spend",
+    "summary": "What a tenant or project spends now, and how long its money lasts",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "project_id",
+        "in": "query",
+        "type": "string",
+        "description": "Rate and accrual of one project"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "listAccruals",
+    "method": "get",
+    "path": "/api/v1/billing/accruals",
+    "summary": "Running leases with their rate and what they have cost since their last debit",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "project_id",
+        "in": "query",
+        "type": "string"
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "allocation_id",
+      "project_id",
+      "sku",
+      "gpu_count",
+      "billed_to"
+    ]
+  },
+  {
+    "id": "listUsage",
+    "method": "get",
+    "path": "/api/v1/billing/usage",
+    "summary": "Usage records of a tenant, newest first",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "allocation_id",
+        "in": "query",
+        "type": "string"
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "allocation_id",
+      "project_id",
+      "user_id",
+      "sku",
+      "region",
+      "gpu_count",
+      "window_from",
+      "window_to",
+      "billed_seconds",
+      "corrects_usage_id",
+      "reason",
+      "ledger_transaction_id",
+      "recorded_at"
+    ]
+  },
+  {
     "id": "streamEvents",
     "method": "get",
     "path": "/api/v1/events/stream",
@@ -3714,7 +3822,9 @@ export const operations: readonly Operation[] = [
           "host_cleanup_blocked",
           "allocation_machine_lost",
           "node_orphans",
-          "slot_drift"
+          "slot_drift",
+          "meter_without_workload",
+          "workload_without_meter"
         ]
       },
       {

@@ -631,6 +631,54 @@ export const policies = {
     "set_by": {
       "global": "policy.manage"
     }
+  },
+  "billing.minimum_launch_seconds": {
+    "type": "duration",
+    "default": 3600,
+    "minimum": 0,
+    "maximum": 2592000,
+    "unit": "s",
+    "doc": "For how long a tenant's available money must cover a lease that it launches.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "billing.credit_line_micros": {
+    "type": "integer",
+    "default": 0,
+    "minimum": 0,
+    "maximum": 1000000000000000,
+    "unit": "micro-units of a currency",
+    "doc": "How far below zero a tenant's balance may go before it counts as exhausted.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "billing.low_balance_seconds": {
+    "type": "duration",
+    "default": 86400,
+    "minimum": 0,
+    "maximum": 2592000,
+    "unit": "s",
+    "doc": "How long before its money runs out, at the rate of now, a tenant is warned.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "tenant_policy.manage"
+    }
+  },
+  "billing.grace_seconds": {
+    "type": "duration",
+    "default": 3600,
+    "minimum": 0,
+    "maximum": 2592000,
+    "unit": "s",
+    "doc": "How long leases run on after the money is used up, before they are released.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
   }
 } as const;
 
@@ -692,4 +740,8 @@ export interface PolicyValues {
   'audit.retention_months': number;
   'audit.seal_deadline_seconds': number;
   'billing.usage_window_seconds': number;
+  'billing.minimum_launch_seconds': number;
+  'billing.credit_line_micros': number;
+  'billing.low_balance_seconds': number;
+  'billing.grace_seconds': number;
 }

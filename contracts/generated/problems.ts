@@ -351,6 +351,10 @@ export const problems = {
   "internal_error": {
     "status": 500,
     "title": "Something went wrong on our side"
+  },
+  "balance_too_low": {
+    "status": 409,
+    "title": "The balance does not cover the launch"
   }
 } as const;
 

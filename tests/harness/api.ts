@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFaultFiles } from '@gpuaas/lab/fault-files';
 import nodeDocument from '@gpuaas/contracts/generated/node-openapi.json' with { type: 'json' };
+import { giveDemoCredit } from '@gpuaas/control-plane/domains/billing/give-demo-credit';
 import { enrolledNode, enrollingNode } from '@gpuaas/control-plane/domains/fleet/node-caller';
 import { nodeRoutes } from '@gpuaas/control-plane/domains/fleet/node-routes';
 import { seedDemoPeople, type SeededPerson } from '@gpuaas/control-plane/domains/tenancy/seed-demo-people';
@@ -38,7 +39,12 @@ export const TEST_PUBLIC_URL = 'http://127.0.0.1:1';
 
 /** The public API with its real handlers over a database of its own; no fleet, no worker, no port until asked. */
 export async function createTestApi(
-  options: Partial<ApiOptions> & { log?: Logger; stepCa?: StepCaSettings } = {},
+  options: Partial<ApiOptions> & {
+    log?: Logger;
+    stepCa?: StepCaSettings;
+    /** Tenants without money cannot launch. */
+    withoutCredit?: boolean;
+  } = {},
 ): Promise<TestApi> {
   const log = options.log ?? quietLogger();
   const dataDir = await mkdtemp(join(tmpdir(), 'gpuaas-test-api-'));
@@ -50,6 +56,10 @@ export async function createTestApi(
     stepCa: options.stepCa ?? null,
   });
   const people = await services.db.transaction().execute((tx) => seedDemoPeople(tx, 'test', new Map()));
+  const tenants = people.flatMap(({ organizationId }) => organizationId ?? []);
+  if (!options.withoutCredit) {
+    await services.db.transaction().execute((tx) => giveDemoCredit(tx, tenants));
+  }
   const mismatches = new Mismatches();
   const lab = openFaultFiles({ stateDir: join(dataDir, 'hosts'), configured: '' });
   await mkdir(join(dataDir, 'hosts', TEST_LAB_HOST), { recursive: true });

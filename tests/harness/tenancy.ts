@@ -1,3 +1,4 @@
+import { giveDemoCredit } from '@gpuaas/control-plane/domains/billing/give-demo-credit';
 import { signIn } from '@gpuaas/control-plane/domains/tenancy/sign-in';
 import { createSession } from '@gpuaas/control-plane/platform/auth/sessions';
 import { newId } from '@gpuaas/control-plane/platform/ids';
@@ -114,6 +115,7 @@ export async function newTenant(api: TestApi, name = 'tenant'): Promise<TestTena
   const admin = await signUp(api, name);
   const me = await admin.get<Schemas['Me']>('/api/v1/me');
   const [organization] = me.organizations;
+  await api.services.db.transaction().execute((tx) => giveDemoCredit(tx, [organization!.id]));
   return { admin, organizationId: organization!.id, projectId: organization!.projects[0]!.id };
 }
 

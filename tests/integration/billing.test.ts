@@ -7,7 +7,7 @@ let tenant: string;
 let otherTenant: string;
 
 beforeAll(async () => {
-  api = await createTestApi();
+  api = await createTestApi({ withoutCredit: true });
   tenant = api.people['admin']!.organizationId!;
   otherTenant = api.people['other']!.organizationId!;
 });

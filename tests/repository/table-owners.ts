@@ -69,6 +69,7 @@ export const tableOwners: Record<string, string> = {
   allocation_outages: 'domains/allocations',
   allocation_meters: 'domains/billing',
   usage_records: 'domains/billing',
+  billing_standings: 'domains/billing',
   // Written by the trigger on entries alone.
   balance_snapshots: 'the database',
   ledger_transactions: 'domains/billing',

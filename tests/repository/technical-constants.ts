@@ -18,6 +18,13 @@ export const technicalConstants: Record<string, string> = {
     'how long a server that a tenant chose may take to answer',
   'domains/sign-in/prove-domain.ts TIMEOUT_MS': 'how long a DNS server may take to answer',
   'domains/audit/watch-chain.ts EVERY_SECONDS': 'how often a part of the audit log is verified',
+  'platform/keys/certificates.ts SERVER_LIFETIME_MS':
+    'the node API’s own certificate, made anew at every start',
+  'platform/keys/step-ca.ts DEADLINE_MS': 'how long the certificate authority may take to answer',
+  'platform/keys/step-ca.ts TOKEN_SECONDS':
+    'life of the one-time token between us and the certificate authority',
+  'domains/billing/reconcile-meters.ts SETTLED':
+    'how long a heartbeat may lag behind what happens on its host',
   'platform/ticks/run-due-periods.ts MAX_RETRY_SECONDS': 'back-off of periodic work',
   'platform/ticks/prune-runs.ts KEPT_DAYS': 'book-keeping of periodic work, read by nobody outside',
   'platform/telemetry/platform-metrics.ts STATEMENT_TIMEOUT_MS': 'a scrape must not hold up the database',

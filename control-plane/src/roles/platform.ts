@@ -3,6 +3,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openFaultFiles } from '@gpuaas/lab/fault-files';
 import type { Lab } from '../domains/fleet/lab.ts';
+import { giveDemoCredit } from '../domains/billing/give-demo-credit.ts';
 import { retireDemoPeople } from '../domains/tenancy/retire-demo-people.ts';
 import { seedDemoPeople, demoPeople, type SeededPerson } from '../domains/tenancy/seed-demo-people.ts';
 import {
@@ -116,7 +117,15 @@ async function identityProvider(
 
 async function seedPeople(services: Services, dataDir: string, issuer: string): Promise<SeededPerson[]> {
   const known = await readDemoKeys(dataDir);
-  return await services.db.transaction().execute((tx) => seedDemoPeople(tx, issuer, known));
+  return await services.db.transaction().execute(async (tx) => {
+    const people = await seedDemoPeople(tx, issuer, known);
+    await giveDemoCredit(tx, tenantsOf(people));
+    return people;
+  });
+}
+
+function tenantsOf(people: readonly SeededPerson[]): string[] {
+  return people.flatMap(({ organizationId }) => organizationId ?? []);
 }
 
 async function retirePeople({ db, clock, log }: Services): Promise<[]> {

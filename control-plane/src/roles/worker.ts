@@ -7,6 +7,9 @@ import { runQueueRegularly } from '../domains/allocations/queue/wake-queue.ts';
 import { warnOfEnds } from '../domains/allocations/warn-of-ends.ts';
 import { endLeases } from '../domains/allocations/end-leases.ts';
 import { meterLeases } from '../domains/billing/meter-leases.ts';
+import { reconcileMeters } from '../domains/billing/reconcile-meters.ts';
+import { watchBalances } from '../domains/billing/watch-balances.ts';
+import { releaseLeases } from '../domains/allocations/release-leases.ts';
 import { cleanupWorkflow } from '../domains/allocations/cleanup.workflow.ts';
 import { provisionWorkflow } from '../domains/allocations/provision.workflow.ts';
 import { releaseWorkflow } from '../domains/allocations/release.workflow.ts';
@@ -97,6 +100,8 @@ export async function startWorker(base: Services): Promise<WorkflowEngine> {
       runQueueRegularly,
       signRemaining,
       meterLeases,
+      watchBalances(releaseLeases),
+      reconcileMeters,
       reconcileNodes(),
       retireUnusedAuthorities,
       pruneRuns,

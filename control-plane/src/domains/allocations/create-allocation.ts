@@ -7,6 +7,7 @@ import { newId } from '../../platform/ids.ts';
 import { times } from '../../platform/money.ts';
 import type { Services } from '../../platform/services.ts';
 import { quoteSlice } from '../catalog/quote.ts';
+import { requireFunds } from '../billing/require-funds.ts';
 import { requireQuota } from '../quotas/require-quota.ts';
 import { findProject } from '../tenancy/projects/find-project.ts';
 import { keysForLaunch } from '../tenancy/ssh-keys/keys-for-launch.ts';
@@ -39,6 +40,7 @@ export async function createAllocation(
   });
   requireDuration(services.policies, project, request.max_duration_seconds);
   const wanted = sliceRequest(services.clock.now(), request, offer, [project.id]);
+  await requireFunds(services, tx, project.organization_id, times(offer.perGpuHour, request.gpu_count));
   const id = newId();
   const launch = {
     id,

@@ -1,15 +1,12 @@
 import type { Tx } from '../../platform/db/database.ts';
 import type { Money } from '../../platform/money.ts';
 
-/** Balance is a sum; there is no other place where it is written down. */
+/** Balance is the sum of the entries, kept up by the entries themselves; `ledger:verify` adds up again. */
 export async function getBalances(tx: Tx, organizationId: string): Promise<Money[]> {
-  const rows = await tx
-    .selectFrom('ledger_entries')
-    .select((e) => ['currency', e.fn.sum<string>('amount_micros').as('micros')])
+  return await tx
+    .selectFrom('balance_snapshots')
+    .select(['currency', 'micros'])
     .where('organization_id', '=', organizationId)
-    .where('account', '=', 'tenant_balance')
-    .groupBy('currency')
     .orderBy('currency')
     .execute();
-  return rows.map(({ currency, micros }) => ({ currency, micros: BigInt(micros) }));
 }

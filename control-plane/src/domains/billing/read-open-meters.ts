@@ -39,11 +39,9 @@ interface Row {
   last_heartbeat_at: Date | null;
 }
 
-/** Columns of a meter `m` with its allocation `a` and host `n`. */
-const COLUMNS = sql`m.*, a.owner_user_id, a.correlation_id, n.last_heartbeat_at,
-  coalesce(a.release_requested_at,
-    case when a.state in ('released', 'failed') then coalesce(a.released_at, n.last_heartbeat_at) end)
-    as release_requested_at`;
+/** When the lease ended or will not go on; of a meter `m` with its allocation `a`. */
+const ENDED = sql`coalesce(a.release_requested_at,
+  case when a.state in ('released', 'failed') then coalesce(a.released_at, m.started_at) end) as release_requested_at`;
 
 /** Locks the next meters for which there may be something to record; those in other hands are left to them. */
 export async function lockDueMeters(
@@ -53,7 +51,7 @@ export async function lockDueMeters(
   windowSeconds: bigint,
 ): Promise<OpenMeter[]> {
   const { rows } = await sql<Row>`
-    select ${COLUMNS} from allocation_meters m
+    select m.*, a.owner_user_id, a.correlation_id, n.last_heartbeat_at, ${ENDED} from allocation_meters m
       join allocations a on a.id = m.allocation_id
       left join nodes n on n.id = a.node_id
     where (m.ended_at is null or m.unproven_after is not null) and m.allocation_id > ${after}
@@ -74,9 +72,8 @@ export async function readLiveMeters(
   page: { after?: string; limit: number },
 ): Promise<OpenMeter[]> {
   const { rows } = await sql<Row>`
-    select ${COLUMNS} from allocation_meters m
-      join allocations a on a.id = m.allocation_id
-      left join nodes n on n.id = a.node_id
+    select m.*, a.owner_user_id, a.correlation_id, lease_heard_at(a.id) as last_heartbeat_at, ${ENDED}
+    from allocation_meters m join allocations a on a.id = m.allocation_id
     where m.ended_at is null and m.organization_id = ${scope.organizationId}
       and (${scope.projectId ?? null}::uuid is null or m.project_id = ${scope.projectId ?? null})
       and (${page.after ?? null}::uuid is null or m.allocation_id > ${page.after ?? null})

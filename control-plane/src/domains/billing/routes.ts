@@ -5,12 +5,19 @@ import { moneyJson } from '../../platform/money.ts';
 import type { Services } from '../../platform/services.ts';
 import { adjustBalance } from './adjust-balance.ts';
 import { describeTransaction } from './describe-transaction.ts';
+import { describeSpend } from './describe-spend.ts';
 import { getBalances } from './get-balance.ts';
+import { listAccruals } from './list-accruals.ts';
 import { listLedger } from './list-ledger.ts';
+import { listUsage } from './list-usage.ts';
 
-type BillingOperations = Pick<operations, 'getBalance' | 'listLedger' | 'postLedgerAdjustment'>;
+type BillingOperations = Pick<
+  operations,
+  'getBalance' | 'listLedger' | 'getSpend' | 'listAccruals' | 'listUsage' | 'postLedgerAdjustment'
+>;
 
-export function billingRoutes({ clock }: Services): Handlers<BillingOperations, Caller> {
+export function billingRoutes(services: Services): Handlers<BillingOperations, Caller> {
+  const { clock } = services;
   return {
     getBalance({ caller, query: { organization_id }, read }) {
       authorize(caller, 'billing.read', { kind: 'tenant', organizationId: organization_id });
@@ -23,6 +30,32 @@ export function billingRoutes({ clock }: Services): Handlers<BillingOperations, 
     listLedger({ caller, query, read }) {
       authorize(caller, 'billing.read', { kind: 'tenant', organizationId: query.organization_id });
       return read(async (tx) => ({ status: 200, body: await listLedger(tx, { limit: 50, ...query }) }));
+    },
+    getSpend({ caller, query: { organization_id, project_id }, read }) {
+      authorize(caller, 'billing.read', { kind: 'tenant', organizationId: organization_id });
+      return read(async (tx) => ({
+        status: 200,
+        body: {
+          organization_id,
+          project_id: project_id ?? null,
+          as_of: clock.now().toISOString(),
+          spend: await describeSpend(services, tx, {
+            organizationId: organization_id,
+            projectId: project_id,
+          }),
+        },
+      }));
+    },
+    listAccruals({ caller, query, read }) {
+      authorize(caller, 'billing.read', { kind: 'tenant', organizationId: query.organization_id });
+      return read(async (tx) => ({
+        status: 200,
+        body: await listAccruals(services, tx, { limit: 50, ...query }),
+      }));
+    },
+    listUsage({ caller, query, read }) {
+      authorize(caller, 'billing.read', { kind: 'tenant', organizationId: query.organization_id });
+      return read(async (tx) => ({ status: 200, body: await listUsage(tx, { limit: 50, ...query }) }));
     },
     postLedgerAdjustment({ caller, params, body, correlationId, audit, mutate }) {
       const organizationId = params.organization_id;

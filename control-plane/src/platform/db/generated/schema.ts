@@ -201,6 +201,14 @@ export interface BalanceSnapshots {
   organization_id: string;
 }
 
+export interface BillingStandings {
+  currency: string;
+  organization_id: string;
+  since: Timestamp;
+  standing: string;
+  stops_at: Timestamp | null;
+}
+
 export interface CertificateKeys {
   created_at: Generated<Timestamp>;
   id: string;
@@ -948,6 +956,7 @@ export interface DB {
   audit_retirements: AuditRetirements;
   audit_segments: AuditSegments;
   balance_snapshots: BalanceSnapshots;
+  billing_standings: BillingStandings;
   certificate_keys: CertificateKeys;
   claim_cells: ClaimCells;
   claimed_quota: ClaimedQuota;

@@ -81,6 +81,8 @@ export const policiesForEveryRow: Record<string, string> = {
   'allocation_meters: every: gpuaas_worker': 'the meter follows every lease',
   'usage_records: every: gpuaas_operator': 'operators see what was served',
   'usage_records: every: gpuaas_worker': 'the meter follows every lease',
+  'billing_standings: every: gpuaas_operator': 'operators see how any tenant stands',
+  'billing_standings: every: gpuaas_worker': 'policies act on every tenant',
   'balance_snapshots: every: gpuaas_operator': 'operators see the balance of any tenant',
   'balance_snapshots: every: gpuaas_worker': 'policies that act look at the balance of every tenant',
   'webhooks: every: gpuaas_worker': 'delivers the events of every tenant',

@@ -122,6 +122,8 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
       now(), 0, 0, 0, 'not served', now() from allocation_meters where allocation_id = ${allocation}`.execute(
     db,
   );
+  await sql`insert into billing_standings (organization_id, currency, standing, since)
+    values (${organization}, 'USD', 'good', now())`.execute(db);
   const identityProvider = newId();
   await sql`insert into identity_providers (id, organization_id, name, issuer, client_id, sealed_client_secret, created_by)
     values (${identityProvider}, ${organization}, 'n', ${`https://${name}.test`}, 'c', ${secret}, ${user})`.execute(

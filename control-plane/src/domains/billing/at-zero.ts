@@ -1,0 +1,7 @@
+import type { Policies } from '../../platform/policy/policies.ts';
+
+/** What happens when the money is used up, in the words that tenants read before a launch and in every warning. */
+export function atZero(policies: Policies, organizationId: string): string {
+  const grace = policies.get('billing.grace_seconds', { organizationId });
+  return `New leases are refused; running ones are released ${grace} s later, and their disks are wiped.`;
+}

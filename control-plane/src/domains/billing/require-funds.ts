@@ -1,0 +1,32 @@
+import type { Tx } from '../../platform/db/database.ts';
+import { Problem } from '../../platform/http/problem.ts';
+import { cumulativeCost, moneyJson, type Money } from '../../platform/money.ts';
+import type { Services } from '../../platform/services.ts';
+import { atZero } from './at-zero.ts';
+import { availableMicros, readFunds } from './tenant-funds.ts';
+
+/** Refuses a launch that the tenant's money does not cover for the time that the policy asks for. */
+export async function requireFunds(
+  { policies, clock }: Pick<Services, 'policies' | 'clock'>,
+  tx: Tx,
+  organizationId: string,
+  perHour: Money,
+): Promise<void> {
+  const seconds = policies.get('billing.minimum_launch_seconds', { organizationId });
+  const required = cumulativeCost(perHour, BigInt(seconds));
+  if (required.micros === 0n) return;
+  const funds = (await readFunds(tx, clock.now(), organizationId)).find(
+    ({ currency }) => currency === perHour.currency,
+  );
+  const credit = policies.get('billing.credit_line_micros', { organizationId });
+  const available = funds ? availableMicros(funds, credit) : BigInt(credit);
+  if (available >= required.micros) return;
+  const { currency } = perHour;
+  throw new Problem('balance_too_low', `The balance must cover ${seconds} s of the lease.`, {
+    extensions: {
+      required: moneyJson(required),
+      available: moneyJson({ currency, micros: available }),
+      at_zero: atZero(policies, organizationId),
+    },
+  });
+}

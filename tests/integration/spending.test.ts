@@ -1,0 +1,167 @@
+import { releaseLeases } from '@gpuaas/control-plane/domains/allocations/release-leases';
+import { meterAll } from '@gpuaas/control-plane/domains/billing/meter-leases';
+import { reconcileMeters } from '@gpuaas/control-plane/domains/billing/reconcile-meters';
+import { startMeter } from '@gpuaas/control-plane/domains/billing/start-meter';
+import { verifySnapshots, verifyUsage } from '@gpuaas/control-plane/domains/billing/verify-usage';
+import { watchAll } from '@gpuaas/control-plane/domains/billing/watch-balances';
+import { manualClock } from '@gpuaas/control-plane/platform/clock';
+import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
+import { newId } from '@gpuaas/control-plane/platform/ids';
+import type { Services } from '@gpuaas/control-plane/platform/services';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { seedAllocation } from '../benchmarks/seed-allocation.ts';
+import { launchBody } from '../harness/allocations.ts';
+import { createTestApi, type TestApi } from '../harness/api.ts';
+
+const HOUR_MS = 3_600_000;
+let api: TestApi;
+let tenant: string;
+let clock: ReturnType<typeof manualClock>;
+let worker: Services;
+let nodeId: string;
+
+beforeAll(async () => {
+  api = await createTestApi({ withoutCredit: true });
+  tenant = api.people['admin']!.organizationId!;
+  clock = manualClock(new Date());
+  worker = { ...actingAs(api.services, 'gpuaas_worker'), clock };
+  nodeId = newId();
+  await sql`insert into nodes (id, hostname, region, pool, rack, node_family)
+    values (${nodeId}, 'spending', 'uae-north-1', 'p', 'r', 'f')`.execute(api.services.db);
+});
+afterAll(() => api?.stop());
+beforeEach(() => heard());
+
+async function ask(person: string, method: 'GET' | 'POST' | 'PUT', url: string, payload?: object) {
+  const headers = { authorization: `Bearer ${api.people[person]!.apiKey}` };
+  const answer = await api.server.inject({ method, url, headers, ...(payload ? { payload } : {}) });
+  return { status: answer.statusCode, body: answer.json() };
+}
+
+const credit = (micros: number) =>
+  ask('operator', 'POST', `/api/v1/admin/tenants/${tenant}/ledger-adjustments`, {
+    kind: micros > 0 ? 'credit' : 'adjustment',
+    amount: { currency: 'USD', micros },
+    reason: 'For the test',
+  });
+const balance = async (): Promise<number> =>
+  (await ask('admin', 'GET', `/api/v1/billing/balance?organization_id=${tenant}`)).body.balances[0].micros;
+const launch = () =>
+  ask('member', 'POST', '/api/v1/allocations', launchBody(api.people['member']!.projectId!, 1));
+const look = () => watchAll(worker, releaseLeases);
+
+/** The host says what runs on it, at the test's time. */
+async function heard(...machines: string[]): Promise<void> {
+  const vms = machines.map((allocation_id) => ({ allocation_id, state: 'running', started_at: 'x' }));
+  await sql`update nodes set last_heartbeat_at = ${clock.now()}, observed = ${JSON.stringify({ vms })}
+    where id = ${nodeId}`.execute(api.services.db);
+}
+
+/** A lease at one currency unit an hour that has just become active. */
+async function lease(): Promise<string> {
+  const { db } = api.services;
+  const id = await seedAllocation(db, api.people['member']!);
+  await sql`update allocations set active_at = ${clock.now()}, node_id = ${nodeId}, per_gpu_hour_micros = 1000000
+    where id = ${id}`.execute(db);
+  await db.transaction().execute(async (tx) => {
+    await startMeter(
+      tx,
+      await tx.selectFrom('allocations').selectAll().where('id', '=', id).executeTakeFirstOrThrow(),
+    );
+  });
+  return id;
+}
+
+async function events(type: string): Promise<Record<string, unknown>[]> {
+  const { rows } = await sql<{ payload: Record<string, unknown> }>`
+    select payload from outbox_events where event_type = ${type} order by position`.execute(api.services.db);
+  return rows.map(({ payload }) => payload);
+}
+
+describe('money that acts', () => {
+  it('refuses a launch that the balance does not cover for an hour, and says what happens at zero', async () => {
+    await api.services.db.updateTable('sku_catalog').set({ enabled: true }).execute();
+    const refused = await launch();
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { code: 'balance_too_low', available: { micros: 0 } },
+    });
+    expect(refused.body.at_zero).toContain('released 3600 s later');
+    await credit(refused.body.required.micros);
+    expect((await launch()).body.code).toBe('sku_unavailable');
+    await credit(-1);
+    expect((await launch()).body.code).toBe('balance_too_low');
+    const line = `/api/v1/admin/policies/billing.credit_line_micros?organization_id=${tenant}`;
+    expect((await ask('operator', 'PUT', line, { value: 1 })).status).toBe(200);
+    await api.services.policies.refresh();
+    expect((await launch()).body.code).toBe('sku_unavailable');
+  });
+
+  it('accrues by the second, warns, gives grace, stops, and is exact at the end', async () => {
+    await credit(1_000_000);
+    const id = await lease();
+    await heard(id);
+    const url = `/api/v1/billing/spend?organization_id=${tenant}`;
+    const start = (await ask('admin', 'GET', url)).body.spend[0];
+    expect(start).toMatchObject({ per_hour: { micros: 1_000_000 }, standing: 'good' });
+    await look();
+    await look();
+    expect(await events('billing.low_balance_warning')).toHaveLength(1);
+    clock.advance(90 * 60_000);
+    await heard(id);
+    await meterAll(worker);
+    const [record] = (await ask('admin', 'GET', `/api/v1/billing/usage?organization_id=${tenant}`)).body
+      .items;
+    expect(record).toMatchObject({ allocation_id: id, billed_seconds: 3600, amount: { micros: 1_000_000 } });
+    await credit(-(await balance()));
+    await look();
+    await look();
+    const notices = await events('billing.balance_exhausted');
+    expect(notices).toHaveLength(1);
+    expect(notices[0]).toMatchObject({ per_hour_micros: 1_000_000, runs_out_at: clock.now().toISOString() });
+    clock.advance(HOUR_MS);
+    await heard(id);
+    await look();
+    const stopped = await api.services.db
+      .selectFrom('allocations')
+      .selectAll()
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    expect(stopped).toMatchObject({ desired_state: 'released', release_requested_at: clock.now() });
+    await heard();
+    await Promise.all([meterAll(worker), meterAll(worker)]);
+    expect(await balance()).toBe(-1_500_000);
+    const { faults } = await verifyUsage(api.services.db);
+    expect([...faults, ...(await verifySnapshots(api.services.db))]).toEqual([]);
+    expect((await ask('admin', 'GET', url)).body.spend[0]).toMatchObject({
+      per_hour: { micros: 0 },
+      standing: 'stopped',
+    });
+  });
+});
+
+describe('meters and hosts', () => {
+  const open = async () =>
+    (await ask('operator', 'GET', '/api/v1/admin/incidents')).body.items
+      .filter(({ state }: { state: string }) => state !== 'resolved')
+      .map(({ type, target_id }: { type: string; target_id: string }) => [type, target_id]);
+  const reconcile = () => reconcileMeters.run(worker, { from: clock.now(), to: clock.now() });
+
+  it('that disagree open an incident until they agree again', async () => {
+    const id = await lease();
+    const stray = newId();
+    clock.advance(120_000);
+    await heard(stray);
+    await reconcile();
+    expect(await open()).toEqual(
+      expect.arrayContaining([
+        ['meter_without_workload', id],
+        ['workload_without_meter', stray],
+      ]),
+    );
+    await heard(id);
+    await reconcile();
+    expect(await open()).toEqual([]);
+  });
+});
