@@ -1,10 +1,11 @@
 import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { queryClient } from './api/query-client.ts';
 import { meQuery } from './api/session.ts';
+import { operatorRoutes } from './routes/operator.ts';
 import { organizationRoutes } from './routes/organization.ts';
 import { ownRoutes } from './routes/own.ts';
 import { root, signedIn } from './routes/signed-in.ts';
-import { allocationSearch, landingSearch, launchSearch, nodeSearch } from './search-params.ts';
+import { allocationSearch, landingSearch, launchSearch } from './search-params.ts';
 import { homeOf } from './shell/home-of.ts';
 
 const landing = createRoute({
@@ -38,22 +39,16 @@ const launch = createRoute({
   component: lazyRouteComponent(() => import('./launch/launch-page.tsx'), 'LaunchPage'),
 });
 
-const nodes = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/operator/nodes',
-  component: lazyRouteComponent(() => import('./fleet/nodes-page.tsx'), 'NodesPage'),
-});
-
-const node = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/operator/nodes/$nodeId',
-  validateSearch: nodeSearch,
-  component: lazyRouteComponent(() => import('./fleet/node-page.tsx'), 'NodePage'),
-});
-
 const routeTree = root.addChildren([
   landing,
-  signedIn.addChildren([allocations, allocation, launch, ...organizationRoutes, ...ownRoutes, nodes, node]),
+  signedIn.addChildren([
+    allocations,
+    allocation,
+    launch,
+    ...organizationRoutes,
+    ...ownRoutes,
+    ...operatorRoutes,
+  ]),
 ]);
 
 export const router = createRouter({ routeTree, defaultPreload: 'intent', scrollRestoration: true });

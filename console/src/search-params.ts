@@ -1,3 +1,5 @@
+import type { NodeTaskState } from './api/types.ts';
+
 /** What each page keeps in its address. Anything else in a query string is dropped. */
 type Raw = Record<string, unknown>;
 
@@ -61,6 +63,43 @@ export function teamSearch(raw: Raw): { team?: string } {
 
 export function webhookSearch(raw: Raw): { webhook?: string } {
   return texts(raw, ['webhook']);
+}
+
+export function incidentsSearch(raw: Raw): { state?: 'resolved' } {
+  return raw['state'] === 'resolved' ? { state: 'resolved' } : {};
+}
+
+export interface TasksSearch {
+  state?: NodeTaskState;
+  kind?: string;
+  node_id?: string;
+  allocation_id?: string;
+}
+
+const TASK_STATES: NodeTaskState[] = ['queued', 'claimed', 'succeeded', 'failed', 'expired'];
+
+export function tasksSearch(raw: Raw): TasksSearch {
+  const state = TASK_STATES.find((known) => known === raw['state']);
+  return { ...texts(raw, ['kind', 'node_id', 'allocation_id']), ...(state ? { state } : {}) };
+}
+
+/** `tenant` is the organization whose values are looked at. */
+export function policiesSearch(raw: Raw): { find?: string; tenant?: string } {
+  return texts(raw, ['find', 'tenant']);
+}
+
+export function policySearch(raw: Raw): { tenant?: string } {
+  return texts(raw, ['tenant']);
+}
+
+export interface FleetMapSearch {
+  find?: string;
+  region?: string;
+  posture?: string;
+}
+
+export function fleetMapSearch(raw: Raw): FleetMapSearch {
+  return texts(raw, ['find', 'region', 'posture']);
 }
 
 function texts<Name extends string>(raw: Raw, names: Name[]): Partial<Record<Name, string>> {

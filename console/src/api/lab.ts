@@ -1,7 +1,8 @@
 import { queryOptions } from '@tanstack/react-query';
 import { ProblemError, unwrap } from '@gpuaas/sdk/problem';
 import { client } from './client.ts';
-import { fleetKeys } from './query-keys.ts';
+import { pagedQuery } from './paged.ts';
+import { fleetKeys, operatorKeys } from './query-keys.ts';
 import type { LabFault } from './types.ts';
 
 const path = '/api/v1/admin/lab/hosts/{lab_hostname}/faults';
@@ -29,3 +30,9 @@ export function setLabFaults({ hostname, faults }: { hostname: string; faults: L
   const params = { path: { lab_hostname: hostname } };
   return unwrap(client.PUT(path, { params, body: { faults } }));
 }
+
+export const labHostsQuery = pagedQuery(
+  operatorKeys.labHosts,
+  (page, signal) => unwrap(client.GET('/api/v1/admin/lab/hosts', { params: { query: page }, signal })),
+  LOOK_AGAIN_MS,
+);

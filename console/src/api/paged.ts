@@ -5,15 +5,17 @@ export interface ListPage<Item> {
   next_page: string | null;
 }
 
-/** A list of the contract, page after page, as one flat list. */
+/** A list of the contract, page after page, as one flat list; asked for anew at an interval where no event tells of it. */
 export function pagedQuery<Item>(
   queryKey: QueryKey,
   fetchPage: (query: { page?: string }, signal: AbortSignal) => Promise<ListPage<Item>>,
+  lookAgainMs: number | false = false,
 ) {
   return infiniteQueryOptions({
     queryKey,
     queryFn: ({ pageParam, signal }) => fetchPage(pageParam ? { page: pageParam } : {}, signal),
     initialPageParam: null as string | null,
+    refetchInterval: lookAgainMs,
     getNextPageParam: (last) => last.next_page,
     select: (data) => data.pages.flatMap((page) => page.items),
   });

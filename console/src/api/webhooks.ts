@@ -8,14 +8,20 @@ export const webhooksQuery = (projectId: string) =>
     unwrap(client.GET('/api/v1/webhooks', { params: { query: { project_id: projectId, ...page } }, signal })),
   );
 
+/** Attempts go on in the background and no event tells of them. */
+const LOOK_AGAIN_MS = 3_000;
+
 export const deliveriesQuery = (webhookId: string) =>
-  pagedQuery(projectKeys.deliveries(webhookId), (page, signal) =>
-    unwrap(
-      client.GET('/api/v1/webhooks/{webhook_id}/deliveries', {
-        params: { ...at(webhookId), query: page },
-        signal,
-      }),
-    ),
+  pagedQuery(
+    projectKeys.deliveries(webhookId),
+    (page, signal) =>
+      unwrap(
+        client.GET('/api/v1/webhooks/{webhook_id}/deliveries', {
+          params: { ...at(webhookId), query: page },
+          signal,
+        }),
+      ),
+    LOOK_AGAIN_MS,
   );
 
 export interface NewWebhook {

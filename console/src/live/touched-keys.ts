@@ -1,6 +1,6 @@
 import type { QueryKey } from '@tanstack/react-query';
 import type { EventEnvelope } from '@gpuaas/sdk/events';
-import { allocationKeys, catalogKeys, fleetKeys } from '../api/query-keys.ts';
+import { allocationKeys, catalogKeys, fleetKeys, operatorKeys } from '../api/query-keys.ts';
 
 /** Which cached answers an event makes out of date. */
 export function touchedKeys(event: EventEnvelope): QueryKey[] {
@@ -26,6 +26,7 @@ function nodeKeys(eventType: string, nodeId: string): QueryKey[] {
       return [
         fleetKeys.node(nodeId),
         fleetKeys.tasks(nodeId),
+        operatorKeys.tasks,
         fleetKeys.discovery(nodeId),
         fleetKeys.readiness(nodeId),
         fleetKeys.drift(nodeId),
@@ -34,6 +35,7 @@ function nodeKeys(eventType: string, nodeId: string): QueryKey[] {
     case 'node.slots_changed':
       return [
         fleetKeys.nodes,
+        operatorKeys.cleanup,
         fleetKeys.node(nodeId),
         fleetKeys.slots(nodeId),
         fleetKeys.drift(nodeId),
@@ -43,6 +45,7 @@ function nodeKeys(eventType: string, nodeId: string): QueryKey[] {
     default:
       return [
         fleetKeys.nodes,
+        operatorKeys.enrolments,
         fleetKeys.node(nodeId),
         fleetKeys.slots(nodeId),
         fleetKeys.burnIns(nodeId),

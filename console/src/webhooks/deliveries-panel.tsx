@@ -21,11 +21,8 @@ const TONES: Record<WebhookDelivery['state'], Tone> = {
   failed: 'danger',
 };
 
-/** Attempts go on in the background and no event tells of them. */
-const LOOK_AGAIN_MS = 3_000;
-
 export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
-  const query = useInfiniteQuery({ ...deliveriesQuery(webhook.id), refetchInterval: LOOK_AGAIN_MS });
+  const query = useInfiniteQuery(deliveriesQuery(webhook.id));
   const refusal = useProjectRefusal(webhook.project_id, 'webhook.manage');
   const replay = useChange({
     mutationFn: replayDelivery,

@@ -1,0 +1,124 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { SearchX, ServerOff } from 'lucide-react';
+import { useEffect } from 'react';
+import { nodesQuery } from '../api/fleet.ts';
+import type { Node, Posture } from '../api/types.ts';
+import { counted } from '../format/words.ts';
+import type { FleetMapSearch } from '../search-params.ts';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { Field } from '../ui/field.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Page } from '../ui/page.tsx';
+import { Select } from '../ui/select.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { Surface } from '../ui/surface.tsx';
+import { filterFleet, groupFleet } from './group-fleet.ts';
+import { POSTURES } from './postures.ts';
+import { RackPanel } from './rack-panel.tsx';
+import { SlotLegend } from './slot-legend.tsx';
+
+const route = getRouteApi('/signed-in/operator/fleet');
+const ANY = 'any';
+
+export function FleetMapPage() {
+  const query = useInfiniteQuery(nodesQuery);
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  // A map with holes would mislead, so every page is fetched.
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  return (
+    <Page title="Fleet" subtitle="Every host in its rack, and each of its slots by state.">
+      <Loaded query={query} loading={<Skeleton label="Loading the fleet" rows={8} />}>
+        {(nodes) =>
+          nodes.length === 0 ? (
+            <Surface>
+              <EmptyState icon={ServerOff} title="No host is enrolled">
+                Mint an enrolment token, and the host appears here.
+              </EmptyState>
+            </Surface>
+          ) : (
+            <FleetMap nodes={nodes} />
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function FleetMap({ nodes }: { nodes: Node[] }) {
+  const { project: _project, ...filter } = route.useSearch();
+  const shown = filterFleet(nodes, filter);
+  return (
+    <>
+      <FleetFilter nodes={nodes} filter={filter} />
+      <SlotLegend />
+      {shown.length === 0 && (
+        <EmptyState icon={SearchX} title="No host fits the filter">
+          {counted(nodes.length, 'host')} are enrolled.
+        </EmptyState>
+      )}
+      {groupFleet(shown).map(({ region, racks, nodes: hosts, slots, free }) => (
+        <section key={region} aria-label={region} className="flex flex-col gap-3">
+          <h2 className="flex flex-wrap items-baseline gap-x-3 text-sm font-semibold">
+            {region}
+            <span className="font-normal text-ink-muted tabular-nums">
+              {counted(hosts, 'host')}, {free.toLocaleString('en-US')} of {counted(slots, 'slot')} free
+            </span>
+          </h2>
+          <div className="grid grid-cols-[repeat(auto-fill,minmax(15rem,1fr))] items-start gap-3">
+            {racks.map((rack) => (
+              <RackPanel key={rack.rack} rack={rack.rack} nodes={rack.nodes} />
+            ))}
+          </div>
+        </section>
+      ))}
+    </>
+  );
+}
+
+function FleetFilter({ nodes, filter }: { nodes: Node[]; filter: FleetMapSearch }) {
+  const navigate = route.useNavigate();
+  const change = (name: keyof FleetMapSearch, value: string) =>
+    void navigate({
+      search: ({ [name]: _old, ...rest }) => (value && value !== ANY ? { ...rest, [name]: value } : rest),
+      replace: true,
+    });
+  const regions = [...new Set(nodes.map(({ region }) => region))].sort();
+  return (
+    <div className="grid items-end gap-3 sm:grid-cols-[1fr_13rem_15rem]">
+      <Field
+        label="Find"
+        value={filter.find ?? ''}
+        onChange={(next) => change('find', next)}
+        placeholder="Host, rack or pool"
+      />
+      <div className="flex flex-col gap-1.5">
+        <Select
+          label="Region"
+          value={filter.region ?? ANY}
+          onChange={(next) => change('region', next)}
+          options={[
+            { value: ANY, label: 'Every region' },
+            ...regions.map((region) => ({ value: region, label: region })),
+          ]}
+        />
+      </div>
+      <div className="flex flex-col gap-1.5">
+        <Select
+          label="Posture"
+          value={filter.posture ?? ANY}
+          onChange={(next) => change('posture', next)}
+          options={[
+            { value: ANY, label: 'Every posture' },
+            ...(Object.keys(POSTURES) as Posture[]).map((posture) => ({
+              value: posture as string,
+              label: POSTURES[posture].label,
+            })),
+          ]}
+        />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,90 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { CircleCheck } from 'lucide-react';
+import { incidentsQuery } from '../api/incidents.ts';
+import type { Incident } from '../api/types.ts';
+import { inWords } from '../format/words.ts';
+import { Badge } from '../ui/badge.tsx';
+import { ROW_LINK_CLASS, type Column } from '../ui/data-table.tsx';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { Page } from '../ui/page.tsx';
+import { ResourceList } from '../ui/resource-list.tsx';
+import { Select } from '../ui/select.tsx';
+import { Surface } from '../ui/surface.tsx';
+import { Age } from '../ui/timestamp.tsx';
+import { INCIDENT_STATES, SEVERITIES } from './severities.ts';
+
+const route = getRouteApi('/signed-in/operator/incidents');
+
+const COLUMNS: Column<Incident>[] = [
+  {
+    header: 'Incident',
+    cell: ({ id, title, summary }) => (
+      <span className="flex flex-col">
+        <Link to="/operator/incidents/$incidentId" params={{ incidentId: id }} className={ROW_LINK_CLASS}>
+          {title}
+        </Link>
+        <span title={summary} className="block max-w-md truncate text-xs text-ink-faint">
+          {summary}
+        </span>
+      </span>
+    ),
+  },
+  {
+    header: 'Severity',
+    cell: ({ severity }) => <Badge tone={SEVERITIES[severity]}>{inWords(severity)}</Badge>,
+  },
+  {
+    header: 'State',
+    cell: ({ state }) => <Badge tone={INCIDENT_STATES[state].tone}>{INCIDENT_STATES[state].label}</Badge>,
+    from: 'sm',
+  },
+  { header: 'Opened', cell: ({ opened_at: at }) => <Age since={at} />, from: 'md' },
+  {
+    header: 'Seen',
+    cell: ({ occurrences }) => `${occurrences.toLocaleString('en-US')} ×`,
+    align: 'right',
+    from: 'lg',
+  },
+];
+
+export function IncidentsPage() {
+  const { state = 'open' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useInfiniteQuery(incidentsQuery(state));
+  return (
+    <Page
+      title="Incidents"
+      subtitle="What the platform found wrong with itself and its hosts, each with its runbook."
+      actions={
+        <Select
+          label="Which incidents"
+          hideLabel
+          value={state}
+          onChange={(next) => void navigate({ search: next === 'resolved' ? { state: next } : {} })}
+          options={[
+            { value: 'open', label: 'Open' },
+            { value: 'resolved', label: 'Resolved' },
+          ]}
+        />
+      }
+    >
+      <Surface>
+        <ResourceList
+          label="Incidents"
+          query={query}
+          columns={COLUMNS}
+          rowKey={({ id }) => id}
+          empty={
+            <EmptyState
+              icon={CircleCheck}
+              title={state === 'open' ? 'Nothing is wrong' : 'Nothing was wrong yet'}
+            >
+              Incidents appear by themselves, and most close by themselves when their cause is gone.
+            </EmptyState>
+          }
+        />
+      </Surface>
+    </Page>
+  );
+}

@@ -1,0 +1,8 @@
+const FILES = import.meta.glob<string>('../../../docs/runbooks/*.md', { query: '?raw', import: 'default' });
+
+/** The text of a runbook of the repository, by the path an incident names; null when there is none. */
+export async function readRunbook(path: string): Promise<string | null> {
+  const name = path.split('/').at(-1);
+  const load = FILES[`../../../docs/runbooks/${name}`];
+  return load ? await load() : null;
+}

@@ -1,0 +1,14 @@
+import type { Incident } from '../api/types.ts';
+import type { Tone } from '../ui/tone.ts';
+
+export const SEVERITIES: Record<Incident['severity'], Tone> = {
+  critical: 'danger',
+  major: 'warn',
+  minor: 'neutral',
+};
+
+export const INCIDENT_STATES: Record<Incident['state'], { label: string; tone: Tone }> = {
+  open: { label: 'Open', tone: 'danger' },
+  acknowledged: { label: 'Acknowledged', tone: 'warn' },
+  resolved: { label: 'Resolved', tone: 'success' },
+};

@@ -1,0 +1,39 @@
+import type { Policy, PolicyValue } from '../api/types.ts';
+import { formatDuration } from '../format/time.ts';
+
+const SECOND_MS = 1_000;
+
+/** A value as people read it: durations in their two largest units, beside the number that is set. */
+export function sayValue(policy: Pick<Policy, 'type' | 'unit'>, value: PolicyValue): string {
+  if (Array.isArray(value)) return value.join(', ') || 'none';
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No';
+  if (typeof value === 'string') return value;
+  const number = value.toLocaleString('en-US');
+  if (policy.type === 'duration') return `${formatDuration(value * SECOND_MS)} (${number} s)`;
+  return policy.unit ? `${number} ${policy.unit}` : number;
+}
+
+/** What was typed, as the value it stands for; null when it stands for none. */
+export function readValue(policy: Policy, typed: string): PolicyValue | null {
+  switch (policy.type) {
+    case 'integer':
+    case 'duration':
+      return /^-?\d+$/.test(typed.trim()) ? Number(typed) : null;
+    case 'boolean':
+      return typed === 'true' ? true : typed === 'false' ? false : null;
+    case 'list':
+      return typed.split(/[\s,]+/).filter(Boolean);
+    case 'string':
+      return typed === '' ? null : typed;
+  }
+}
+
+/** Why a value cannot be set; the API has the last word. */
+export function valueRefusal(policy: Policy, typed: string): string | null {
+  const value = readValue(policy, typed);
+  if (value === null) return 'Enter a value.';
+  if (typeof value !== 'number') return null;
+  if (policy.minimum !== null && value < policy.minimum) return `At least ${policy.minimum}.`;
+  if (policy.maximum !== null && value > policy.maximum) return `At most ${policy.maximum}.`;
+  return null;
+}

@@ -1,0 +1,91 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { ListChecks } from 'lucide-react';
+import { tasksQuery } from '../api/tasks.ts';
+import type { NodeTask, NodeTaskState } from '../api/types.ts';
+import { TASK_STATES } from '../fleet/task-states.ts';
+import { TaskProgress } from '../fleet/task-progress.tsx';
+import { ROW_LINK_CLASS, type Column } from '../ui/data-table.tsx';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { IdText } from '../ui/id-text.tsx';
+import { Page } from '../ui/page.tsx';
+import { ResourceList } from '../ui/resource-list.tsx';
+import { Select } from '../ui/select.tsx';
+import { Surface } from '../ui/surface.tsx';
+import { Timestamp } from '../ui/timestamp.tsx';
+
+const route = getRouteApi('/signed-in/operator/tasks');
+const ANY = 'any';
+
+const COLUMNS: Column<NodeTask>[] = [
+  {
+    header: 'Task',
+    cell: ({ id, kind }) => (
+      <Link to="/operator/tasks/$taskId" params={{ taskId: id }} className={ROW_LINK_CLASS}>
+        {kind}
+      </Link>
+    ),
+  },
+  { header: 'State', cell: (task) => <TaskProgress task={task} /> },
+  {
+    header: 'Says',
+    cell: ({ error, message }) => (
+      <span title={error?.detail ?? message ?? undefined} className="block max-w-80 truncate text-ink-muted">
+        {error?.detail ?? message ?? '—'}
+      </span>
+    ),
+    from: 'lg',
+  },
+  {
+    header: 'Host',
+    cell: ({ node_id: id }) => <IdText id={id} label="node id" />,
+    from: 'xl',
+  },
+  { header: 'Attempt', cell: ({ epoch }) => epoch, align: 'right', from: 'md' },
+  { header: 'Made', cell: ({ created_at: at }) => <Timestamp at={at} as="clock" />, from: 'sm' },
+];
+
+export function TasksPage() {
+  const { project: _project, ...filter } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useInfiniteQuery(tasksQuery(filter));
+  const show = (next: NodeTaskState | typeof ANY) => {
+    const { state: _state, ...rest } = filter;
+    void navigate({ search: next === ANY ? rest : { ...rest, state: next } });
+  };
+  return (
+    <Page
+      title="Tasks"
+      subtitle="What hosts were asked to do, how far they are, and what came of it."
+      actions={
+        <Select<NodeTaskState | typeof ANY>
+          label="State"
+          hideLabel
+          value={filter.state ?? ANY}
+          onChange={show}
+          options={[
+            { value: ANY, label: 'Every state' },
+            ...(Object.keys(TASK_STATES) as NodeTaskState[]).map((state) => ({
+              value: state,
+              label: TASK_STATES[state].label,
+            })),
+          ]}
+        />
+      }
+    >
+      <Surface>
+        <ResourceList
+          label="Tasks"
+          query={query}
+          columns={COLUMNS}
+          rowKey={({ id }) => id}
+          empty={
+            <EmptyState icon={ListChecks} title="No task">
+              Hosts were asked nothing that fits.
+            </EmptyState>
+          }
+        />
+      </Surface>
+    </Page>
+  );
+}
