@@ -221,39 +221,6 @@ begin
   insert into placement_changes (node_id) select distinct node_id from changed on conflict do nothing;
   return null;
 end $function$;
-CREATE OR REPLACE FUNCTION public.occupy_claim_cells()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-begin
-  if tg_op = 'INSERT' then
-    if new.released_at is not null then
-      return new;
-    end if;
-    if new.claim_kind = 'node_exclusive' then
-      insert into claim_cells (node_id, cell, claim_id)
-        select new.node_id, cell, new.id from generate_series(0, 15) as cell;
-    else
-      insert into claim_cells (node_id, cell, claim_id)
-        select s.node_id, s.slot_index, new.id from node_resource_slots s
-        where s.id = new.slot_id and s.node_id = new.node_id;
-      if not found then
-        raise exception 'claim names a slot of another node' using errcode = 'foreign_key_violation';
-      end if;
-    end if;
-    return new;
-  end if;
-  if (to_jsonb(new) - 'released_at' - 'ends_at') is distinct from (to_jsonb(old) - 'released_at' - 'ends_at')
-    or old.released_at is not null then
-    raise exception 'a claim is a snapshot; only its end and its release may be recorded' using errcode = 'restrict_violation';
-  end if;
-  if new.released_at is not null then
-    delete from claim_cells where claim_id = new.id;
-  end if;
-  return new;
-end $function$;
 CREATE OR REPLACE FUNCTION public.quota_of_claims(claims uuid[])
  RETURNS TABLE(organization_id uuid, holder_type text, holder_id uuid, measure text, unit text, amount bigint)
  LANGUAGE sql
@@ -298,6 +265,13 @@ begin
   alter table outbox_events disable trigger outbox_events_append_only;
   update outbox_events set xid = '1';
   alter table outbox_events enable trigger outbox_events_append_only;
+end $function$;
+CREATE OR REPLACE FUNCTION public.refuse_claim_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'a claim is a snapshot; only its end and its release may be recorded' using errcode = 'restrict_violation';
 end $function$;
 CREATE OR REPLACE FUNCTION public.refuse_late_entry()
  RETURNS trigger
@@ -433,12 +407,44 @@ begin
   new.state_changed_at := now();
   return new;
 end $function$;
+CREATE OR REPLACE FUNCTION public.take_claim_cells()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into claim_cells (node_id, cell, claim_id)
+    select c.node_id, s.slot_index, c.id
+      from changed c join node_resource_slots s on s.id = c.slot_id and s.node_id = c.node_id
+      where c.released_at is null
+    union all
+    select c.node_id, cell, c.id from changed c, generate_series(0, 15) as cell
+      where c.released_at is null and c.claim_kind = 'node_exclusive'
+    order by 1, 2;
+  if exists (select from changed c where c.slot_id is not null and not exists (
+      select from node_resource_slots s where s.id = c.slot_id and s.node_id = c.node_id)) then
+    raise exception 'claim names a slot of another node' using errcode = 'foreign_key_violation';
+  end if;
+  return null;
+end $function$;
 CREATE OR REPLACE FUNCTION public.tell_policies_changed()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
   perform pg_notify('gpuaas_policies', '');
+  return null;
+end $function$;
+CREATE OR REPLACE FUNCTION public.vacate_claim_cells()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  delete from claim_cells e using changed c
+    where c.released_at is not null and e.node_id = c.node_id and e.claim_id = c.id;
   return null;
 end $function$;
 
@@ -1587,7 +1593,6 @@ alter table allocation_resource_claims add constraint allocation_resource_claims
 alter table allocation_resource_claims add constraint allocation_resource_claims_slot_id_fkey FOREIGN KEY (slot_id) REFERENCES node_resource_slots(id);
 alter table allocations add constraint allocations_image_fkey FOREIGN KEY (image) REFERENCES images(image);
 alter table allocations add constraint allocations_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
-alter table allocations add constraint allocations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table allocations add constraint allocations_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
 alter table allocations add constraint allocations_owner_user_id_fkey FOREIGN KEY (owner_user_id) REFERENCES users(id);
 alter table allocations add constraint allocations_price_id_fkey FOREIGN KEY (price_id) REFERENCES sku_prices(id);
@@ -1597,8 +1602,6 @@ alter table api_keys add constraint api_keys_organization_id_fkey FOREIGN KEY (o
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table balance_snapshots add constraint balance_snapshots_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table billing_standings add constraint billing_standings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
-alter table claim_cells add constraint claim_cells_claim_id_fkey FOREIGN KEY (claim_id) REFERENCES allocation_resource_claims(id);
-alter table claim_cells add constraint claim_cells_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table handed_over_resources add constraint handed_over_resources_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table handed_over_resources add constraint handed_over_resources_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
 alter table handed_over_resources add constraint handed_over_resources_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
@@ -1705,7 +1708,6 @@ CREATE INDEX audit_logs_target ON ONLY public.audit_logs USING btree (target_typ
 CREATE INDEX audit_logs_tenant ON ONLY public.audit_logs USING btree (organization_id, id);
 CREATE INDEX audit_segments_month ON public.audit_segments USING btree (month, segment);
 CREATE UNIQUE INDEX certificate_keys_one_signs ON public.certificate_keys USING btree ((true)) WHERE (retired_at IS NULL);
-CREATE INDEX claim_cells_claim ON public.claim_cells USING btree (claim_id);
 CREATE INDEX handed_over_resources_organization ON public.handed_over_resources USING btree (organization_id, id DESC);
 CREATE INDEX handled_events_age ON public.handled_events USING btree (handled_at);
 CREATE INDEX host_cleanups_allocation ON public.host_cleanups USING btree (allocation_id);
@@ -1725,7 +1727,6 @@ CREATE INDEX node_burn_ins_node ON public.node_burn_ins USING btree (node_id, id
 CREATE INDEX node_certificates_by_authority ON public.node_certificates USING btree (authority_id, expires_at);
 CREATE UNIQUE INDEX node_promises_allocation ON public.node_promises USING btree (allocation_id) WHERE (allocation_id IS NOT NULL);
 CREATE INDEX node_promises_node ON public.node_promises USING btree (node_id);
-CREATE INDEX node_resource_slots_available ON public.node_resource_slots USING btree (node_id) WHERE (state = 'available'::text);
 CREATE INDEX node_tasks_latest ON public.node_tasks USING btree (node_id, kind, created_at DESC) WHERE (state = 'succeeded'::text);
 CREATE INDEX node_tasks_open ON public.node_tasks USING btree (node_id, created_at) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text]));
 CREATE INDEX node_tasks_recent ON public.node_tasks USING btree (created_at DESC, id DESC);
@@ -1761,11 +1762,13 @@ CREATE INDEX workflow_starts_order ON public.workflow_starts USING btree ("posit
 
 CREATE TRIGGER claim_changes_tell_placement AFTER UPDATE ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
 CREATE TRIGGER claims_are_kept BEFORE DELETE OR TRUNCATE ON public.allocation_resource_claims FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER claims_are_snapshots BEFORE UPDATE ON public.allocation_resource_claims FOR EACH ROW WHEN (((old.released_at IS NOT NULL) OR (((((((old.id IS DISTINCT FROM new.id) OR (old.allocation_id IS DISTINCT FROM new.allocation_id)) OR (old.node_id IS DISTINCT FROM new.node_id)) OR (old.claim_kind IS DISTINCT FROM new.claim_kind)) OR (old.slot_id IS DISTINCT FROM new.slot_id)) OR (old.snapshot IS DISTINCT FROM new.snapshot)) OR (old.created_at IS DISTINCT FROM new.created_at)))) EXECUTE FUNCTION refuse_claim_change();
 CREATE TRIGGER claims_ended_count_in_quota AFTER UPDATE ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_claims_in_quota();
-CREATE TRIGGER claims_occupy_cells AFTER INSERT OR UPDATE ON public.allocation_resource_claims FOR EACH ROW EXECUTE FUNCTION occupy_claim_cells();
 CREATE TRIGGER claims_respect_promises AFTER INSERT ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION respect_promises();
+CREATE TRIGGER claims_take_cells AFTER INSERT ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION take_claim_cells();
 CREATE TRIGGER claims_taken_count_in_quota AFTER INSERT ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_claims_in_quota();
 CREATE TRIGGER claims_tell_placement AFTER INSERT ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
+CREATE TRIGGER ended_claims_vacate_cells AFTER UPDATE ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION vacate_claim_cells();
 CREATE TRIGGER node_claims_need_cleanup BEFORE UPDATE ON public.allocation_resource_claims FOR EACH ROW WHEN (((new.claim_kind = 'node_exclusive'::text) AND (new.released_at IS NOT NULL) AND (old.released_at IS NULL))) EXECUTE FUNCTION require_cleanup_before_return();
 CREATE TRIGGER allocations_need_live_project BEFORE INSERT ON public.allocations FOR EACH ROW EXECUTE FUNCTION require_live_project();
 CREATE TRIGGER allocations_stamp_state BEFORE UPDATE OF state ON public.allocations FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION stamp_state_change();

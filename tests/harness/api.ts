@@ -26,6 +26,7 @@ export interface TestApi {
   services: Services;
   people: Record<string, SeededPerson>;
   databaseUrl: string;
+  dataDir: string;
   /** Answers that broke the contract; any that is left fails `stop`. */
   mismatches: Mismatches;
   stop(): Promise<void>;
@@ -64,6 +65,31 @@ export async function createTestApi(
   const lab = openFaultFiles({ stateDir: join(dataDir, 'hosts'), configured: '' });
   await mkdir(join(dataDir, 'hosts', TEST_LAB_HOST), { recursive: true });
   const api = await createApi(services, {
+    ...testApiOptions(),
+    onMismatch: mismatches.onMismatch,
+    lab,
+    ...options,
+  });
+  return {
+    server: api.server,
+    services,
+    people: Object.fromEntries(people.map((person) => [person.key, person])),
+    databaseUrl: database.url,
+    dataDir,
+    mismatches,
+    async stop() {
+      await api.stop();
+      await close();
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+      mismatches.assertNone();
+    },
+  };
+}
+
+/** What the public API needs to be told when nobody signs in and nobody is held back. */
+export function testApiOptions() {
+  return {
     publicUrl: TEST_PUBLIC_URL,
     oidc: {
       issuer: `${TEST_PUBLIC_URL}/idp`,
@@ -77,24 +103,7 @@ export async function createTestApi(
     devIdp: null,
     consoleDir: null,
     readiness: new Readiness(),
-    onMismatch: mismatches.onMismatch,
     rateLimits: NO_LIMITS,
-    lab,
-    ...options,
-  });
-  return {
-    server: api.server,
-    services,
-    people: Object.fromEntries(people.map((person) => [person.key, person])),
-    databaseUrl: database.url,
-    mismatches,
-    async stop() {
-      await api.stop();
-      await close();
-      await database.drop();
-      await rm(dataDir, { recursive: true, force: true });
-      mismatches.assertNone();
-    },
   };
 }
 

@@ -16,6 +16,12 @@ export async function releaseTogether(db: Db, allocationIds: string[]): Promise<
       from allocation_resource_claims c
         join node_resource_slots s on s.id = c.slot_id or (c.slot_id is null and s.node_id = c.node_id)
       where c.allocation_id = any(${allocationIds}::uuid[]) and c.released_at is null`.execute(tx);
+    await sql`
+      insert into host_cleanups (id, allocation_id, node_id, witnessed_by, method, verified, verification, started_at,
+        finished_at)
+      select uuidv7(), c.allocation_id, c.node_id, ${tenant.userId}, 'redeploy', true, 'seen', now(), now()
+      from allocation_resource_claims c
+      where c.allocation_id = any(${allocationIds}::uuid[]) and c.claim_kind = 'node_exclusive'`.execute(tx);
     await sql`update allocation_resource_claims set released_at = now()
       where allocation_id = any(${allocationIds}::uuid[]) and released_at is null`.execute(tx);
     await sql`update node_resource_slots s set state = 'available', last_wipe_id = w.id from wipe_certificates w

@@ -3,14 +3,20 @@ import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/database.ts';
 import type { Policies } from '../../platform/policy/policies.ts';
 import type { PlacementRequest } from '../placement/candidate.ts';
-import { SERVES } from './placement-candidates.ts';
+import { keepsPromises } from '../placement/filters/not-promised.ts';
+import { readPromises, SERVES, storedPromises, type StoredPromise } from './placement-candidates.ts';
 
 export interface WantedSlots {
   slotIds: string[];
-  request: Pick<PlacementRequest, 'shape' | 'region' | 'gpuModel'>;
+  request: PlacementRequest;
 }
 
-type LockedSlot = SlotBundle & { mode: string; region: string; gpu_model: string };
+interface LockedSlot extends SlotBundle {
+  mode: string;
+  region: string;
+  gpu_model: string;
+  promises: StoredPromise[] | null;
+}
 
 /**
  * Locks what each one wants, if all of it may still be sold, and returns it as the host needs it; null for those that
@@ -31,7 +37,8 @@ export async function lockFreeSlots(
   // Claims are counted slot by slot, since `not exists` would be joined with every claim there is.
   const { rows } = await sql<LockedSlot>`
     select s.id as slot_id, s.slot_index, s.gpu_pci_address, s.fabric_vf_pci_address, s.nvme_serial, s.nvme_device,
-      s.management_mac, s.private_ip, s.ovs_port, s.numa_node, s.gpu_model, n.mode, n.region
+      s.management_mac, s.private_ip, s.ovs_port, s.numa_node, s.gpu_model, n.mode, n.region,
+      ${storedPromises} as promises
     from node_resource_slots s join nodes n on n.id = s.node_id
     where s.id = any(${wanted.flatMap(({ slotIds }) => slotIds)}::uuid[])
       and s.state = 'available' and s.health_state <> 'unhealthy'
@@ -53,14 +60,17 @@ export async function lockFreeSlots(
   });
 }
 
-function suits(slot: LockedSlot, { shape, region, gpuModel }: WantedSlots['request']): boolean {
+function suits(slot: LockedSlot, request: PlacementRequest): boolean {
+  const { shape, region, gpuModel } = request;
   return (
+    keepsPromises(request, readPromises(slot.promises)) &&
     (SERVES[slot.mode] ?? []).includes(shape) &&
     (region === null || slot.region === region) &&
     (gpuModel === null || slot.gpu_model === gpuModel)
   );
 }
 
-function bundleOf({ mode: _mode, region: _region, gpu_model: _model, ...bundle }: LockedSlot): SlotBundle {
+function bundleOf(slot: LockedSlot): SlotBundle {
+  const { mode: _mode, region: _region, gpu_model: _model, promises: _promises, ...bundle } = slot;
   return bundle;
 }

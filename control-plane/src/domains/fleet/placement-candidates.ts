@@ -6,6 +6,7 @@ import {
   OPEN_ENDED,
   type Candidate,
   type CapacityShape,
+  type NodePromise,
 } from '../placement/candidate.ts';
 import { maskOf } from '../placement/slot-mask.ts';
 import type { SlotFacts } from '../placement/slot-rules.ts';
@@ -34,7 +35,7 @@ interface CandidateRow {
   gpuModel: string;
   slots: (SlotFacts & { slotId: string; gpuModel: string })[];
   leases: { slots: number[] | null; endsAt: number | null }[];
-  promises: { holder: string; from: number; until: number | null }[];
+  promises: StoredPromise[] | null;
 }
 
 /** What a node's mode lets it serve. */
@@ -42,6 +43,22 @@ export const SERVES: Record<string, readonly CapacityShape[]> = {
   slice: ['gpu_slice'],
   baremetal: ['baremetal'],
 };
+
+export interface StoredPromise {
+  holder: string;
+  from: number;
+  until: number | null;
+}
+
+/** The promises of the node `n`; null without any. */
+export const storedPromises = sql`(
+  select json_agg(json_build_object('holder', p.holder_id, 'from', extract(epoch from p.starts_at) * 1000,
+    'until', extract(epoch from p.ends_at) * 1000) order by p.id)
+  from node_promises p where p.node_id = n.id)`;
+
+export function readPromises(stored: readonly StoredPromise[] | null): NodePromise[] {
+  return (stored ?? []).map(({ until, ...promise }) => ({ ...promise, until: until ?? OPEN_ENDED }));
+}
 
 /** Every node as placement sees it now: its approved slots, and its leases with their ends. */
 export async function placementCandidates(policies: Policies, db: Db | Tx): Promise<FleetNode[]> {
@@ -85,11 +102,7 @@ export async function lookAtFleet(
             group by c.allocation_id
           ) as lease
         ), '[]') as leases,
-        coalesce((
-          select json_agg(json_build_object('holder', p.holder_id, 'from', extract(epoch from p.starts_at) * 1000,
-            'until', extract(epoch from p.ends_at) * 1000) order by p.id)
-          from node_promises p where p.node_id = n.id
-        ), '[]') as promises
+        ${storedPromises} as promises
       from nodes n ${which}
     ) as n on true`.execute(db);
   return {
@@ -111,7 +124,7 @@ function changedSince(snapshot: string) {
 
 function fleetNode(row: CandidateRow): FleetNode {
   const { nodeId, region, gpuModel, connected, draining, cordoned, mode, slots, leases, hostname } = row;
-  const promises = row.promises.map(({ until, ...promise }) => ({ ...promise, until: until ?? OPEN_ENDED }));
+  const promises = readPromises(row.promises);
   const held = leases.map((lease) => ({
     // A claim without slots is one on the whole node.
     slots: maskOf(lease.slots ?? slots.map(({ slotIndex }) => slotIndex)),

@@ -1,0 +1,23 @@
+/** The public API in a process of its own, over a database that is there; asked by messages instead of a port. */
+import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
+import { createApi } from '@gpuaas/control-plane/roles/api';
+import { openServices } from '@gpuaas/control-plane/roles/open-services';
+import { testApiOptions } from './api.ts';
+import type { AskedProcess } from './api-processes.ts';
+
+const log = createLogger('api-process');
+log.level = process.env['GPUAAS_TEST_LOG'] ?? 'silent';
+const { services } = await openServices({
+  databaseUrl: process.env['DATABASE_URL']!,
+  dataDir: process.env['GPUAAS_DATA_DIR']!,
+  log,
+});
+const api = await createApi(services, testApiOptions());
+
+process.on('message', ({ id, request }: AskedProcess) => {
+  void api.server
+    .inject(request)
+    .then((answer) => process.send?.({ id, statusCode: answer.statusCode, body: answer.body }));
+});
+process.on('disconnect', () => process.exit(0));
+process.send!({ id: 'ready' });
