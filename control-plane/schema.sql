@@ -190,6 +190,16 @@ begin
   end if;
   return new;
 end $function$;
+CREATE OR REPLACE FUNCTION public.keep_prices()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' and old.effective_from > clock_timestamp() then
+    return old;
+  end if;
+  raise exception 'a price that took effect is kept as it is' using errcode = 'restrict_violation';
+end $function$;
 CREATE OR REPLACE FUNCTION public.lease_heard_at(lease_id uuid)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -709,11 +719,20 @@ create table identity_providers (
   created_by uuid not null,
   created_at timestamp with time zone default now() not null
 );
+create table image_blessings (
+  id uuid not null,
+  image text not null,
+  digest text not null,
+  reason text not null,
+  blessed_by uuid not null,
+  blessed_at timestamp with time zone default now() not null
+);
 create table images (
   image text not null,
   display_name text not null,
   kind text not null,
-  digest text not null
+  digest text,
+  readiness_checks text[] default '{}'::text[] not null
 );
 create table incidents (
   id uuid not null,
@@ -1109,13 +1128,25 @@ create table sku_catalog (
   memory_gib_per_gpu integer not null,
   enabled boolean default false not null
 );
+create table sku_entitlements (
+  organization_id uuid not null,
+  sku text not null,
+  entitled boolean not null,
+  reason text default ''::text not null,
+  changed_at timestamp with time zone default now() not null
+);
 create table sku_prices (
   id uuid not null,
   sku text not null,
   region text not null,
   currency text not null,
   per_gpu_hour_micros bigint not null,
-  effective_from timestamp with time zone not null
+  effective_from timestamp with time zone not null,
+  organization_id uuid,
+  effective_until timestamp with time zone,
+  reason text default ''::text not null,
+  created_by uuid,
+  created_at timestamp with time zone default now() not null
 );
 create table slot_overviews (
   slot_id uuid not null,
@@ -1347,6 +1378,7 @@ alter table host_cleanups add constraint host_cleanups_pkey PRIMARY KEY (id);
 alter table idempotency_keys add constraint idempotency_keys_pkey PRIMARY KEY (caller_id, key);
 alter table identity_provider_domains add constraint identity_provider_domains_pkey PRIMARY KEY (id);
 alter table identity_providers add constraint identity_providers_pkey PRIMARY KEY (id);
+alter table image_blessings add constraint image_blessings_pkey PRIMARY KEY (id);
 alter table images add constraint images_pkey PRIMARY KEY (image);
 alter table incidents add constraint incidents_pkey PRIMARY KEY (id);
 alter table invitations add constraint invitations_pkey PRIMARY KEY (id);
@@ -1384,6 +1416,7 @@ alter table service_account_tokens add constraint service_account_tokens_pkey PR
 alter table service_accounts add constraint service_accounts_pkey PRIMARY KEY (id);
 alter table sessions add constraint sessions_pkey PRIMARY KEY (id_hash);
 alter table sku_catalog add constraint sku_catalog_pkey PRIMARY KEY (sku);
+alter table sku_entitlements add constraint sku_entitlements_pkey PRIMARY KEY (organization_id, sku);
 alter table sku_prices add constraint sku_prices_pkey PRIMARY KEY (id);
 alter table slot_overviews add constraint slot_overviews_pkey PRIMARY KEY (slot_id);
 alter table ssh_keys add constraint ssh_keys_pkey PRIMARY KEY (id);
@@ -1431,7 +1464,7 @@ alter table service_account_tokens add constraint service_account_tokens_secret_
 alter table service_accounts add constraint service_accounts_project_id_id_key UNIQUE (project_id, id);
 alter table service_accounts add constraint service_accounts_project_id_name_key UNIQUE (project_id, name);
 alter table sessions add constraint sessions_id_key UNIQUE (id);
-alter table sku_prices add constraint sku_prices_sku_region_currency_effective_from_key UNIQUE (sku, region, currency, effective_from);
+alter table sku_prices add constraint sku_prices_sku_region_currency_organization_id_effective_fr_key UNIQUE NULLS NOT DISTINCT (sku, region, currency, organization_id, effective_from);
 alter table ssh_keys add constraint ssh_keys_project_id_fingerprint_key UNIQUE (project_id, fingerprint);
 alter table ssh_keys add constraint ssh_keys_user_id_fingerprint_key UNIQUE (user_id, fingerprint);
 alter table teams add constraint teams_organization_id_id_key UNIQUE (organization_id, id);
@@ -1479,8 +1512,11 @@ alter table host_cleanups add constraint cleanup_has_one_source CHECK (((node_ta
 alter table identity_provider_domains add constraint identity_provider_domains_domain_check CHECK (((domain = lower(domain)) AND (length(domain) <= 253)));
 alter table identity_providers add constraint identity_providers_issuer_check CHECK ((length(issuer) <= 500));
 alter table identity_providers add constraint identity_providers_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100)));
+alter table image_blessings add constraint image_blessings_digest_check CHECK ((digest ~ '^sha256:[0-9a-f]{64}$'::text));
+alter table image_blessings add constraint image_blessings_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 500)));
 alter table images add constraint images_digest_check CHECK ((digest ~ '^sha256:[0-9a-f]{64}$'::text));
 alter table images add constraint images_kind_check CHECK ((kind = ANY (ARRAY['base'::text, 'cuda-dev'::text])));
+alter table images add constraint images_readiness_checks_check CHECK ((readiness_checks <@ ARRAY['nvidia_driver'::text, 'cuda_toolkit'::text]));
 alter table incidents add constraint incidents_dedupe_key_check CHECK (((length(dedupe_key) >= 1) AND (length(dedupe_key) <= 300)));
 alter table incidents add constraint incidents_severity_check CHECK ((severity = ANY (ARRAY['critical'::text, 'major'::text, 'minor'::text])));
 alter table incidents add constraint incidents_summary_check CHECK (((length(summary) >= 1) AND (length(summary) <= 500)));
@@ -1554,11 +1590,17 @@ alter table sessions add constraint sessions_ip_check CHECK ((length(ip) <= 45))
 alter table sessions add constraint sessions_user_agent_check CHECK ((length(user_agent) <= 300));
 alter table sku_catalog add constraint sku_catalog_allowed_gpu_counts_check CHECK ((cardinality(allowed_gpu_counts) > 0));
 alter table sku_catalog add constraint sku_catalog_capacity_shape_check CHECK ((capacity_shape = ANY (ARRAY['baremetal'::text, 'gpu_slice'::text])));
+alter table sku_catalog add constraint sku_catalog_check CHECK (((gpus_total >= ALL (allowed_gpu_counts)) AND (1 <= ALL (allowed_gpu_counts))));
+alter table sku_catalog add constraint sku_catalog_check1 CHECK (((capacity_shape <> 'baremetal'::text) OR (allowed_gpu_counts = ARRAY[gpus_total])));
 alter table sku_catalog add constraint sku_catalog_gpus_total_check CHECK (((gpus_total >= 1) AND (gpus_total <= 16)));
 alter table sku_catalog add constraint sku_catalog_memory_gib_per_gpu_check CHECK ((memory_gib_per_gpu > 0));
 alter table sku_catalog add constraint sku_catalog_vcpu_per_gpu_check CHECK ((vcpu_per_gpu > 0));
+alter table sku_entitlements add constraint sku_entitlements_reason_check CHECK ((length(reason) <= 500));
+alter table sku_prices add constraint sku_prices_check CHECK ((effective_until > effective_from));
+alter table sku_prices add constraint sku_prices_check1 CHECK (((organization_id IS NOT NULL) OR (effective_until IS NULL)));
 alter table sku_prices add constraint sku_prices_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
 alter table sku_prices add constraint sku_prices_per_gpu_hour_micros_check CHECK ((per_gpu_hour_micros >= 0));
+alter table sku_prices add constraint sku_prices_reason_check CHECK ((length(reason) <= 500));
 alter table ssh_keys add constraint ssh_keys_check CHECK ((num_nonnulls(user_id, project_id) = 1));
 alter table ssh_keys add constraint ssh_keys_check1 CHECK (((organization_id IS NULL) = (project_id IS NULL)));
 alter table ssh_keys add constraint ssh_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
@@ -1611,6 +1653,7 @@ alter table host_cleanups add constraint host_cleanups_node_task_id_fkey FOREIGN
 alter table identity_provider_domains add constraint identity_provider_domains_organization_id_identity_provide_fkey FOREIGN KEY (organization_id, identity_provider_id) REFERENCES identity_providers(organization_id, id) ON DELETE CASCADE;
 alter table identity_providers add constraint identity_providers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table identity_providers add constraint identity_providers_organization_id_newcomers_project_id_fkey FOREIGN KEY (organization_id, newcomers_project_id) REFERENCES projects(organization_id, id);
+alter table image_blessings add constraint image_blessings_image_fkey FOREIGN KEY (image) REFERENCES images(image);
 alter table incidents add constraint incidents_acknowledged_by_fkey FOREIGN KEY (acknowledged_by) REFERENCES users(id);
 alter table incidents add constraint incidents_resolved_by_fkey FOREIGN KEY (resolved_by) REFERENCES users(id);
 alter table invitations add constraint invitations_accepted_by_fkey FOREIGN KEY (accepted_by) REFERENCES users(id);
@@ -1662,6 +1705,9 @@ alter table service_accounts add constraint service_accounts_organization_id_fke
 alter table service_accounts add constraint service_accounts_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
 alter table service_accounts add constraint service_accounts_owner_user_id_fkey FOREIGN KEY (owner_user_id) REFERENCES users(id);
 alter table sessions add constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table sku_entitlements add constraint sku_entitlements_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table sku_entitlements add constraint sku_entitlements_sku_fkey FOREIGN KEY (sku) REFERENCES sku_catalog(sku);
+alter table sku_prices add constraint sku_prices_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table sku_prices add constraint sku_prices_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
 alter table sku_prices add constraint sku_prices_sku_fkey FOREIGN KEY (sku) REFERENCES sku_catalog(sku);
 alter table ssh_keys add constraint ssh_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
@@ -1714,6 +1760,7 @@ CREATE INDEX host_cleanups_allocation ON public.host_cleanups USING btree (alloc
 CREATE INDEX idempotency_keys_created_at ON public.idempotency_keys USING btree (created_at);
 CREATE UNIQUE INDEX identity_provider_domains_verified ON public.identity_provider_domains USING btree (domain) WHERE (verified_at IS NOT NULL);
 CREATE INDEX identity_providers_issuer ON public.identity_providers USING btree (issuer);
+CREATE INDEX image_blessings_image ON public.image_blessings USING btree (image, id DESC);
 CREATE INDEX incidents_newest ON public.incidents USING btree (opened_at DESC, id DESC);
 CREATE UNIQUE INDEX incidents_one_open ON public.incidents USING btree (dedupe_key) WHERE (resolved_at IS NULL);
 CREATE INDEX invitations_organization ON public.invitations USING btree (organization_id, id DESC);
@@ -1777,6 +1824,7 @@ CREATE TRIGGER audit_logs_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON pub
 CREATE TRIGGER audit_retirements_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_retirements FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_segments_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_segments FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER host_cleanups_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.host_cleanups FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER image_blessings_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.image_blessings FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER issued_certificates_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.issued_certificates FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER ledger_entries_add_up AFTER INSERT ON public.ledger_entries REFERENCING NEW TABLE AS posted FOR EACH STATEMENT EXECUTE FUNCTION add_to_balances();
 CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
@@ -1799,6 +1847,8 @@ CREATE TRIGGER outbox_events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON 
 CREATE TRIGGER policy_changes_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.policy_changes FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER policy_values_changed AFTER INSERT OR DELETE OR UPDATE ON public.policy_values FOR EACH STATEMENT EXECUTE FUNCTION tell_policies_changed();
 CREATE TRIGGER service_accounts_need_live_project BEFORE INSERT ON public.service_accounts FOR EACH ROW EXECUTE FUNCTION require_live_project();
+CREATE TRIGGER sku_prices_are_kept BEFORE DELETE OR UPDATE ON public.sku_prices FOR EACH ROW EXECUTE FUNCTION keep_prices();
+CREATE TRIGGER sku_prices_are_not_emptied BEFORE TRUNCATE ON public.sku_prices FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER usage_records_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.usage_records FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER webhooks_need_live_project BEFORE INSERT ON public.webhooks FOR EACH ROW EXECUTE FUNCTION require_live_project();
 CREATE TRIGGER wipe_certificates_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.wipe_certificates FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
@@ -1842,6 +1892,8 @@ alter table quota_usage enable row level security;
 alter table service_account_tokens enable row level security;
 alter table service_accounts enable row level security;
 alter table sessions enable row level security;
+alter table sku_entitlements enable row level security;
+alter table sku_prices enable row level security;
 alter table ssh_keys enable row level security;
 alter table team_members enable row level security;
 alter table teams enable row level security;
@@ -1886,6 +1938,8 @@ create policy every on quota_usage as permissive for select to gpuaas_operator, 
 create policy every on service_account_tokens as permissive for all to gpuaas_auth using (true);
 create policy every on service_accounts as permissive for select to gpuaas_auth using (true);
 create policy every on sessions as permissive for all to gpuaas_auth using (true);
+create policy every on sku_entitlements as permissive for all to gpuaas_operator using (true);
+create policy every on sku_prices as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on team_members as permissive for select to gpuaas_auth using (true);
 create policy every on terminal_tokens as permissive for all to gpuaas_gateway using (true);
 create policy every on usage_records as permissive for all to gpuaas_operator, gpuaas_worker using (true);
@@ -1899,6 +1953,7 @@ create policy every_write on outbox_events as permissive for insert to gpuaas_op
 create policy expired on pending_logins as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on sessions as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on terminal_tokens as permissive for all to gpuaas_worker using ((expires_at < now()));
+create policy list_or_own on sku_prices as permissive for select to gpuaas_tenant using (((organization_id IS NULL) OR (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
 create policy live on allocation_resource_claims as permissive for select to gpuaas_placement using ((released_at IS NULL));
 create policy nobodys on audit_logs as permissive for insert to gpuaas_node with check ((organization_id IS NULL));
 create policy nobodys on outbox_events as permissive for insert to gpuaas_placement with check ((organization_id IS NULL));
@@ -1959,6 +2014,7 @@ create policy own on quota_limits as permissive for select to gpuaas_tenant usin
 create policy own on quota_usage as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on service_account_tokens as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on service_accounts as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on sku_entitlements as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on ssh_keys as permissive for all to gpuaas_tenant using (((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])) OR (user_id = ( SELECT scope_caller() AS scope_caller))));
 create policy own on team_members as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on teams as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
@@ -2015,6 +2071,8 @@ grant delete, insert, select on quota_limits to gpuaas_operator;
 grant delete, insert, select on quota_limits to gpuaas_tenant;
 grant delete, insert, select on service_accounts to gpuaas_tenant;
 grant delete, insert, select on sessions to gpuaas_auth;
+grant delete, insert, select on sku_entitlements to gpuaas_operator;
+grant delete, insert, select on sku_prices to gpuaas_operator;
 grant delete, insert, select on ssh_keys to gpuaas_tenant;
 grant delete, insert, select on team_members to gpuaas_tenant;
 grant delete, insert, select on teams to gpuaas_tenant;
@@ -2040,6 +2098,7 @@ grant execute on function lease_heard_at(uuid) to gpuaas_tenant;
 grant execute on function lease_heard_at(uuid) to gpuaas_worker;
 grant execute on function signal_workflow(text,text,json) to gpuaas_node;
 grant execute on function signal_workflow(text,text,json) to gpuaas_worker;
+grant insert (image, display_name, kind, readiness_checks) on images to gpuaas_operator;
 grant insert on allocation_resource_claims to gpuaas_placement;
 grant insert on api_keys to gpuaas_tenant;
 grant insert on audit_logs to gpuaas_auth;
@@ -2070,6 +2129,7 @@ grant insert, select on handed_over_resources to gpuaas_tenant;
 grant insert, select on host_cleanups to gpuaas_worker;
 grant insert, select on idempotency_keys to gpuaas_operator;
 grant insert, select on idempotency_keys to gpuaas_tenant;
+grant insert, select on image_blessings to gpuaas_operator;
 grant insert, select on issued_certificates to gpuaas_worker;
 grant insert, select on ledger_entries to gpuaas_operator;
 grant insert, select on ledger_entries to gpuaas_worker;
@@ -2091,6 +2151,8 @@ grant insert, select on policy_changes to gpuaas_operator;
 grant insert, select on policy_changes to gpuaas_tenant;
 grant insert, select on projects to gpuaas_tenant;
 grant insert, select on queued_launches to gpuaas_placement;
+grant insert, select on regions to gpuaas_operator;
+grant insert, select on sku_catalog to gpuaas_operator;
 grant insert, select on usage_records to gpuaas_worker;
 grant insert, select on users to gpuaas_auth;
 grant insert, select on webhook_deliveries to gpuaas_tenant;
@@ -2191,15 +2253,13 @@ grant select on quota_standing to gpuaas_tenant;
 grant select on quota_usage to gpuaas_operator;
 grant select on quota_usage to gpuaas_tenant;
 grant select on quota_usage to gpuaas_worker;
-grant select on regions to gpuaas_operator;
 grant select on regions to gpuaas_tenant;
 grant select on regions to gpuaas_worker;
 grant select on service_account_tokens to gpuaas_auth;
 grant select on service_accounts to gpuaas_auth;
-grant select on sku_catalog to gpuaas_operator;
 grant select on sku_catalog to gpuaas_tenant;
 grant select on sku_catalog to gpuaas_worker;
-grant select on sku_prices to gpuaas_operator;
+grant select on sku_entitlements to gpuaas_tenant;
 grant select on sku_prices to gpuaas_tenant;
 grant select on sku_prices to gpuaas_worker;
 grant select on slot_overviews to gpuaas_operator;
@@ -2223,10 +2283,13 @@ grant update (deleted_at) on organizations to gpuaas_auth;
 grant update (deleted_at) on projects to gpuaas_auth;
 grant update (desired_state, release_requested_at, release_attempts, owner_user_id) on allocations to gpuaas_tenant;
 grant update (detail) on node_cordons to gpuaas_worker;
+grant update (display_name, allowed_gpu_counts, vcpu_per_gpu, memory_gib_per_gpu, enabled) on sku_catalog to gpuaas_operator;
+grant update (display_name, digest, readiness_checks) on images to gpuaas_operator;
+grant update (display_name, status) on regions to gpuaas_operator;
 grant update (email, name) on users to gpuaas_auth;
-grant update (enabled) on sku_catalog to gpuaas_operator;
 grant update (ended_at, revision) on allocation_outages to gpuaas_node;
 grant update (enrolled_at) on nodes to gpuaas_placement;
+grant update (entitled, reason, changed_at) on sku_entitlements to gpuaas_operator;
 grant update (expires_at, revoked_at) on service_account_tokens to gpuaas_tenant;
 grant update (last_used_at) on service_account_tokens to gpuaas_auth;
 grant update (last_used_at, user_agent, ip) on sessions to gpuaas_auth;

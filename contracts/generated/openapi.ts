@@ -1023,7 +1023,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Products with price, allowed GPU counts and aggregate availability */
+        /**
+         * Products with price, allowed GPU counts and aggregate availability
+         * @description With `organization_id` the prices and entitlements of that tenant; without it list prices and the default.
+         */
         get: operations["listSkus"];
         put?: never;
         post?: never;
@@ -2615,7 +2618,8 @@ export interface paths {
         /** Every product, on sale or not */
         get: operations["listAdminSkus"];
         put?: never;
-        post?: never;
+        /** Add a product, closed until it is opened */
+        post: operations["createSku"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2637,10 +2641,230 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Open or close a product for sale
-         * @description Products are closed until an operator opens them.
+         * Open or close a product for sale, or change what it offers
+         * @description Products are closed until an operator opens them. A new profile holds for slots that are approved from then on.
          */
         patch: operations["updateSku"];
+        trace?: never;
+    };
+    "/api/v1/admin/regions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add a region, shown as coming until it is opened */
+        post: operations["createRegion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/regions/{region}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One region with its entity tag */
+        get: operations["getAdminRegion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Rename, open or close a region
+         * @description A closed region is shown as coming and takes no launches; what runs in it goes on.
+         */
+        patch: operations["updateRegion"];
+        trace?: never;
+    };
+    "/api/v1/admin/images": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every image, blessed or not */
+        get: operations["listAdminImages"];
+        put?: never;
+        /** Add an image, which can be launched once a digest of it is blessed */
+        post: operations["createImage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/images/{image}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One image with its entity tag */
+        get: operations["getAdminImage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Rename an image or change what it must show before it counts as ready */
+        patch: operations["updateImage"];
+        trace?: never;
+    };
+    "/api/v1/admin/images/{image}/bless": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Vouch for a digest; launches use it from now on */
+        post: operations["blessImage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/organizations/{organization_id}/quotas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What projects and users may hold, and what they hold
+         * @description For each project and member of the tenant: allocations, GPUs of each model, and spend per hour in each currency.
+         *     Platform and tenant each may set a limit, and the smaller one holds; the policies `quotas.*` hold where the
+         *     platform has set none.
+         */
+        get: operations["listOrganizationQuotas"];
+        /**
+         * Limit a project or user of the tenant
+         * @description Acts on the next launch; nothing that runs is ended. It can only tighten what the platform allows. Without
+         *     `limit` what was set is taken back.
+         */
+        put: operations["setOrganizationQuota"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/tenants/{organization_id}/quotas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What projects and users of any tenant may hold, and what they hold */
+        get: operations["listTenantQuotas"];
+        /**
+         * Set the platform's limit for a project or user
+         * @description It holds in place of the policy, also where it is higher. Without `limit` the policy holds again.
+         */
+        put: operations["setTenantQuota"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The price book, newest effective date first
+         * @description Past, current and future prices. Without `organization_id` the list prices, with it what one tenant pays instead.
+         */
+        get: operations["listPrices"];
+        put?: never;
+        /**
+         * Add a price, from now or a later date
+         * @description The past is never edited: a price holds for launches from its effective date until the next one, and what was
+         *     launched before keeps the price it was quoted. With `organization_id` it holds for one tenant, in place of the
+         *     list price and its discount.
+         */
+        post: operations["createPrice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/prices/{price_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Withdraw a price that has not taken effect */
+        delete: operations["withdrawPrice"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/tenants/{organization_id}/sku-entitlements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a tenant may buy, product by product */
+        get: operations["listSkuEntitlements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/tenants/{organization_id}/sku-entitlements/{sku}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Let a tenant buy a product, or not
+         * @description Holds in place of the policy `catalog.entitled_by_default`. What runs already goes on.
+         */
+        put: operations["setSkuEntitlement"];
+        post?: never;
+        /** Take back what was set; the policy holds again */
+        delete: operations["resetSkuEntitlement"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
 }
@@ -3119,6 +3343,12 @@ export interface components {
             /** Format: uuid */
             project_id?: string;
         };
+        Region: {
+            region: string;
+            display_name: string;
+            /** @enum {unknown} */
+            status: "enabled" | "coming";
+        };
         /** @enum {unknown} */
         CapacityShape: "baremetal" | "gpu_slice";
         ResourceProfile: {
@@ -3139,20 +3369,33 @@ export interface components {
             gpus_total: number;
             allowed_gpu_counts: number[];
             resource_profile: components["schemas"]["ResourceProfile"];
+            /** @description The lowest of its regions. */
             price_per_gpu_hour: components["schemas"]["Money"];
+            /** @description Whether the tenant may buy it. */
+            entitled: boolean;
             availability: {
                 region: string;
                 gpus_available: number;
                 /** @description Most GPUs that fit on one node now. */
                 largest_slice: number;
+                /** @description How many of each size would fit now, each size by itself. */
+                by_gpu_count: {
+                    gpu_count: number;
+                    available: number;
+                }[];
+                price_per_gpu_hour: components["schemas"]["Money"];
             }[];
         };
+        Digest: string;
+        /** @description What a machine of this image must show, beyond a login, before it counts as ready. */
+        ReadinessChecks: ("nvidia_driver" | "cuda_toolkit")[];
         Image: {
             image: string;
             display_name: string;
             /** @enum {unknown} */
             kind: "base" | "cuda-dev";
-            digest: string;
+            digest: components["schemas"]["Digest"];
+            readiness_checks: components["schemas"]["ReadinessChecks"];
         };
         /**
          * @description The lease ends so long after its launch and is released then. Placement keeps leases that end together on one
@@ -3172,6 +3415,26 @@ export interface components {
             /** @description Nodes for which it is the only one. */
             nodes_otherwise_fitting: number;
         };
+        QuotaHolder: {
+            /** @enum {unknown} */
+            type: "project" | "user";
+            /** Format: uuid */
+            id: string;
+        };
+        /** @enum {unknown} */
+        QuotaMeasure: "allocations" | "gpus" | "spend_per_hour";
+        /** @description The GPU model of `gpus`, the currency of `spend_per_hour`, null for `allocations`. */
+        QuotaUnit: string | null;
+        QuotaExcess: {
+            holder: components["schemas"]["QuotaHolder"];
+            measure: components["schemas"]["QuotaMeasure"];
+            unit: components["schemas"]["QuotaUnit"];
+            limit: number;
+            used: number;
+            asked: number;
+            /** @enum {unknown} */
+            limit_set_by: "policy" | "platform" | "tenant";
+        };
         PlacementNode: {
             /** Format: uuid */
             node_id: string;
@@ -3187,6 +3450,7 @@ export interface components {
             }[];
         };
         PlacementExplanation: {
+            /** @description Whether a node has room; the quota is another matter. */
             fits: boolean;
             requested: components["schemas"]["PlacementShape"];
             /** @description Why nodes cannot serve it, also when others can. */
@@ -3204,6 +3468,11 @@ export interface components {
                 /** @description What the asked duration costs when all of it is used. */
                 for_max_duration: components["schemas"]["Money"] | null;
             };
+            /** @description Whether the project and the caller may hold it; null without `project_id`. */
+            quota: {
+                allows: boolean;
+                exceeded: components["schemas"]["QuotaExcess"][];
+            } | null;
             /** @description The nodes nearest to serving it, best first; null for who may not see the fleet. */
             nodes: components["schemas"]["PlacementNode"][] | null;
         };
@@ -4126,6 +4395,89 @@ export interface components {
             resource_profile: components["schemas"]["ResourceProfile"];
             enabled: boolean;
         };
+        /** @description What it is sold in, at most the GPUs of a node; for `baremetal` exactly those. */
+        GpuCounts: number[];
+        CreateSku: {
+            sku: string;
+            display_name: string;
+            capacity_shape: components["schemas"]["CapacityShape"];
+            gpu_model: string;
+            /** @description GPUs of a node. */
+            gpus_total: number;
+            allowed_gpu_counts: components["schemas"]["GpuCounts"];
+            resource_profile: components["schemas"]["ResourceProfile"];
+        };
+        AdminImage: {
+            image: string;
+            display_name: string;
+            /** @enum {unknown} */
+            kind: "base" | "cuda-dev";
+            /** @description The blessed one; null while there is none. */
+            digest: components["schemas"]["Digest"] | null;
+            readiness_checks: components["schemas"]["ReadinessChecks"];
+        };
+        Quota: {
+            holder: components["schemas"]["QuotaHolder"];
+            measure: components["schemas"]["QuotaMeasure"];
+            unit: components["schemas"]["QuotaUnit"];
+            /** @description What holds; micro-units for spend. */
+            limit: number;
+            /** @enum {unknown} */
+            limit_set_by: "policy" | "platform" | "tenant";
+            used: number;
+            platform_limit: number | null;
+            tenant_limit: number | null;
+        };
+        SetQuota: {
+            holder: components["schemas"]["QuotaHolder"];
+            measure: components["schemas"]["QuotaMeasure"];
+            /** @description With `gpus` and `spend_per_hour`. */
+            unit?: string;
+            limit?: number;
+        };
+        Price: {
+            /** Format: uuid */
+            id: string;
+            sku: string;
+            region: string;
+            /**
+             * Format: uuid
+             * @description Null for the list price.
+             */
+            organization_id: string | null;
+            per_gpu_hour: components["schemas"]["Money"];
+            effective_from: components["schemas"]["Timestamp"];
+            /** @description Until when a tenant's price holds; null when it has no end. */
+            effective_until: components["schemas"]["Timestamp"] | null;
+            reason: string;
+            created_at: components["schemas"]["Timestamp"];
+        };
+        CreatePrice: {
+            sku: string;
+            region: string;
+            /** Format: uuid */
+            organization_id?: string;
+            per_gpu_hour: {
+                currency: string;
+                /** Format: int64 */
+                micros: number;
+            };
+            /** @description Now when it is left out; never in the past. */
+            effective_from?: components["schemas"]["Timestamp"];
+            /** @description Only with `organization_id`. */
+            effective_until?: components["schemas"]["Timestamp"];
+            reason?: string;
+        };
+        SkuEntitlement: {
+            sku: string;
+            entitled: boolean;
+            /**
+             * @description The default policy, or what was set for this tenant.
+             * @enum {unknown}
+             */
+            source: "policy" | "tenant";
+            reason: string;
+        };
     };
     responses: {
         /** @description The request was refused; `code` says why. */
@@ -4190,6 +4542,8 @@ export interface components {
         UntilFilter: components["schemas"]["Timestamp"];
         LabHostname: string;
         SkuName: string;
+        RegionName: string;
+        ImageName: string;
     };
     requestBodies: never;
     headers: {
@@ -6416,12 +6770,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        items: {
-                            region: string;
-                            display_name: string;
-                            /** @enum {unknown} */
-                            status: "enabled" | "coming";
-                        }[];
+                        items: components["schemas"]["Region"][];
                         next_page: components["schemas"]["NextPage"];
                     };
                 };
@@ -6431,7 +6780,9 @@ export interface operations {
     };
     listSkus: {
         parameters: {
-            query?: never;
+            query?: {
+                organization_id?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6490,6 +6841,11 @@ export interface operations {
                     sku: string;
                     gpu_count: number;
                     region: string;
+                    /**
+                     * Format: uuid
+                     * @description Where it would be launched; adds its tenant's price and entitlement, and the quotas.
+                     */
+                    project_id?: string;
                     max_duration_seconds?: components["schemas"]["MaxDuration"];
                 };
             };
@@ -9292,6 +9648,34 @@ export interface operations {
             "4XX": components["responses"]["Problem"];
         };
     };
+    createSku: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateSku"];
+            };
+        };
+        responses: {
+            /** @description The product. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminSku"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
     getAdminSku: {
         parameters: {
             query?: never;
@@ -9336,7 +9720,10 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    enabled: boolean;
+                    enabled?: boolean;
+                    display_name?: string;
+                    allowed_gpu_counts?: components["schemas"]["GpuCounts"];
+                    resource_profile?: components["schemas"]["ResourceProfile"];
                 };
             };
         };
@@ -9349,6 +9736,558 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AdminSku"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    createRegion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    region: string;
+                    display_name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The region. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Region"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getAdminRegion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                region: components["parameters"]["RegionName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The region. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Region"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    updateRegion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
+                 *     with `precondition_failed`.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                region: components["parameters"]["RegionName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    display_name?: string;
+                    /** @enum {unknown} */
+                    status?: "enabled" | "coming";
+                };
+            };
+        };
+        responses: {
+            /** @description The region. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Region"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listAdminImages: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AdminImage"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    createImage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    image: string;
+                    display_name: string;
+                    /** @enum {unknown} */
+                    kind: "base" | "cuda-dev";
+                    readiness_checks: components["schemas"]["ReadinessChecks"];
+                };
+            };
+        };
+        responses: {
+            /** @description The image. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminImage"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getAdminImage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                image: components["parameters"]["ImageName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The image. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminImage"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    updateImage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
+                 *     with `precondition_failed`.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                image: components["parameters"]["ImageName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    display_name?: string;
+                    readiness_checks?: components["schemas"]["ReadinessChecks"];
+                };
+            };
+        };
+        responses: {
+            /** @description The image. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminImage"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    blessImage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                image: components["parameters"]["ImageName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    digest: components["schemas"]["Digest"];
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The image. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminImage"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listOrganizationQuotas: {
+        parameters: {
+            query?: {
+                /** @description Only this project or user. */
+                holder_id?: string;
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                organization_id: components["parameters"]["OrganizationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Quota"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    setOrganizationQuota: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                organization_id: components["parameters"]["OrganizationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetQuota"];
+            };
+        };
+        responses: {
+            /** @description The quota as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Quota"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listTenantQuotas: {
+        parameters: {
+            query?: {
+                /** @description Only this project or user. */
+                holder_id?: string;
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                organization_id: components["parameters"]["OrganizationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Quota"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    setTenantQuota: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                organization_id: components["parameters"]["OrganizationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetQuota"];
+            };
+        };
+        responses: {
+            /** @description The quota as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Quota"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listPrices: {
+        parameters: {
+            query?: {
+                sku?: string;
+                region?: string;
+                organization_id?: string;
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Price"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    createPrice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreatePrice"];
+            };
+        };
+        responses: {
+            /** @description The price. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Price"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    withdrawPrice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                price_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listSkuEntitlements: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                organization_id: components["parameters"]["OrganizationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["SkuEntitlement"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    setSkuEntitlement: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                organization_id: components["parameters"]["OrganizationId"];
+                sku: components["parameters"]["SkuName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    entitled: boolean;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The entitlement as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkuEntitlement"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    resetSkuEntitlement: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                organization_id: components["parameters"]["OrganizationId"];
+                sku: components["parameters"]["SkuName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entitlement as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkuEntitlement"];
                 };
             };
             "4XX": components["responses"]["Problem"];

@@ -1814,14 +1814,21 @@ export const operations: readonly Operation[] = [
     "method": "get",
     "path": "/api/v1/skus",
     "summary": "Products with price, allowed GPU counts and aggregate availability",
-    "fields": [],
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "query",
+        "type": "string"
+      }
+    ],
     "answer": "json",
     "columns": [
       "sku",
       "display_name",
       "capacity_shape",
       "gpu_model",
-      "gpus_total"
+      "gpus_total",
+      "entitled"
     ]
   },
   {
@@ -1861,6 +1868,12 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "project_id",
+        "in": "body",
+        "type": "string",
+        "description": "Where it would be launched"
       },
       {
         "name": "max_duration_seconds",
@@ -4556,6 +4569,63 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "createSku",
+    "method": "post",
+    "path": "/api/v1/admin/skus",
+    "summary": "Add a product, closed until it is opened",
+    "fields": [
+      {
+        "name": "sku",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "display_name",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "capacity_shape",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "baremetal",
+          "gpu_slice"
+        ]
+      },
+      {
+        "name": "gpu_model",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "gpus_total",
+        "in": "body",
+        "type": "integer",
+        "required": true,
+        "description": "GPUs of a node"
+      },
+      {
+        "name": "allowed_gpu_counts",
+        "in": "body",
+        "type": "json",
+        "required": true,
+        "description": "What it is sold in, at most the GPUs of a node"
+      },
+      {
+        "name": "resource_profile",
+        "in": "body",
+        "type": "json",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
     "id": "getAdminSku",
     "method": "get",
     "path": "/api/v1/admin/skus/{sku}",
@@ -4574,7 +4644,7 @@ export const operations: readonly Operation[] = [
     "id": "updateSku",
     "method": "patch",
     "path": "/api/v1/admin/skus/{sku}",
-    "summary": "Open or close a product for sale",
+    "summary": "Open or close a product for sale, or change what it offers",
     "fields": [
       {
         "name": "sku",
@@ -4585,11 +4655,591 @@ export const operations: readonly Operation[] = [
       {
         "name": "enabled",
         "in": "body",
-        "type": "boolean",
-        "required": true
+        "type": "boolean"
+      },
+      {
+        "name": "display_name",
+        "in": "body",
+        "type": "string"
+      },
+      {
+        "name": "allowed_gpu_counts",
+        "in": "body",
+        "type": "json",
+        "description": "What it is sold in, at most the GPUs of a node"
+      },
+      {
+        "name": "resource_profile",
+        "in": "body",
+        "type": "json"
       }
     ],
     "ifMatch": true,
+    "answer": "json"
+  },
+  {
+    "id": "createRegion",
+    "method": "post",
+    "path": "/api/v1/admin/regions",
+    "summary": "Add a region, shown as coming until it is opened",
+    "fields": [
+      {
+        "name": "region",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "display_name",
+        "in": "body",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "getAdminRegion",
+    "method": "get",
+    "path": "/api/v1/admin/regions/{region}",
+    "summary": "One region with its entity tag",
+    "fields": [
+      {
+        "name": "region",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "updateRegion",
+    "method": "patch",
+    "path": "/api/v1/admin/regions/{region}",
+    "summary": "Rename, open or close a region",
+    "fields": [
+      {
+        "name": "region",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "display_name",
+        "in": "body",
+        "type": "string"
+      },
+      {
+        "name": "status",
+        "in": "body",
+        "type": "string",
+        "choices": [
+          "enabled",
+          "coming"
+        ]
+      }
+    ],
+    "ifMatch": true,
+    "answer": "json"
+  },
+  {
+    "id": "listAdminImages",
+    "method": "get",
+    "path": "/api/v1/admin/images",
+    "summary": "Every image, blessed or not",
+    "fields": [
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "image",
+      "display_name",
+      "kind",
+      "digest"
+    ]
+  },
+  {
+    "id": "createImage",
+    "method": "post",
+    "path": "/api/v1/admin/images",
+    "summary": "Add an image, which can be launched once a digest of it is blessed",
+    "fields": [
+      {
+        "name": "image",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "display_name",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "kind",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "base",
+          "cuda-dev"
+        ]
+      },
+      {
+        "name": "readiness_checks",
+        "in": "body",
+        "type": "strings",
+        "required": true,
+        "description": "What a machine of this image must show, beyond a login, before it counts as ready"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "getAdminImage",
+    "method": "get",
+    "path": "/api/v1/admin/images/{image}",
+    "summary": "One image with its entity tag",
+    "fields": [
+      {
+        "name": "image",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "updateImage",
+    "method": "patch",
+    "path": "/api/v1/admin/images/{image}",
+    "summary": "Rename an image or change what it must show before it counts as ready",
+    "fields": [
+      {
+        "name": "image",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "display_name",
+        "in": "body",
+        "type": "string"
+      },
+      {
+        "name": "readiness_checks",
+        "in": "body",
+        "type": "strings",
+        "description": "What a machine of this image must show, beyond a login, before it counts as ready"
+      }
+    ],
+    "ifMatch": true,
+    "answer": "json"
+  },
+  {
+    "id": "blessImage",
+    "method": "post",
+    "path": "/api/v1/admin/images/{image}/bless",
+    "summary": "Vouch for a digest; launches use it from now on",
+    "fields": [
+      {
+        "name": "image",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "digest",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "reason",
+        "in": "body",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "listOrganizationQuotas",
+    "method": "get",
+    "path": "/api/v1/organizations/{organization_id}/quotas",
+    "summary": "What projects and users may hold, and what they hold",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "holder_id",
+        "in": "query",
+        "type": "string",
+        "description": "Only this project or user"
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "measure",
+      "unit",
+      "limit",
+      "limit_set_by",
+      "used",
+      "platform_limit",
+      "tenant_limit"
+    ]
+  },
+  {
+    "id": "setOrganizationQuota",
+    "method": "put",
+    "path": "/api/v1/organizations/{organization_id}/quotas",
+    "summary": "Limit a project or user of the tenant",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "holder",
+        "in": "body",
+        "type": "json",
+        "required": true
+      },
+      {
+        "name": "measure",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "allocations",
+          "gpus",
+          "spend_per_hour"
+        ]
+      },
+      {
+        "name": "unit",
+        "in": "body",
+        "type": "string",
+        "description": "With `gpus` and `spend_per_hour`"
+      },
+      {
+        "name": "limit",
+        "in": "body",
+        "type": "integer"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "listTenantQuotas",
+    "method": "get",
+    "path": "/api/v1/admin/tenants/{organization_id}/quotas",
+    "summary": "What projects and users of any tenant may hold, and what they hold",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "holder_id",
+        "in": "query",
+        "type": "string",
+        "description": "Only this project or user"
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "measure",
+      "unit",
+      "limit",
+      "limit_set_by",
+      "used",
+      "platform_limit",
+      "tenant_limit"
+    ]
+  },
+  {
+    "id": "setTenantQuota",
+    "method": "put",
+    "path": "/api/v1/admin/tenants/{organization_id}/quotas",
+    "summary": "Set the platform's limit for a project or user",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "holder",
+        "in": "body",
+        "type": "json",
+        "required": true
+      },
+      {
+        "name": "measure",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "allocations",
+          "gpus",
+          "spend_per_hour"
+        ]
+      },
+      {
+        "name": "unit",
+        "in": "body",
+        "type": "string",
+        "description": "With `gpus` and `spend_per_hour`"
+      },
+      {
+        "name": "limit",
+        "in": "body",
+        "type": "integer"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "listPrices",
+    "method": "get",
+    "path": "/api/v1/admin/prices",
+    "summary": "The price book, newest effective date first",
+    "fields": [
+      {
+        "name": "sku",
+        "in": "query",
+        "type": "string"
+      },
+      {
+        "name": "region",
+        "in": "query",
+        "type": "string"
+      },
+      {
+        "name": "organization_id",
+        "in": "query",
+        "type": "string"
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "sku",
+      "region",
+      "organization_id",
+      "effective_from",
+      "effective_until",
+      "reason",
+      "created_at"
+    ]
+  },
+  {
+    "id": "createPrice",
+    "method": "post",
+    "path": "/api/v1/admin/prices",
+    "summary": "Add a price, from now or a later date",
+    "fields": [
+      {
+        "name": "sku",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "region",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "organization_id",
+        "in": "body",
+        "type": "string"
+      },
+      {
+        "name": "per_gpu_hour",
+        "in": "body",
+        "type": "json",
+        "required": true
+      },
+      {
+        "name": "effective_from",
+        "in": "body",
+        "type": "string",
+        "description": "Now when it is left out"
+      },
+      {
+        "name": "effective_until",
+        "in": "body",
+        "type": "string",
+        "description": "Only with `organization_id`"
+      },
+      {
+        "name": "reason",
+        "in": "body",
+        "type": "string"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "withdrawPrice",
+    "method": "delete",
+    "path": "/api/v1/admin/prices/{price_id}",
+    "summary": "Withdraw a price that has not taken effect",
+    "fields": [
+      {
+        "name": "price_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ]
+  },
+  {
+    "id": "listSkuEntitlements",
+    "method": "get",
+    "path": "/api/v1/admin/tenants/{organization_id}/sku-entitlements",
+    "summary": "What a tenant may buy, product by product",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "sku",
+      "entitled",
+      "source",
+      "reason"
+    ]
+  },
+  {
+    "id": "setSkuEntitlement",
+    "method": "put",
+    "path": "/api/v1/admin/tenants/{organization_id}/sku-entitlements/{sku}",
+    "summary": "Let a tenant buy a product, or not",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "sku",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "entitled",
+        "in": "body",
+        "type": "boolean",
+        "required": true
+      },
+      {
+        "name": "reason",
+        "in": "body",
+        "type": "string"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "resetSkuEntitlement",
+    "method": "delete",
+    "path": "/api/v1/admin/tenants/{organization_id}/sku-entitlements/{sku}",
+    "summary": "Take back what was set; the policy holds again",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "sku",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
     "answer": "json"
   }
 ];

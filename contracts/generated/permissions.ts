@@ -24,6 +24,8 @@ export const tenantPermissions = {
   "webhook.read": "See webhooks and their delivery logs.",
   "webhook.manage": "Create, test, rotate, replay and delete webhooks.",
   "billing.read": "See the tenant's balance and ledger.",
+  "quota.read": "See what projects and members may hold, and what they hold.",
+  "quota.manage": "Limit what projects and members may hold.",
   "tenant_policy.read": "See the policies that hold for one's tenant and projects.",
   "tenant_policy.manage": "Set the policies of one's tenant and projects, within what the platform allows.",
   "tenant_audit.read": "Read the audit log of one's tenant."
@@ -31,7 +33,10 @@ export const tenantPermissions = {
 
 export const platformPermissions = {
   "billing.adjust": "Give tenants credit and correct their balances.",
-  "catalog.manage": "Open and close products.",
+  "catalog.manage": "Run regions, products and images, and say which tenant may buy what.",
+  "price.manage": "See and add prices.",
+  "image.bless": "Vouch for the digest that an image is launched from.",
+  "tenant_quota.manage": "See and set what projects and members of any tenant may hold.",
   "fleet.read": "See nodes, slots, topology and tasks.",
   "fleet.enrol": "Enrol nodes.",
   "fleet.discover": "Ask a node for its topology.",
@@ -121,6 +126,8 @@ export const permissionGroups = {
       "webhook.read",
       "webhook.manage",
       "billing.read",
+      "quota.read",
+      "quota.manage",
       "tenant_policy.read",
       "tenant_policy.manage",
       "tenant_audit.read"
@@ -133,7 +140,8 @@ export const permissionGroups = {
       "organization.read",
       "project.read",
       "allocation.read",
-      "billing.read"
+      "billing.read",
+      "quota.read"
     ]
   },
   "auditor": {
@@ -151,6 +159,7 @@ export const permissionGroups = {
       "allocation.read",
       "webhook.read",
       "billing.read",
+      "quota.read",
       "tenant_policy.read",
       "tenant_audit.read"
     ]
@@ -160,6 +169,9 @@ export const permissionGroups = {
     "scope": "platform",
     "permissions": [
       "catalog.manage",
+      "price.manage",
+      "image.bless",
+      "tenant_quota.manage",
       "fleet.read",
       "fleet.enrol",
       "fleet.discover",
@@ -195,6 +207,9 @@ export const permissionGroups = {
     "permissions": [
       "billing.adjust",
       "catalog.manage",
+      "price.manage",
+      "image.bless",
+      "tenant_quota.manage",
       "fleet.read",
       "fleet.enrol",
       "fleet.discover",

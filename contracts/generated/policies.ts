@@ -336,6 +336,52 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "catalog.slices_enabled": {
+    "type": "boolean",
+    "default": false,
+    "doc": "Whether slices are sold at all. Products of whole nodes do not depend on it.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "catalog.entitled_by_default": {
+    "type": "boolean",
+    "default": true,
+    "doc": "Whether a tenant may buy a product for which nothing else was set.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "prices.currency": {
+    "type": "string",
+    "default": "USD",
+    "values": [
+      "USD",
+      "EUR",
+      "GBP",
+      "AED",
+      "SAR"
+    ],
+    "doc": "The currency in which a tenant is quoted and billed.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "prices.discount_basis_points": {
+    "type": "integer",
+    "default": 0,
+    "minimum": 0,
+    "maximum": 10000,
+    "unit": "basis points",
+    "doc": "What is taken off the list price; a price of the tenant's own is charged as it is.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
   "quotas.project_gpus": {
     "type": "integer",
     "default": 100000,
@@ -714,6 +760,10 @@ export interface PolicyValues {
   'allocations.reserved_deadline_seconds': number;
   'allocations.provisioning_deadline_seconds': number;
   'allocations.releasing_deadline_seconds': number;
+  'catalog.slices_enabled': boolean;
+  'catalog.entitled_by_default': boolean;
+  'prices.currency': "USD" | "EUR" | "GBP" | "AED" | "SAR";
+  'prices.discount_basis_points': number;
   'quotas.project_gpus': number;
   'quotas.project_allocations': number;
   'quotas.project_spend_per_hour': number;

@@ -80,6 +80,30 @@ export const problems = {
     "status": 422,
     "title": "There is no such product"
   },
+  "sku_not_entitled": {
+    "status": 403,
+    "title": "The organization may not buy this product"
+  },
+  "sku_invalid": {
+    "status": 422,
+    "title": "The product does not fit its node"
+  },
+  "slice_products_disabled": {
+    "status": 409,
+    "title": "Slices are not on sale yet"
+  },
+  "price_in_past": {
+    "status": 422,
+    "title": "The past of the price book is never edited"
+  },
+  "price_exists": {
+    "status": 409,
+    "title": "There is a price with this effective date"
+  },
+  "price_in_effect": {
+    "status": 409,
+    "title": "A price that took effect cannot be withdrawn"
+  },
   "image_unknown": {
     "status": 422,
     "title": "There is no such image"
@@ -95,6 +119,10 @@ export const problems = {
   "sku_unavailable": {
     "status": 409,
     "title": "No capacity for the request right now"
+  },
+  "quota_unknown": {
+    "status": 422,
+    "title": "There is nothing of the kind to limit"
   },
   "quota_exceeded": {
     "status": 409,

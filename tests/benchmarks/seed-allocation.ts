@@ -12,7 +12,11 @@ export async function seedAllocation(
     .select('id')
     .where('email', '=', person.email)
     .executeTakeFirstOrThrow();
-  const price = await db.selectFrom('sku_prices').selectAll().executeTakeFirstOrThrow();
+  const price = await db
+    .selectFrom('sku_prices')
+    .selectAll()
+    .where('sku', '=', 'h200-sxm-slice')
+    .executeTakeFirstOrThrow();
   const image = await db.selectFrom('images').selectAll().executeTakeFirstOrThrow();
   const id = newId();
   await db
@@ -26,7 +30,7 @@ export async function seedAllocation(
       capacity_shape: 'gpu_slice',
       gpu_count: 1,
       image: image.image,
-      image_digest: image.digest,
+      image_digest: image.digest!,
       region: price.region,
       state: 'active',
       currency: price.currency,

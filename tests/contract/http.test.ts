@@ -136,7 +136,11 @@ describe('readiness', () => {
 describe('the SDK against the real server', () => {
   it('walks pages', async () => {
     const { db } = api.services;
-    const model = await db.selectFrom('sku_catalog').selectAll().executeTakeFirstOrThrow();
+    const model = await db
+      .selectFrom('sku_catalog')
+      .selectAll()
+      .where('sku', '=', 'h200-sxm-slice')
+      .executeTakeFirstOrThrow();
     await db
       .insertInto('sku_catalog')
       .values(['a', 'b', 'c'].map((sku) => ({ ...model, sku, enabled: false })))
@@ -147,7 +151,7 @@ describe('the SDK against the real server', () => {
       unwrap(client.GET('/api/v1/admin/skus', { params: { query: { limit: 1, ...page } } })),
     );
     for await (const { sku } of skus) names.push(sku);
-    expect(names).toEqual(['a', 'b', 'c', 'h200-sxm-slice']);
+    expect(names).toEqual(['a', 'b', 'c', 'h200-sxm-baremetal', 'h200-sxm-slice']);
   });
 });
 

@@ -40,6 +40,7 @@ export async function seedKnownResources(
   const tenancy = await seedTenancy(api);
   const wiped = await seedWipeCertificate(api, slotHost.sold['slot_id']![0] as string);
   const values: KnownValues = {
+    ...newProducts,
     ...(await seedIdentityProvider(api, 'known')),
     issuer: ['https://sign-in.example.com/fuzz'],
     newcomers_project_id: [projectId],
@@ -78,6 +79,12 @@ export async function seedKnownResources(
     // Well-formed cursors that no list of ours made.
     page: [['x'], ['x', 'y'], ['-1'], ['1e9'], ['2026-01-01T00:00:00Z', 'x'], ['a\0b'], []].map(encodePage),
   };
+  const quota = {
+    holder: [{ type: 'project', id: projectId }],
+    measure: ['allocations'],
+    unit: [],
+    limit: [500],
+  };
   // What ends a resource gets one of its own, so that the others still find theirs.
   const own: Record<string, KnownValues> = {
     ...tenancy.own,
@@ -99,6 +106,9 @@ export async function seedKnownResources(
     retireSlot: await seedBlocked(api),
     retireNodeAuthority: { authority_id: [await seedReplacedAuthority(api)], cut_off: [true] },
     revokeNodeIdentity: { node_id: [await addNode(api)] },
+    ...(await seedCatalog(api)),
+    setOrganizationQuota: quota,
+    setTenantQuota: quota,
     releaseAllocation: { allocation_id: [await seedActiveAllocation(api)] },
     extendAllocation: { allocation_id: [await seedEndingAllocation(api)], additional_seconds: [60] },
     getWipeCertificate: wiped,
@@ -120,6 +130,35 @@ async function ask(api: TestApi, person: string, method: 'GET' | 'POST', url: st
   });
   if (answer.statusCode >= 300) throw new Error(`${method} ${url} → ${answer.statusCode} ${answer.body}`);
   return answer;
+}
+
+/** Fields of products and prices that no generated value would meet. */
+const newProducts: KnownValues = {
+  per_gpu_hour: [{ currency: 'USD', micros: 2_500_000 }],
+  effective_from: [new Date(Date.now() + 86_400_000).toISOString()],
+  allowed_gpu_counts: [[1, 2]],
+  gpus_total: [8],
+  capacity_shape: ['gpu_slice'],
+  digest: [`sha256:${'5e'.repeat(32)}`],
+  readiness_checks: [['nvidia_driver']],
+};
+
+/** Names that are still free, and a price that can be withdrawn. */
+async function seedCatalog(api: TestApi): Promise<Record<string, KnownValues>> {
+  const price = await ask(api, 'operator', 'POST', '/api/v1/admin/prices', {
+    sku: SKU,
+    region: 'us-east-1',
+    per_gpu_hour: { currency: 'USD', micros: 3_000_000 },
+    effective_from: new Date(Date.now() + 172_800_000).toISOString(),
+  });
+  return {
+    createSku: { sku: ['fuzz-slice'] },
+    createRegion: { region: ['fuzz-north-1'] },
+    createImage: { image: ['fuzz-image'] },
+    createPrice: { organization_id: [], effective_until: [] },
+    withdrawPrice: { price_id: [price.json<{ id: string }>().id] },
+    listPrices: { organization_id: [] },
+  };
 }
 
 async function seedNode({ services }: TestApi): Promise<string> {

@@ -61,6 +61,7 @@ export async function createTestApi(
   if (!options.withoutCredit) {
     await services.db.transaction().execute((tx) => giveDemoCredit(tx, tenants));
   }
+  await enableSlices(services);
   const mismatches = new Mismatches();
   const lab = openFaultFiles({ stateDir: join(dataDir, 'hosts'), configured: '' });
   await mkdir(join(dataDir, 'hosts', TEST_LAB_HOST), { recursive: true });
@@ -105,6 +106,12 @@ export function testApiOptions() {
     readiness: new Readiness(),
     rateLimits: NO_LIMITS,
   };
+}
+
+/** Slices are off until somebody enables them; most tests are about something else. */
+async function enableSlices({ db, policies }: Services): Promise<void> {
+  await db.insertInto('policy_values').values({ key: 'catalog.slices_enabled', value: 'true' }).execute();
+  await policies.refresh();
 }
 
 /** Names the node of an injected request, which has no TLS connection to prove it with. */

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { approveFleet } from '@gpuaas/lab/approve-fleet';
+import { openProducts } from '@gpuaas/lab/open-products';
 import { startSimulatedFleet, type SimulatedFleet } from '@gpuaas/lab/simulated-fleet';
 import { createTestDatabase } from '@gpuaas/control-plane/platform/db/testing';
 import { Mismatches } from '@gpuaas/control-plane/platform/http/testing';
@@ -14,7 +15,6 @@ import { createLogger, type Logger } from '@gpuaas/control-plane/platform/teleme
 import { readConfig } from '@gpuaas/control-plane/roles/config';
 import { startPlatform } from '@gpuaas/control-plane/roles/platform';
 import { createGpuaasClient, type GpuaasClient } from '@gpuaas/sdk/client';
-import { unwrap } from '@gpuaas/sdk/problem';
 import { freePort } from './free-port.ts';
 
 export interface TestPlatform {
@@ -115,12 +115,7 @@ async function start(
   });
   onStop(() => fleet.stop());
   await approveFleet(operator, log);
-  await unwrap(
-    operator.PATCH('/api/v1/admin/skus/{sku}', {
-      params: { path: { sku: 'h200-sxm-slice' } },
-      body: { enabled: true },
-    }),
-  );
+  await openProducts(operator);
   return {
     baseUrl: config.publicUrl,
     services: platform.services,

@@ -7,6 +7,7 @@ import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
 import { launchBody } from '../harness/allocations.ts';
 import { createTestApi, type TestApi } from '../harness/api.ts';
 import { addHost } from '../harness/fleet-rows.ts';
+import { withBearer, type Schemas } from '../harness/tenancy.ts';
 
 const GPU_MODEL = 'H200-SXM-141GB';
 const PRICE = 2_990_000;
@@ -155,6 +156,100 @@ describe('a quota', () => {
     });
     await Promise.all(others.map(({ slot_id }) => endClaim(id, slot_id!)));
     expect(await usage()).toEqual({});
+  });
+});
+
+describe('limits', () => {
+  const ask = (person: string, method: 'GET' | 'PUT', url: string, payload?: object) =>
+    withBearer(api, api.people[person]!.apiKey).ask<Schemas['Quota'] & { items: Schemas['Quota'][] }>(
+      method,
+      url,
+      payload,
+    );
+  const tenant = () => `/api/v1/organizations/${organizationId}/quotas`;
+  const platform = () => `/api/v1/admin/tenants/${organizationId}/quotas`;
+  const gpus = (amount?: number) => ({
+    holder: { type: 'project', id: projectId },
+    measure: 'gpus',
+    unit: GPU_MODEL,
+    ...(amount === undefined ? {} : { limit: amount }),
+  });
+
+  it('are set by platform and tenant, and the smaller one holds', async () => {
+    expect((await ask('operator', 'PUT', platform(), gpus(4))).body).toMatchObject({
+      limit: 4,
+      limit_set_by: 'platform',
+      used: 0,
+    });
+    expect((await ask('admin', 'PUT', tenant(), gpus(6))).body).toMatchObject({
+      limit: 4,
+      limit_set_by: 'platform',
+      tenant_limit: 6,
+    });
+    expect((await ask('admin', 'PUT', tenant(), gpus(2))).body).toMatchObject({
+      limit: 2,
+      limit_set_by: 'tenant',
+      platform_limit: 4,
+    });
+    expect((await launch(3)).json()).toMatchObject({
+      code: 'quota_exceeded',
+      exceeded: [{ limit: 2, used: 0, asked: 3, limit_set_by: 'tenant' }],
+    });
+    expect((await ask('admin', 'PUT', tenant(), gpus())).body).toMatchObject({ limit: 4 });
+    expect((await launch(3)).statusCode).toBe(202);
+    expect((await ask('operator', 'PUT', platform(), gpus())).body).toMatchObject({
+      limit_set_by: 'policy',
+      used: 3,
+    });
+  });
+
+  it('are seen for every project and member, page by page', async () => {
+    const seen: Schemas['Quota'][] = [];
+    const caller = withBearer(api, api.people['admin']!.apiKey);
+    let page: string | null = '';
+    while (page !== null) {
+      const query: string = page === '' ? '' : `&page=${page}`;
+      const answer: { items: Schemas['Quota'][]; next_page: string | null } = await caller.get(
+        `${tenant()}?limit=2${query}`,
+      );
+      seen.push(...answer.items);
+      page = answer.next_page;
+    }
+    const named = seen.map(({ holder, measure, unit }) => `${holder.id} ${measure} ${unit}`);
+    expect(new Set(named).size).toBe(named.length);
+    const user = await userOf('member');
+    for (const holder of [projectId, user]) {
+      expect(named).toContain(`${holder} allocations null`);
+      expect(named).toContain(`${holder} gpus ${GPU_MODEL}`);
+      expect(named).toContain(`${holder} spend_per_hour USD`);
+    }
+    const { body } = await ask('operator', 'GET', `${platform()}?limit=200`);
+    expect(body.items).toHaveLength(seen.length);
+    const { body: own } = await ask('admin', 'GET', `${tenant()}?holder_id=${user}`);
+    expect(own.items.map(({ holder }) => holder.id)).toEqual(own.items.map(() => user));
+  });
+
+  it('are for admins, of their own tenant, and of what exists', async () => {
+    expect((await ask('member', 'PUT', tenant(), gpus(1))).status).toBe(403);
+    expect((await ask('other', 'GET', tenant())).status).toBe(404);
+    const stranger = { ...gpus(1), holder: { type: 'project', id: api.people['other']!.projectId } };
+    expect((await ask('admin', 'PUT', tenant(), stranger)).body).toMatchObject({ code: 'quota_unknown' });
+    expect((await ask('admin', 'PUT', tenant(), { ...gpus(1), unit: 'Z9' })).body).toMatchObject({
+      code: 'quota_unknown',
+    });
+  });
+
+  it('stand in an explanation beside capacity, and never for it', async () => {
+    await limit('project', projectId, 'gpus', GPU_MODEL, 2);
+    const explain = (count: number) =>
+      withBearer(api, api.people['member']!.apiKey).post<Schemas['PlacementExplanation']>(
+        '/api/v1/placements/explain',
+        { sku: 'h200-sxm-slice', gpu_count: count, region: 'uae-north-1', project_id: projectId },
+      );
+    expect(await explain(2)).toMatchObject({ fits: true, quota: { allows: true, exceeded: [] } });
+    const over = await explain(3);
+    expect(over).toMatchObject({ fits: true, quota: { allows: false } });
+    expect(over.quota!.exceeded).toEqual((await launch(3)).json().exceeded);
   });
 });
 

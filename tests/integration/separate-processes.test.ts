@@ -12,9 +12,9 @@ import type { Services } from '@gpuaas/control-plane/platform/services';
 import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
 import { openServices } from '@gpuaas/control-plane/roles/open-services';
 import { approveFleet } from '@gpuaas/lab/approve-fleet';
+import { openProducts } from '@gpuaas/lab/open-products';
 import { startSimulatedFleet } from '@gpuaas/lab/simulated-fleet';
 import { createGpuaasClient, type GpuaasClient } from '@gpuaas/sdk/client';
-import { unwrap } from '@gpuaas/sdk/problem';
 import { launch, release, waitForState } from '../harness/allocations.ts';
 import { eventually } from '../harness/eventually.ts';
 import { balance, roleProcesses, type RoleProcess } from '../harness/role-processes.ts';
@@ -105,12 +105,7 @@ describe('roles as processes of their own', () => {
     });
     stops.push(() => fleet.stop());
     await approveFleet(operator, services.log);
-    await unwrap(
-      operator.PATCH('/api/v1/admin/skus/{sku}', {
-        params: { path: { sku: 'h200-sxm-slice' } },
-        body: { enabled: true },
-      }),
-    );
+    await openProducts(operator);
 
     const projectId = people.find((person) => person.key === 'member')!.projectId!;
     const { id } = await launch(member, projectId, 1);

@@ -41,6 +41,8 @@ export const tableOwners: Record<string, string> = {
   images: 'domains/catalog',
   sku_catalog: 'domains/catalog',
   sku_prices: 'domains/catalog',
+  sku_entitlements: 'domains/catalog',
+  image_blessings: 'domains/catalog',
   nodes: 'domains/fleet',
   node_enrolments: 'domains/fleet',
   node_certificates: 'domains/fleet',

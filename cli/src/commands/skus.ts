@@ -15,7 +15,7 @@ export function addSkus(program: Command): void {
           sku.availability.map((stock) => [
             sku.sku,
             stock.region,
-            money(sku.price_per_gpu_hour),
+            money(stock.price_per_gpu_hour),
             String(stock.gpus_available),
             String(stock.largest_slice),
           ]),

@@ -11,7 +11,16 @@ const sku: Sku = {
   allowed_gpu_counts: [1, 2, 4],
   resource_profile: { vcpu_per_gpu: 24, memory_gib_per_gpu: 240 },
   price_per_gpu_hour: { currency: 'USD', micros: 3_490_000 },
-  availability: [{ region: 'north', gpus_available: 9, largest_slice: 2 }],
+  entitled: true,
+  availability: [
+    {
+      region: 'north',
+      gpus_available: 9,
+      largest_slice: 2,
+      by_gpu_count: [],
+      price_per_gpu_hour: { currency: 'USD', micros: 3_490_000 },
+    },
+  ],
 };
 
 const catalog: Catalog = {
@@ -20,7 +29,9 @@ const catalog: Catalog = {
     { region: 'east', display_name: 'East', status: 'coming' },
     { region: 'north', display_name: 'North', status: 'enabled' },
   ],
-  images: [{ image: 'ubuntu', display_name: 'Ubuntu', kind: 'base', digest: 'sha256:0' }],
+  images: [
+    { image: 'ubuntu', display_name: 'Ubuntu', kind: 'base', digest: 'sha256:0', readiness_checks: [] },
+  ],
 };
 
 test('an empty address gets the first choice that can be had', () => {

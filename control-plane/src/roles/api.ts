@@ -7,6 +7,10 @@ import { certificateRoutes } from '../domains/allocations/certificates/routes.ts
 import { allocationRoutes } from '../domains/allocations/routes.ts';
 import { billingRoutes } from '../domains/billing/routes.ts';
 import { auditRoutes } from '../domains/audit/routes.ts';
+import { quotaRoutes } from '../domains/quotas/routes.ts';
+import { entitlementRoutes } from '../domains/catalog/entitlement-routes.ts';
+import { imageRoutes } from '../domains/catalog/image-routes.ts';
+import { priceRoutes } from '../domains/catalog/price-routes.ts';
 import { catalogRoutes } from '../domains/catalog/routes.ts';
 import { cleanupRoutes } from '../domains/allocations/cleanup-routes.ts';
 import { authorityRoutes } from '../domains/fleet/authority-routes.ts';
@@ -158,6 +162,10 @@ export async function createApi(
     ...billingRoutes(services),
     ...accessRoutes(services, { publicUrl: options.publicUrl, owners: [ownedAllocations, ownedWebhooks] }),
     ...catalogRoutes(services),
+    ...entitlementRoutes(services),
+    ...imageRoutes(),
+    ...priceRoutes(services),
+    ...quotaRoutes(services),
     ...allocationRoutes(services),
     ...certificateRoutes(services),
     ...terminalRoutes(services),

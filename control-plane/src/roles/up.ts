@@ -1,6 +1,6 @@
 import { createGpuaasClient } from '@gpuaas/sdk/client';
-import { unwrap } from '@gpuaas/sdk/problem';
 import { approveFleet } from '@gpuaas/lab/approve-fleet';
+import { openProducts } from '@gpuaas/lab/open-products';
 import { startSimulatedFleet } from '@gpuaas/lab/simulated-fleet';
 import { startEmbeddedPostgres } from '../platform/db/embedded-postgres.ts';
 import { Readiness } from '../platform/http/readiness.ts';
@@ -59,12 +59,7 @@ await runRole(async (onStop, stopping) => {
     });
     onStop(() => fleet.stop());
     await approveFleet(client, log);
-    await unwrap(
-      client.PATCH('/api/v1/admin/skus/{sku}', {
-        params: { path: { sku: 'h200-sxm-slice' } },
-        body: { enabled: true },
-      }),
-    );
+    await openProducts(client);
   }
   fleetReady.done();
   say('');

@@ -6,7 +6,7 @@ import { Problem } from '../../platform/http/problem.ts';
 import { newId } from '../../platform/ids.ts';
 import { times } from '../../platform/money.ts';
 import type { Services } from '../../platform/services.ts';
-import { quoteSlice } from '../catalog/quote.ts';
+import { quoteLaunch } from '../catalog/quote.ts';
 import { requireFunds } from '../billing/require-funds.ts';
 import { requireQuota } from '../quotas/require-quota.ts';
 import { findProject } from '../tenancy/projects/find-project.ts';
@@ -16,7 +16,7 @@ import type { AllocationRow } from './move-allocation.ts';
 import { enterQueue } from './queue/enter-queue.ts';
 import { recordSales } from './record-sales.ts';
 import { reserveSlots } from './reserve-slots.ts';
-import { leaseEnd, sliceRequest } from './slice-request.ts';
+import { leaseEnd, launchRequest } from './launch-request.ts';
 
 type CreateAllocation = components['schemas']['CreateAllocation'];
 
@@ -32,21 +32,22 @@ export async function createAllocation(
     staysOpen: true,
   });
   const sshKeys = await keysForLaunch(tx, caller, project.id, request.ssh_key_ids ?? []);
-  const offer = await quoteSlice(tx, {
+  const offer = await quoteLaunch(services, tx, {
     sku: request.sku,
     gpuCount: request.gpu_count,
     image: request.image,
     region: request.region,
+    organizationId: project.organization_id,
   });
   requireDuration(services.policies, project, request.max_duration_seconds);
-  const wanted = sliceRequest(services.clock.now(), request, offer, [project.id]);
+  const wanted = launchRequest(services.clock.now(), request, offer, [project.id]);
   await requireFunds(services, tx, project.organization_id, times(offer.perGpuHour, request.gpu_count));
   const id = newId();
   const launch = {
     id,
     organization_id: project.organization_id,
     project_id: project.id,
-    name: request.name ?? `slice-${id.slice(-6)}`,
+    name: request.name ?? `${offer.shape === 'baremetal' ? 'node' : 'slice'}-${id.slice(-6)}`,
     sku: offer.sku,
     capacity_shape: wanted.shape,
     gpu_count: request.gpu_count,

@@ -3,16 +3,20 @@ import { permissionsAt, type Caller } from '../../platform/auth/caller.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { withRole } from '../../platform/db/scope.ts';
 import { cumulativeCost, moneyJson, times } from '../../platform/money.ts';
+import type { Policies } from '../../platform/policy/policies.ts';
 import type { Services } from '../../platform/services.ts';
-import { priceSlice } from '../catalog/quote.ts';
+import { quoteProduct, type Product } from '../catalog/quote.ts';
 import { fleetIndexOf } from '../fleet/fleet-index-of.ts';
 import type { FleetNode } from '../fleet/placement-candidates.ts';
 import type { PlacementRequest } from '../placement/candidate.ts';
 import { countRejections, eachAlone } from '../placement/explain-refusal.ts';
 import { nearestNodes } from '../placement/nearest-nodes.ts';
 import { place } from '../placement/place.ts';
+import { explainQuota } from '../quotas/explain-quota.ts';
+import { describeExcess } from '../quotas/quota-exceeded.ts';
+import { findProject, type ProjectRow } from '../tenancy/projects/find-project.ts';
 import { describeRejections, expectedTime } from './describe-placement.ts';
-import { sliceRequest } from './slice-request.ts';
+import { launchRequest } from './launch-request.ts';
 
 type Asked = operations['explainPlacement']['requestBody']['content']['application/json'];
 type Explanation = components['schemas']['PlacementExplanation'];
@@ -26,11 +30,20 @@ export async function explainPlacement(
   caller: Caller,
   asked: Asked,
 ): Promise<Explanation> {
-  const offer = await priceSlice(tx, { sku: asked.sku, gpuCount: asked.gpu_count, region: asked.region });
+  const project =
+    asked.project_id === undefined
+      ? null
+      : await findProject(tx, caller, 'allocation.create', asked.project_id);
+  const offer = await quoteProduct(services, tx, {
+    sku: asked.sku,
+    gpuCount: asked.gpu_count,
+    region: asked.region,
+    organizationId: project?.organization_id ?? null,
+  });
   const fleet = fleetIndexOf(services);
   await withRole(tx, 'gpuaas_placement', () => fleet.catchUp(tx, [], 'now'));
   const nodes = [...fleet.nodes];
-  const request = sliceRequest(services.clock.now(), asked, offer);
+  const request = launchRequest(services.clock.now(), asked, offer);
   const placement = place(request, nodes, offer.allowedGpuCounts);
   const requested = { capacity_shape: request.shape, gpu_count: request.gpus };
   const nearest = placement.fits ? request : placement.nearest;
@@ -48,8 +61,27 @@ export async function explainPlacement(
       per_hour: moneyJson(perHour),
       for_max_duration: seconds === undefined ? null : moneyJson(cumulativeCost(perHour, BigInt(seconds))),
     },
+    quota:
+      project && (await describeQuota(services.policies, tx, { offer, caller, project, gpus: request.gpus })),
     nodes: seesFleet ? describeNodes(request, nodes) : null,
   };
+}
+
+async function describeQuota(
+  policies: Policies,
+  tx: Tx,
+  launch: { offer: Product; caller: Caller; project: ProjectRow; gpus: number },
+): Promise<Explanation['quota']> {
+  const { offer, caller, project, gpus } = launch;
+  const exceeded = await explainQuota(policies, tx, {
+    organizationId: project.organization_id,
+    projectId: project.id,
+    launchedBy: caller.id,
+    gpuModel: offer.gpuModel,
+    gpus,
+    perHour: times(offer.perGpuHour, gpus),
+  });
+  return { allows: exceeded.length === 0, exceeded: exceeded.map(describeExcess) };
 }
 
 function describeNodes(request: PlacementRequest, nodes: FleetNode[]): NonNullable<Explanation['nodes']> {

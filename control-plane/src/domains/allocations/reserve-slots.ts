@@ -2,7 +2,7 @@ import type { SlotBundle } from '@gpuaas/contracts/tasks';
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/database.ts';
 import type { Services } from '../../platform/services.ts';
-import type { SlicePrice } from '../catalog/quote.ts';
+import type { Product } from '../catalog/quote.ts';
 import { fleetIndexOf } from '../fleet/fleet-index-of.ts';
 import type { FleetIndex, Hold } from '../fleet/fleet-index.ts';
 import { lockFreeSlots } from '../fleet/lock-free-slots.ts';
@@ -18,7 +18,7 @@ export interface Reservation {
 
 type Scheduler = Pick<Services, 'policies'>;
 type Refused = Extract<Placement, { fits: false }>;
-type Offer = Pick<SlicePrice, 'allowedGpuCounts' | 'perGpuHour'>;
+type Offer = Pick<Product, 'allowedGpuCounts' | 'perGpuHour'>;
 
 const QUICK_TRIES = 4;
 /** Each lost try means that a rival won, so this many lose only to as many winners. */

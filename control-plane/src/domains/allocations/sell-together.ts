@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/db/database.ts';
 import type { Problem } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
-import type { SlicePrice } from '../catalog/quote.ts';
+import type { Product } from '../catalog/quote.ts';
 import type { PlacementRequest } from '../placement/candidate.ts';
 import type { Charge } from '../quotas/counter.ts';
 import { quotaExceeded } from '../quotas/quota-exceeded.ts';
@@ -14,7 +14,7 @@ import { reserveTogether } from './reserve-slots.ts';
 export interface Order {
   allocation: Omit<Sale['allocation'], 'node_id'>;
   request: PlacementRequest;
-  offer: Pick<SlicePrice, 'allowedGpuCounts' | 'perGpuHour' | 'gpuModel'>;
+  offer: Pick<Product, 'allowedGpuCounts' | 'perGpuHour' | 'gpuModel'>;
   charge: Charge;
 }
 

@@ -1,9 +1,10 @@
 import type { Selectable } from 'kysely';
-import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import type { components, operations } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import type { SkuCatalog } from '../../platform/db/generated/schema.ts';
 import { decodePage, pageOf } from '../../platform/http/pagination.ts';
 import { notFound } from '../../platform/http/problem.ts';
+import { refuseImpossibleCounts } from './gpu-counts.ts';
 
 type AdminSku = components['schemas']['AdminSku'];
 
@@ -39,17 +40,22 @@ export async function getAdminSku(
   return describeAdminSku(row);
 }
 
-export async function updateSku(tx: Tx, sku: string, change: { enabled: boolean }): Promise<AdminSku> {
+type SkuChange = operations['updateSku']['requestBody']['content']['application/json'];
+
+/** The row must be locked. */
+export async function updateSku(tx: Tx, before: AdminSku, change: SkuChange): Promise<AdminSku> {
+  const { resource_profile, ...columns } = change;
+  refuseImpossibleCounts({ ...before, ...columns });
   const row = await tx
     .updateTable('sku_catalog')
-    .set(change)
-    .where('sku', '=', sku)
+    .set({ ...columns, ...resource_profile })
+    .where('sku', '=', before.sku)
     .returningAll()
     .executeTakeFirstOrThrow();
   return describeAdminSku(row);
 }
 
-function describeAdminSku(row: Selectable<SkuCatalog>): AdminSku {
+export function describeAdminSku(row: Selectable<SkuCatalog>): AdminSku {
   return {
     sku: row.sku,
     display_name: row.display_name,

@@ -3,17 +3,12 @@ import type { Db, Tx } from '../../platform/db/database.ts';
 
 type ReadinessCheck = TaskParams['slice.vm_provision']['readiness_checks'][number];
 
-const CHECKS: Record<string, ReadinessCheck[]> = {
-  base: [],
-  'cuda-dev': ['nvidia_driver', 'cuda_toolkit'],
-};
-
 /** What an image promises beyond a login; a machine made from it is not ready before each was seen. */
 export async function readinessChecks(db: Db | Tx, image: string): Promise<ReadinessCheck[]> {
   const row = await db
     .selectFrom('images')
-    .select('kind')
+    .select('readiness_checks')
     .where('image', '=', image)
     .executeTakeFirstOrThrow();
-  return CHECKS[row.kind] ?? [];
+  return row.readiness_checks as ReadinessCheck[];
 }

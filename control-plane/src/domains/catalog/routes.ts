@@ -3,45 +3,94 @@ import { authorize, type Caller } from '../../platform/auth/caller.ts';
 import { requireMatch } from '../../platform/http/etag.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
+import { findOrganization } from '../tenancy/organizations/find-organization.ts';
+import { createSku } from './create-sku.ts';
+import { createRegion, getRegion, listRegions, updateRegion } from './edit-region.ts';
 import { getAdminSku, listAdminSkus, updateSku } from './edit-sku.ts';
 import { listSkus } from './list-skus.ts';
 
 type CatalogOperations = Pick<
   operations,
-  'listRegions' | 'listSkus' | 'listImages' | 'listAdminSkus' | 'getAdminSku' | 'updateSku'
+  | 'listRegions'
+  | 'createRegion'
+  | 'getAdminRegion'
+  | 'updateRegion'
+  | 'listSkus'
+  | 'listAdminSkus'
+  | 'createSku'
+  | 'getAdminSku'
+  | 'updateSku'
 >;
 
-export function catalogRoutes({ policies }: Pick<Services, 'policies'>): Handlers<CatalogOperations, Caller> {
+const platform = { kind: 'platform' } as const;
+
+export function catalogRoutes(
+  services: Pick<Services, 'clock' | 'policies'>,
+): Handlers<CatalogOperations, Caller> {
   return {
     async listRegions({ read }) {
-      const rows = await read((tx) =>
-        tx.selectFrom('regions').selectAll().orderBy('status', 'desc').orderBy('region').execute(),
-      );
-      const items = rows.map((row) => ({ ...row, status: row.status as 'enabled' | 'coming' }));
-      return { status: 200, body: { items, next_page: null } };
+      return { status: 200, body: { items: await read(listRegions), next_page: null } };
     },
-    async listSkus({ read }) {
-      return { status: 200, body: { items: await read((tx) => listSkus(policies, tx)), next_page: null } };
+    createRegion({ caller, body, audit, mutate }) {
+      audit({ targetType: 'region', targetId: body.region, detail: body });
+      return mutate(async (tx) => {
+        authorize(caller, 'catalog.manage', platform);
+        return { status: 201, body: await createRegion(tx, body) };
+      });
     },
-    async listImages({ read }) {
-      const rows = await read((tx) => tx.selectFrom('images').selectAll().orderBy('image', 'desc').execute());
-      const items = rows.map((row) => ({ ...row, kind: row.kind as 'base' | 'cuda-dev' }));
-      return { status: 200, body: { items, next_page: null } };
+    async getAdminRegion({ caller, params, read }) {
+      authorize(caller, 'catalog.manage', platform);
+      return { status: 200, body: await read((tx) => getRegion(tx, params.region)) };
+    },
+    updateRegion({ caller, params, body, request, audit, mutate }) {
+      const target = { targetType: 'region', targetId: params.region };
+      audit(target);
+      return mutate(async (tx) => {
+        authorize(caller, 'catalog.manage', platform);
+        const before = await getRegion(tx, params.region, { lock: true });
+        requireMatch(request, before);
+        const after = await updateRegion(tx, params.region, body);
+        audit({ ...target, before, after });
+        return { status: 200, body: after };
+      });
+    },
+    listSkus({ caller, query, read }) {
+      const organizationId = query.organization_id ?? null;
+      return read(async (tx) => {
+        if (organizationId !== null) {
+          await findOrganization(tx, caller, 'organization.read', organizationId, { anywhere: true });
+        }
+        return {
+          status: 200,
+          body: { items: await listSkus(services, tx, organizationId), next_page: null },
+        };
+      });
     },
     async listAdminSkus({ caller, query, read }) {
-      authorize(caller, 'catalog.manage', { kind: 'platform' });
+      authorize(caller, 'catalog.manage', platform);
       return { status: 200, body: await read((tx) => listAdminSkus(tx, { limit: 50, ...query })) };
     },
+    createSku({ caller, body, audit, mutate }) {
+      audit({ targetType: 'sku', targetId: body.sku, detail: body });
+      return mutate(async (tx) => {
+        authorize(caller, 'catalog.manage', platform);
+        return { status: 201, body: await createSku(tx, body), location: `/api/v1/admin/skus/${body.sku}` };
+      });
+    },
     async getAdminSku({ caller, params, read }) {
-      authorize(caller, 'catalog.manage', { kind: 'platform' });
+      authorize(caller, 'catalog.manage', platform);
       return { status: 200, body: await read((tx) => getAdminSku(tx, params.sku)) };
     },
     updateSku({ caller, params, body, request, audit, mutate }) {
-      audit({ targetType: 'sku', targetId: params.sku, detail: { enabled: body.enabled } });
+      const target = { targetType: 'sku', targetId: params.sku };
+      audit(target);
       return mutate(async (tx) => {
-        authorize(caller, 'catalog.manage', { kind: 'platform' });
-        requireMatch(request, await getAdminSku(tx, params.sku, { lock: true }));
-        return { status: 200, body: await updateSku(tx, params.sku, body) };
+        authorize(caller, 'catalog.manage', platform);
+        const before = await getAdminSku(tx, params.sku, { lock: true });
+        requireMatch(request, before);
+        const after = await updateSku(tx, before, body);
+        audit({ ...target, before, after });
+        return { status: 200, body: after };
       });
     },
   };

@@ -40,6 +40,7 @@ describe('history', () => {
       'audit_retirements',
       'audit_segments',
       'host_cleanups',
+      'image_blessings',
       'issued_certificates',
       'ledger_entries',
       'ledger_transactions',

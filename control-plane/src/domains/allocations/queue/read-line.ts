@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../../platform/db/database.ts';
 import type { PlacementRequest } from '../../placement/candidate.ts';
-import { sliceRequest } from '../slice-request.ts';
+import { launchRequest } from '../launch-request.ts';
 import type { Waiting } from './order-queue.ts';
 
 export interface QueuedLaunch extends Waiting {
@@ -71,5 +71,5 @@ export function requestOf(launch: QueuedLaunch, now: Date): PlacementRequest {
     gpu_count: gpus,
     ...(maxDurationSeconds === null ? {} : { max_duration_seconds: maxDurationSeconds }),
   };
-  return { ...sliceRequest(now, asked, launch, [launch.projectId, launch.id]), shape: launch.shape };
+  return launchRequest(now, asked, launch, [launch.projectId, launch.id]);
 }

@@ -7,7 +7,7 @@ import { requireQuota } from '../../quotas/require-quota.ts';
 import { moveAllocation, type AllocationRow } from '../move-allocation.ts';
 import { recordSales, type Sale } from '../record-sales.ts';
 import { reserveSlots } from '../reserve-slots.ts';
-import { leaseEnd } from '../slice-request.ts';
+import { leaseEnd } from '../launch-request.ts';
 import { forgetQueued } from './leave-queue.ts';
 import { requestOf, type QueuedLaunch } from './read-line.ts';
 

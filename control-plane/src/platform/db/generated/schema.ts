@@ -314,11 +314,21 @@ export interface IdentityProviders {
   sealed_client_secret: Buffer;
 }
 
-export interface Images {
+export interface ImageBlessings {
+  blessed_at: Generated<Timestamp>;
+  blessed_by: string;
   digest: string;
+  id: string;
+  image: string;
+  reason: string;
+}
+
+export interface Images {
+  digest: string | null;
   display_name: string;
   image: string;
   kind: string;
+  readiness_checks: Generated<string[]>;
 }
 
 export interface Incidents {
@@ -757,11 +767,24 @@ export interface SkuCatalog {
   vcpu_per_gpu: number;
 }
 
+export interface SkuEntitlements {
+  changed_at: Generated<Timestamp>;
+  entitled: boolean;
+  organization_id: string;
+  reason: Generated<string>;
+  sku: string;
+}
+
 export interface SkuPrices {
+  created_at: Generated<Timestamp>;
+  created_by: string | null;
   currency: string;
   effective_from: Timestamp;
+  effective_until: Timestamp | null;
   id: string;
+  organization_id: string | null;
   per_gpu_hour_micros: bigint;
+  reason: Generated<string>;
   region: string;
   sku: string;
 }
@@ -967,6 +990,7 @@ export interface DB {
   idempotency_keys: IdempotencyKeys;
   identity_provider_domains: IdentityProviderDomains;
   identity_providers: IdentityProviders;
+  image_blessings: ImageBlessings;
   images: Images;
   incidents: Incidents;
   invitations: Invitations;
@@ -1005,6 +1029,7 @@ export interface DB {
   service_accounts: ServiceAccounts;
   sessions: Sessions;
   sku_catalog: SkuCatalog;
+  sku_entitlements: SkuEntitlements;
   sku_prices: SkuPrices;
   slot_overviews: SlotOverviews;
   ssh_keys: SshKeys;

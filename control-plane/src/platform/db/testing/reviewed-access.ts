@@ -85,6 +85,9 @@ export const policiesForEveryRow: Record<string, string> = {
   'billing_standings: every: gpuaas_worker': 'policies act on every tenant',
   'balance_snapshots: every: gpuaas_operator': 'operators see the balance of any tenant',
   'balance_snapshots: every: gpuaas_worker': 'policies that act look at the balance of every tenant',
+  'sku_prices: every: gpuaas_operator': 'operators write the price book, for single tenants too',
+  'sku_prices: every: gpuaas_worker': 'workers act for every tenant',
+  'sku_entitlements: every: gpuaas_operator': 'operators say what any tenant may buy',
   'webhooks: every: gpuaas_worker': 'delivers the events of every tenant',
   'webhook_deliveries: every: gpuaas_worker': 'delivers the events of every tenant',
   'webhook_attempts: every: gpuaas_worker': 'delivers the events of every tenant',
@@ -95,6 +98,11 @@ export const policiesForEveryRow: Record<string, string> = {
 
 /** Tables that belong to tenants by their columns and still have no row-level security. */
 export const tenantTablesWithoutRowSecurity: Record<string, string> = {};
+
+/** Tenant tables with rows that belong to no tenant and are for everybody to see. */
+export const sharedRows: Record<string, string> = {
+  sku_prices: 'list prices; a tenant’s own name it',
+};
 
 /** Tables no role of ours may touch. */
 export const tablesOfTheOwner: Record<string, string> = {

@@ -71,6 +71,11 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
     values (${claim}, ${allocation}, ${node}, 'slot', ${slot}, '{}')`.execute(db);
   await sql`insert into quota_limits (organization_id, holder_type, holder_id, measure, unit, set_by, amount)
     values (${organization}, 'project', ${project}, 'allocations', '', 'tenant', 5)`.execute(db);
+  await sql`insert into sku_prices (id, organization_id, sku, region, currency, per_gpu_hour_micros, effective_from)
+    select gen_random_uuid(), ${organization}, sku, region, currency, 1, effective_from
+    from sku_prices where organization_id is null limit 1`.execute(db);
+  await sql`insert into sku_entitlements (organization_id, sku, entitled)
+    select ${organization}, sku, true from sku_catalog limit 1`.execute(db);
   await sql`insert into wipe_certificates (id, allocation_id, slot_id, slot_index, node_task_id, device_serial, method,
       verified, verification, started_at, finished_at)
     values (${wipe}, ${allocation}, ${slot}, 0, ${task}, 's', 'blkdiscard', true, '', now(), now())`.execute(

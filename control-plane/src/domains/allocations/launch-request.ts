@@ -1,16 +1,16 @@
-import type { SlicePrice } from '../catalog/quote.ts';
+import type { Product } from '../catalog/quote.ts';
 import { OPEN_ENDED, type PlacementRequest } from '../placement/candidate.ts';
 
 /** What a launch asks of placement; times are in milliseconds. */
-export function sliceRequest(
+export function launchRequest(
   now: Date,
   asked: { region: string; gpu_count: number; max_duration_seconds?: number },
-  product: Pick<SlicePrice, 'gpuModel'>,
+  product: Pick<Product, 'gpuModel' | 'shape'>,
   holders: readonly string[] = [],
 ): PlacementRequest {
   const { max_duration_seconds: seconds } = asked;
   return {
-    shape: 'gpu_slice',
+    shape: product.shape,
     gpus: asked.gpu_count,
     region: asked.region,
     gpuModel: product.gpuModel,

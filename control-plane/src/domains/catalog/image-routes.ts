@@ -1,0 +1,63 @@
+import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
+import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import { requireMatch } from '../../platform/http/etag.ts';
+import type { Handlers } from '../../platform/http/operation.ts';
+import { blessImage } from './bless-image.ts';
+import { createImage, getImage, listAdminImages, listImages, updateImage } from './edit-image.ts';
+
+type ImageOperations = Pick<
+  operations,
+  'listImages' | 'listAdminImages' | 'createImage' | 'getAdminImage' | 'updateImage' | 'blessImage'
+>;
+
+const platform = { kind: 'platform' } as const;
+
+export function imageRoutes(): Handlers<ImageOperations, Caller> {
+  return {
+    async listImages({ read }) {
+      return { status: 200, body: { items: await read(listImages), next_page: null } };
+    },
+    async listAdminImages({ caller, query, read }) {
+      authorize(caller, 'catalog.manage', platform);
+      return { status: 200, body: await read((tx) => listAdminImages(tx, { limit: 50, ...query })) };
+    },
+    createImage({ caller, body, audit, mutate }) {
+      audit({ targetType: 'image', targetId: body.image, detail: body });
+      return mutate(async (tx) => {
+        authorize(caller, 'catalog.manage', platform);
+        return { status: 201, body: await createImage(tx, body) };
+      });
+    },
+    async getAdminImage({ caller, params, read }) {
+      authorize(caller, 'catalog.manage', platform);
+      return { status: 200, body: await read((tx) => getImage(tx, params.image)) };
+    },
+    updateImage({ caller, params, body, request, audit, mutate }) {
+      const target = { targetType: 'image', targetId: params.image };
+      audit(target);
+      return mutate(async (tx) => {
+        authorize(caller, 'catalog.manage', platform);
+        const before = await getImage(tx, params.image, { lock: true });
+        requireMatch(request, before);
+        const after = await updateImage(tx, params.image, body);
+        audit({ ...target, before, after });
+        return { status: 200, body: after };
+      });
+    },
+    blessImage({ caller, params, body, audit, mutate }) {
+      const target = { targetType: 'image', targetId: params.image };
+      audit(target);
+      return mutate(async (tx) => {
+        authorize(caller, 'image.bless', platform);
+        const { before, image } = await blessImage(tx, params.image, { ...body, callerId: caller.id });
+        audit({
+          ...target,
+          before: { digest: before },
+          after: { digest: image.digest },
+          detail: { reason: body.reason },
+        });
+        return { status: 200, body: image };
+      });
+    },
+  };
+}

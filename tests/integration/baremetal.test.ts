@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { verifyQuotas } from '@gpuaas/control-plane/domains/quotas/verify-quotas';
+import { unwrap } from '@gpuaas/sdk/problem';
+import { launchBody, release, waitForState } from '../harness/allocations.ts';
+import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
+
+const SKU = 'h200-sxm-baremetal';
+
+let platform: TestPlatform;
+beforeAll(async () => {
+  platform = await startTestPlatform({ nodes: 1 });
+}, 180_000);
+afterAll(() => platform?.stop());
+
+const wholeNode = () => ({ ...launchBody(platform.projectId, 8), sku: SKU });
+const launch = () => platform.member.POST('/api/v1/allocations', { body: wholeNode() });
+
+function liveClaims() {
+  return platform.services.db
+    .selectFrom('allocation_resource_claims')
+    .select(['claim_kind', 'slot_id', 'allocation_id'])
+    .where('released_at', 'is', null)
+    .execute();
+}
+
+async function gpusHeld(): Promise<number> {
+  const { organizationId } = await projectRow();
+  const { items } = await unwrap(
+    platform.admin.GET('/api/v1/organizations/{organization_id}/quotas', {
+      params: { path: { organization_id: organizationId }, query: { holder_id: platform.projectId } },
+    }),
+  );
+  return items.find(({ measure }) => measure === 'gpus')!.used;
+}
+
+async function projectRow(): Promise<{ organizationId: string }> {
+  return await platform.services.db
+    .selectFrom('projects')
+    .select('organization_id as organizationId')
+    .where('id', '=', platform.projectId)
+    .executeTakeFirstOrThrow();
+}
+
+it('a whole node is quoted, leased once, given to its user, and comes back clean', async () => {
+  const { operator, member } = platform;
+  expect((await launch()).error).toMatchObject({ code: 'sku_unknown' });
+  await unwrap(
+    operator.PATCH('/api/v1/admin/skus/{sku}', { params: { path: { sku: SKU } }, body: { enabled: true } }),
+  );
+  expect((await launch()).error).toMatchObject({ code: 'sku_unavailable' });
+  const { items: nodes } = await unwrap(operator.GET('/api/v1/admin/nodes'));
+  await unwrap(
+    operator.PATCH('/api/v1/admin/nodes/{node_id}', {
+      params: { path: { node_id: nodes[0]!.id } },
+      body: { mode: 'baremetal' },
+    }),
+  );
+  const { items: skus } = await unwrap(member.GET('/api/v1/skus'));
+  expect(skus.find(({ sku }) => sku === SKU)).toMatchObject({
+    capacity_shape: 'baremetal',
+    availability: [{ gpus_available: 8, by_gpu_count: [{ gpu_count: 8, available: 1 }] }],
+  });
+  expect(skus.find(({ sku }) => sku === 'h200-sxm-slice')!.availability[0]!.gpus_available).toBe(0);
+
+  const allocation = await unwrap(launch());
+  expect(allocation).toMatchObject({
+    capacity_shape: 'baremetal',
+    gpu_count: 8,
+    quote: { per_gpu_hour: { currency: 'USD', micros: 2_790_000 } },
+  });
+  expect(await liveClaims()).toEqual([
+    { claim_kind: 'node_exclusive', slot_id: null, allocation_id: allocation.id },
+  ]);
+  expect(await gpusHeld()).toBe(8);
+  expect((await launch()).error).toMatchObject({ code: 'sku_unavailable' });
+  await waitForState(member, allocation.id, 'active', 120_000);
+
+  await release(member, allocation.id);
+  await waitForState(member, allocation.id, 'released', 120_000);
+  expect(await liveClaims()).toEqual([]);
+  expect(await gpusHeld()).toBe(0);
+  expect(await verifyQuotas(platform.services.db, 10)).toEqual([]);
+}, 300_000);
