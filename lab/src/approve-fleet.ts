@@ -9,7 +9,8 @@ type Candidate = components['schemas']['CandidateSlot'];
 
 /** A large fleet must not ask for everything at once. */
 const AT_A_TIME = 16;
-const DISCOVERY_DEADLINE_MS = 60_000;
+const DISCOVERY_DEADLINE_MS = 120_000;
+const FIRST_LOOK_MS = 200;
 
 /** As an operator: discovers every host that has no slots yet and approves what may be sold and records its burn-in. Safe to repeat. */
 export async function approveFleet(client: GpuaasClient, log: LabLog): Promise<void> {
@@ -55,6 +56,7 @@ async function approveNode(client: GpuaasClient, node: Node, log: LabLog): Promi
 
 async function awaitTask(client: GpuaasClient, node: Node, taskId: string): Promise<void> {
   const end = Date.now() + DISCOVERY_DEADLINE_MS;
+  let wait = FIRST_LOOK_MS;
   for (;;) {
     const { task } = await unwrap(
       client.GET('/api/v1/admin/tasks/{task_id}', { params: { path: { task_id: taskId } } }),
@@ -64,7 +66,8 @@ async function awaitTask(client: GpuaasClient, node: Node, taskId: string): Prom
     if (ended || Date.now() > end) {
       throw new Error(`${task.kind} of ${node.hostname} ${task.state}: ${task.error?.detail ?? 'no answer'}`);
     }
-    await pause(200);
+    await pause(wait);
+    wait = Math.min(wait * 1.5, 3_000);
   }
 }
 
@@ -76,6 +79,7 @@ interface Discovery {
 /** The latest result serves as well as the asked one: somebody else may have asked after us. */
 async function awaitDiscovery(client: GpuaasClient, node: Node, taskId: string): Promise<Discovery> {
   const end = Date.now() + DISCOVERY_DEADLINE_MS;
+  let wait = FIRST_LOOK_MS;
   const path = { node_id: node.id };
   for (;;) {
     const discovery = await unwrap(
@@ -88,8 +92,9 @@ async function awaitDiscovery(client: GpuaasClient, node: Node, taskId: string):
         `discovery of ${node.hostname} ${task.state}: ${task.error?.detail ?? 'no reason given'}`,
       );
     }
-    if (Date.now() > end) throw new Error(`discovery of ${node.hostname} did not finish within a minute`);
-    await pause(200);
+    if (Date.now() > end) throw new Error(`discovery of ${node.hostname} did not finish in time`);
+    await pause(wait);
+    wait = Math.min(wait * 1.5, 3_000);
   }
 }
 

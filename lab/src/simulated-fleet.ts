@@ -35,7 +35,7 @@ export interface SimulatedFleet {
 }
 
 const ENROL_DEADLINE_MS = 30_000;
-const ENROL_EACH_MS = 500;
+const ENROL_EACH_MS = 1_000;
 
 /** Simulated 8-GPU hosts run by real node agents. Resolves when all have enrolled. */
 export async function startSimulatedFleet(options: SimulatedFleetOptions): Promise<SimulatedFleet> {

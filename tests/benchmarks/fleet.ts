@@ -6,7 +6,6 @@ import { readFile, mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { approveFleet } from '@gpuaas/lab/approve-fleet';
 import { startSimulatedFleet } from '@gpuaas/lab/simulated-fleet';
 import { createTestDatabase } from '@gpuaas/control-plane/platform/db/testing';
 import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
@@ -73,9 +72,6 @@ async function run(): Promise<void> {
   });
   stops.push(() => fleet.stop());
   console.log(`enrolled in ${seconds(began)} s, load ${load()}`);
-  began = performance.now();
-  await approveFleet(client, log);
-  console.log(`checked, discovered, approved and burnt in in ${seconds(began)} s, load ${load()}`);
 
   const { db } = platform.services;
   const nodeIds = (await db.selectFrom('nodes').select('id').execute()).map(({ id }) => id);
@@ -83,6 +79,8 @@ async function run(): Promise<void> {
   const taskIds: string[] = [];
   const asked: number[] = [];
   const refused: string[] = [];
+  const agentsPid = fleet.nodes[0]!.pid()!;
+  const before = { own: ownCpuSeconds(), agents: await cpuSeconds(agentsPid) };
   began = performance.now();
   await Promise.all([
     paced(TASKS_EACH_SECOND, async (turn) => {
@@ -100,7 +98,11 @@ async function run(): Promise<void> {
   ]);
   const elapsed = (performance.now() - began) / 1000;
   const beats = (await heartbeats(config.publicUrl)) - beatsBefore;
-  const memory = await residentBytes(fleet.nodes[0]!.pid()!);
+  const memory = await residentBytes(agentsPid);
+  const cores = {
+    own: (ownCpuSeconds() - before.own) / elapsed,
+    agents: ((await cpuSeconds(agentsPid)) - before.agents) / elapsed,
+  };
   const silent = (await unwrap(client.GET('/api/v1/admin/nodes', { params: { query: { limit: 200 } } })))
     .items;
   const unreachable = silent.filter(({ connection }) => connection !== 'connected').length;
@@ -125,6 +127,7 @@ async function run(): Promise<void> {
   console.log(
     `  API, list of 50   p50 ${at(asked, 0.5)} ms, p99 ${at(asked, 0.99)} ms, ${refused.length} refused`,
   );
+  console.log(`  processors        control plane ${cores.own.toFixed(2)}, agents ${cores.agents.toFixed(2)}`);
   console.log(`  unreachable       ${unreachable} of the first ${silent.length}`);
   if (done.length < tasks.length || unreachable > 0) process.exitCode = 1;
 }
@@ -155,6 +158,17 @@ async function heartbeats(baseUrl: string): Promise<number> {
 async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? NaN) * 1024;
+}
+
+function ownCpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+/** Of another process; the kernel counts in hundredths. */
+async function cpuSeconds(pid: number): Promise<number> {
+  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]!.split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 function at(values: number[], part: number): string {

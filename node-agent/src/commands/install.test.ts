@@ -64,6 +64,20 @@ it('puts unit, settings and token in place and starts the service', async () => 
   expect(ran.at(-1)).toBe('systemctl restart gpuaas-node-agent.service');
 });
 
+it('writes a unit that systemd understands (needs systemd-analyze)', async (ctx) => {
+  if (!existsSync('/usr/bin/systemd-analyze')) ctx.skip('needs systemd-analyze');
+  await install(options({ command: `${process.execPath} ${import.meta.filename}` }), run, print);
+  const unit = at('etc/systemd/system/gpuaas-node-agent.service');
+  const verdict = await new Promise<string>((resolve) => {
+    execFile('/usr/bin/systemd-analyze', ['verify', '--man=no', unit], (error, stdout, stderr) =>
+      resolve(`${error ? `code ${String(error.code)}: ` : ''}${stdout}${stderr}`),
+    );
+  });
+  const ours = verdict.split('\n').filter((line) => line.includes('gpuaas-node-agent'));
+  expect(ours).toEqual([]);
+  expect(verdict).not.toMatch(/^code/);
+});
+
 it('a dry run shows everything but the secret and touches nothing', async () => {
   await install(options({ dryRun: true, isRoot: false }), run, print);
   expect(readdirSync(root)).toEqual([]);

@@ -22,8 +22,8 @@ export async function claimTask(
   for (;;) {
     const woken = new AbortController();
     const remaining = deadline.remainingMs();
-    // Listen before looking, so that a task queued in between still wakes us. Expired leases make no noise.
-    const wake = services.listener.wait(TASKS_CHANNEL, Math.min(remaining, 2000), {
+    // Listen before looking, so that a task queued in between still wakes us.
+    const wake = services.listener.wait(TASKS_CHANNEL, Math.min(remaining, LOOK_AGAIN_MS), {
       payload: nodeId,
       signal: AbortSignal.any([woken.signal, signal]),
     });
@@ -32,8 +32,29 @@ export async function claimTask(
       woken.abort();
       return task;
     }
+    // A lease that runs out makes no noise.
+    const expiry = setTimeout(() => woken.abort(), await nextExpiryMs(services, nodeId));
     await wake;
+    clearTimeout(expiry);
   }
+}
+
+/** A notification that was lost costs at most this long. */
+const LOOK_AGAIN_MS = 10_000;
+const NOT_SOONER_MS = 200;
+
+/** How long until a lease of the node may run out. */
+async function nextExpiryMs({ db }: Services, nodeId: string): Promise<number> {
+  const row = await inScope(db, nodeScope(nodeId), (tx) =>
+    tx
+      .selectFrom('node_tasks')
+      .select(sql<number | null>`extract(epoch from min(lease_expires_at) - now())::float8 * 1000`.as('ms'))
+      .where('node_id', '=', nodeId)
+      .where('state', '=', 'claimed')
+      .where('expires_at', '>', sql<Date>`now()`)
+      .executeTakeFirst(),
+  );
+  return Math.min(LOOK_AGAIN_MS, Math.max(NOT_SOONER_MS, row?.ms ?? LOOK_AGAIN_MS));
 }
 
 async function leaseNext(

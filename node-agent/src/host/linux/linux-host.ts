@@ -4,6 +4,7 @@ import { GuestUnreachableError, type Host } from '../host.ts';
 import { checkPrerequisites } from './check-prerequisites.ts';
 import { runCommand, type RunCommand } from './commands.ts';
 import { discoverTopology } from './discover-topology.ts';
+import { watchGpuFaults } from './gpu-health.ts';
 import { openHostFiles } from './host-files.ts';
 import { observeDevices } from './observe-devices.ts';
 
@@ -18,11 +19,12 @@ export interface LinuxHostOptions {
 export function openLinuxHost(options: Partial<LinuxHostOptions> = {}): Host {
   const { root = '/', run = runCommand, hostname = osHostname() } = options;
   const files = openHostFiles(root);
+  const gpuFaults = watchGpuFaults(run);
   return {
     bootId: files.text('/proc/sys/kernel/random/boot_id') ?? 'unknown',
     discoverTopology: () => discoverTopology(files, run, hostname),
     checkPrerequisites: (demand) => checkPrerequisites(files, run, demand),
-    observeDevices: () => observeDevices(files, run),
+    observeDevices: async () => observeDevices(files, run, await gpuFaults()),
     listVms: () => Promise.resolve([]),
     vmExists: () => Promise.resolve(false),
     runsAsPlanned: () => Promise.resolve(false),

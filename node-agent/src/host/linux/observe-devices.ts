@@ -1,21 +1,29 @@
 import type { ObservedDevices } from '../host.ts';
 import type { RunCommand } from './commands.ts';
+import type { GpuFaults } from './gpu-health.ts';
+import type { Gpu } from './gpus.ts';
 import type { HostFiles } from './host-files.ts';
 import { readHostDevices } from './inventory.ts';
 
 /** GPUs and data disks as they are now, for the heartbeat. */
-export async function observeDevices(files: HostFiles, run: RunCommand): Promise<ObservedDevices> {
+export async function observeDevices(
+  files: HostFiles,
+  run: RunCommand,
+  faults: GpuFaults,
+): Promise<ObservedDevices> {
   const { gpus, disks } = await readHostDevices(files, run);
   return {
     gpus: gpus
       .filter(({ device }) => device.known?.role === 'gpu')
-      .map(({ device, lost }) => ({
-        pci_address: device.address,
-        state: lost ? ('lost' as const) : ('ok' as const),
-        ...(lost ? { detail: 'the GPU does not answer on the bus' } : {}),
-      })),
+      .map((gpu) => ({ pci_address: gpu.device.address, ...healthOf(gpu, faults) })),
     disks: disks.flatMap(({ serial, pciAddress, wwid, use }) =>
       serial ? [{ serial, pci_address: pciAddress, wwid, mounts: use.mounts }] : [],
     ),
   };
+}
+
+function healthOf({ device, lost }: Gpu, faults: GpuFaults) {
+  if (lost) return { state: 'lost' as const, detail: 'the GPU does not answer on the bus' };
+  const detail = faults.get(device.address);
+  return detail ? { state: 'failing' as const, detail } : { state: 'ok' as const };
 }
