@@ -23,15 +23,21 @@ export interface LaunchSearch {
   gpus?: number;
   region?: string;
   image?: string;
+  /** How long it lasts at most. */
+  seconds?: number;
 }
 
+/** What a field of the form changes; `undefined` takes a choice back. */
+export type LaunchChange = { [Name in keyof LaunchSearch]?: LaunchSearch[Name] | undefined };
+
 export function launchSearch(raw: Raw): LaunchSearch {
-  const { sku, gpus, region, image } = raw;
+  const { sku, gpus, region, image, seconds } = raw;
   return {
     ...(typeof sku === 'string' ? { sku } : {}),
     ...(typeof gpus === 'number' && Number.isInteger(gpus) ? { gpus } : {}),
     ...(typeof region === 'string' ? { region } : {}),
     ...(typeof image === 'string' ? { image } : {}),
+    ...(typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= 60 ? { seconds } : {}),
   };
 }
 

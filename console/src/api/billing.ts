@@ -7,18 +7,32 @@ import { organizationKeys } from './query-keys.ts';
 /** Usage is debited by the minute and no event tells of it. */
 const LOOK_AGAIN_MS = 15_000;
 
-export const balanceQuery = (organizationId: string) =>
+/** Balance, rate of spending and run-out date. */
+export const spendQuery = (organizationId: string) =>
   queryOptions({
-    queryKey: organizationKeys.balance(organizationId),
+    queryKey: organizationKeys.spend(organizationId),
     queryFn: ({ signal }) =>
       unwrap(
-        client.GET('/api/v1/billing/balance', {
+        client.GET('/api/v1/billing/spend', {
           params: { query: { organization_id: organizationId } },
           signal,
         }),
       ),
     refetchInterval: LOOK_AGAIN_MS,
   });
+
+export const usageQuery = (organizationId: string) =>
+  pagedQuery(
+    organizationKeys.usage(organizationId),
+    (page, signal) =>
+      unwrap(
+        client.GET('/api/v1/billing/usage', {
+          params: { query: { organization_id: organizationId, ...page } },
+          signal,
+        }),
+      ),
+    LOOK_AGAIN_MS,
+  );
 
 export const ledgerQuery = (organizationId: string) =>
   pagedQuery(organizationKeys.ledger(organizationId), (page, signal) =>

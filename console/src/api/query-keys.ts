@@ -39,7 +39,8 @@ export const organizationKeys = {
   groups: (id: string) => ['organization', id, 'groups'] as const,
   bindings: (id: string) => ['organization', id, 'bindings'] as const,
   audit: (id: string) => ['organization', id, 'audit'] as const,
-  balance: (id: string) => ['organization', id, 'balance'] as const,
+  spend: (id: string) => ['organization', id, 'spend'] as const,
+  usage: (id: string) => ['organization', id, 'usage'] as const,
   ledger: (id: string) => ['organization', id, 'ledger'] as const,
 };
 

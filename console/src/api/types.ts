@@ -60,3 +60,5 @@ export type NodeAuthority = Schemas['NodeAuthority'];
 export type LabHost = Schemas['LabHost'];
 export type AdminSku = Schemas['AdminSku'];
 export type PlacementExplanation = Schemas['PlacementExplanation'];
+export type Spend = Schemas['Spend'];
+export type UsageRecord = Schemas['UsageRecord'];

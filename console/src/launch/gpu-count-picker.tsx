@@ -7,7 +7,7 @@ interface GpuCountPickerProps {
   onChange: (gpus: number) => void;
 }
 
-/** The sizes sold, with those that do not fit now disabled and the reason beside them. */
+/** The sizes sold. Those that do not fit now look so; choosing one shows why, and what can be done. */
 export function GpuCountPicker({ choice, onChange }: GpuCountPickerProps) {
   const { sku, gpus, largestSlice, gpusAvailable } = choice;
   const stockId = useId();
@@ -28,8 +28,7 @@ export function GpuCountPicker({ choice, onChange }: GpuCountPickerProps) {
                 className="absolute inset-0 cursor-[inherit] appearance-none rounded-md outline-none"
                 value={count}
                 checked={count === gpus}
-                // The chosen one stays reachable when the stock falls below it.
-                disabled={refusal !== null && count !== gpus}
+                data-full={refusal !== null}
                 onChange={() => onChange(count)}
                 aria-label={refusal ? `${counted(count, 'GPU')}, ${refusal}` : counted(count, 'GPU')}
               />
@@ -53,5 +52,5 @@ export function GpuCountPicker({ choice, onChange }: GpuCountPickerProps) {
 const SEGMENT =
   'relative flex h-12 cursor-pointer items-center justify-center rounded-md border border-line-strong bg-surface text-lg font-semibold tabular-nums ' +
   'hover:bg-hover has-checked:border-accent has-checked:bg-accent-wash has-checked:text-accent-text ' +
-  'has-disabled:cursor-not-allowed has-disabled:border-dashed has-disabled:border-line has-disabled:bg-sunken has-disabled:font-normal has-disabled:text-ink-faint has-disabled:line-through ' +
+  'has-data-[full=true]:border-dashed has-data-[full=true]:font-normal has-data-[full=true]:text-ink-faint has-data-[full=true]:line-through ' +
   'has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent';

@@ -1,20 +1,27 @@
 import { Cpu } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { LaunchSearch } from '../search-params.ts';
+import type { LaunchChange } from '../search-params.ts';
 import { Select } from '../ui/select.tsx';
+import { DurationField } from './duration-field.tsx';
 import { GpuCountPicker } from './gpu-count-picker.tsx';
 import type { Catalog, LaunchChoice } from './launch-choice.ts';
 import { NameField } from './name-field.tsx';
+import { SshKeyField } from './ssh-key-field.tsx';
 
 interface LaunchFieldsProps {
+  projectId: string;
   catalog: Catalog;
   choice: LaunchChoice;
   name: string;
   onName: (name: string) => void;
-  onChange: (next: LaunchSearch) => void;
+  seconds: number | undefined;
+  sshKeys: string[];
+  onSshKeys: (ids: string[]) => void;
+  onChange: (next: LaunchChange) => void;
 }
 
-export function LaunchFields({ catalog, choice, name, onName, onChange }: LaunchFieldsProps) {
+export function LaunchFields(props: LaunchFieldsProps) {
+  const { projectId, catalog, choice, name, onName, seconds, sshKeys, onSshKeys, onChange } = props;
   const { sku, region, image } = choice;
   return (
     <div className="flex min-w-0 flex-col rounded-lg border border-line bg-surface">
@@ -71,7 +78,11 @@ export function LaunchFields({ catalog, choice, name, onName, onChange }: Launch
         </div>
       </Group>
       <Group>
+        <SshKeyField projectId={projectId} chosen={sshKeys} onChange={onSshKeys} />
+      </Group>
+      <Group columns>
         <NameField value={name} onChange={onName} />
+        <DurationField seconds={seconds} onChange={(next) => onChange({ seconds: next })} />
       </Group>
     </div>
   );

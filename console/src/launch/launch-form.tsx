@@ -5,7 +5,9 @@ import { launchAllocation } from '../api/allocations.ts';
 import { retryUnlessRefused } from '../api/query-client.ts';
 import { allocationKeys, catalogKeys } from '../api/query-keys.ts';
 import { mayInProject, useMe } from '../api/session.ts';
+import { launchSearch, type LaunchChange } from '../search-params.ts';
 import { launchChoice, countRefusal, type Catalog } from './launch-choice.ts';
+import { EquivalentPanel } from './equivalent-panel.tsx';
 import { LaunchFields } from './launch-fields.tsx';
 import { LaunchSummary } from './launch-summary.tsx';
 import { nameRefusal } from './name-field.tsx';
@@ -23,6 +25,7 @@ export function LaunchForm({ projectId, ...catalog }: LaunchFormProps) {
   const queryClient = useQueryClient();
   const me = useMe();
   const [name, setName] = useState('');
+  const [sshKeys, setSshKeys] = useState<string[]>([]);
   const choice = launchChoice(search, catalog);
 
   const launch = useMutation({
@@ -39,29 +42,35 @@ export function LaunchForm({ projectId, ...catalog }: LaunchFormProps) {
 
   if (!choice) return null;
   const { sku, region, image, gpus, largestSlice } = choice;
-  const refusal = mayInProject(me, projectId, 'allocation.create')
+  const full = countRefusal(gpus, largestSlice);
+  const impossible = mayInProject(me, projectId, 'allocation.create')
     ? region === null
       ? 'No region is open yet.'
-      : (countRefusal(gpus, largestSlice) ?? nameRefusal(name))
+      : nameRefusal(name)
     : 'You lack the permission allocation.create in this project.';
-
-  const change = (next: typeof search) => {
-    launch.reset();
-    void setSearch({ search: (old) => ({ ...old, ...next }), replace: true });
+  const request = region !== null && {
+    sku: sku.sku,
+    gpu_count: gpus,
+    region,
+    ...(search.seconds ? { max_duration_seconds: search.seconds } : {}),
   };
-  const submit = () => {
-    if (refusal || launch.isPending || region === null) return;
-    launch.mutate({
-      body: {
-        project_id: projectId,
-        sku: sku.sku,
-        gpu_count: gpus,
-        image: image.image,
-        region,
-        ...(name ? { name } : {}),
-      },
-      idempotencyKey: crypto.randomUUID(),
-    });
+  const body = request && {
+    ...request,
+    project_id: projectId,
+    image: image.image,
+    ...(name ? { name } : {}),
+    ...(sshKeys.length > 0 ? { ssh_key_ids: sshKeys } : {}),
+  };
+
+  const change = (next: LaunchChange) => {
+    launch.reset();
+    void setSearch({ search: (old) => launchSearch({ ...old, ...next }), replace: true });
+  };
+  const submit = (whenUnavailable: 'fail' | 'queue') => {
+    if (impossible || launch.isPending || !body) return;
+    if (full && whenUnavailable === 'fail') return;
+    const queue = whenUnavailable === 'queue' ? { when_unavailable: whenUnavailable } : {};
+    launch.mutate({ body: { ...body, ...queue }, idempotencyKey: crypto.randomUUID() });
   };
 
   return (
@@ -69,16 +78,33 @@ export function LaunchForm({ projectId, ...catalog }: LaunchFormProps) {
       className="grid items-start gap-4 lg:grid-cols-[1fr_20rem]"
       onSubmit={(event) => {
         event.preventDefault();
-        submit();
+        submit('fail');
       }}
     >
-      <LaunchFields catalog={catalog} choice={choice} name={name} onName={setName} onChange={change} />
+      <div className="flex min-w-0 flex-col gap-4">
+        <LaunchFields
+          projectId={projectId}
+          catalog={catalog}
+          choice={choice}
+          seconds={search.seconds}
+          name={name}
+          onName={setName}
+          sshKeys={sshKeys}
+          onSshKeys={setSshKeys}
+          onChange={change}
+        />
+        {body && <EquivalentPanel body={body} />}
+      </div>
       <LaunchSummary
         choice={choice}
-        refusal={refusal}
+        request={request || null}
+        refusal={impossible ?? full}
+        queueRefusal={impossible}
+        full={full !== null}
         busy={launch.isPending}
         error={launch.error}
         onGpuCount={(count) => change({ gpus: count })}
+        onQueue={() => submit('queue')}
       />
     </form>
   );

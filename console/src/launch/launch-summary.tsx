@@ -1,23 +1,33 @@
 import type { ReactNode } from 'react';
-import { formatMoney, times } from '../format/money.ts';
+import type { PlacementRequest } from '../api/placements.ts';
+import { formatMoney, priceOver, times } from '../format/money.ts';
 import { counted } from '../format/words.ts';
 import { Button } from '../ui/button.tsx';
+import { DoesNotFit } from './does-not-fit.tsx';
 import type { LaunchChoice } from './launch-choice.ts';
 import { LaunchRefused } from './launch-refused.tsx';
 
 const HOURS_PER_MONTH = 730;
+const SECOND_MS = 1_000;
 
 interface LaunchSummaryProps {
   choice: LaunchChoice;
   /** Why it cannot be launched as it stands. */
   refusal: string | null;
+  /** Why it could not wait in line either. */
+  queueRefusal: string | null;
+  /** No host has room for it now. */
+  full: boolean;
+  request: PlacementRequest | null;
   busy: boolean;
   error: Error | null;
   onGpuCount: (gpus: number) => void;
+  onQueue: () => void;
 }
 
 /** What it costs, what comes with it, and the button. */
-export function LaunchSummary({ choice, refusal, busy, error, onGpuCount }: LaunchSummaryProps) {
+export function LaunchSummary(props: LaunchSummaryProps) {
+  const { choice, request, refusal, queueRefusal, full, busy, error, onGpuCount, onQueue } = props;
   const { sku, gpus } = choice;
   const perHour = times(sku.price_per_gpu_hour, gpus);
   return (
@@ -36,6 +46,11 @@ export function LaunchSummary({ choice, refusal, busy, error, onGpuCount }: Laun
       </div>
       <dl className="flex flex-col gap-1.5 border-y border-line py-3 text-sm">
         <Line name="Per day">{formatMoney(times(perHour, 24))}</Line>
+        {request?.max_duration_seconds && (
+          <Line name="At most">
+            {formatMoney(priceOver(perHour, request.max_duration_seconds * SECOND_MS))}
+          </Line>
+        )}
         <Line name={`Per month (${HOURS_PER_MONTH} h)`}>{formatMoney(times(perHour, HOURS_PER_MONTH))}</Line>
       </dl>
       <dl className="flex flex-col gap-1.5 text-sm">
@@ -48,11 +63,17 @@ export function LaunchSummary({ choice, refusal, busy, error, onGpuCount }: Laun
         </Line>
         <Line name="Storage">{counted(gpus, 'local NVMe disk')}</Line>
       </dl>
+      {full && request && <DoesNotFit request={request} onGpuCount={onGpuCount} />}
       {error && <LaunchRefused error={error} gpus={gpus} onGpuCount={onGpuCount} />}
       <div className="flex flex-col gap-2">
         <Button type="submit" variant="primary" size="lg" busy={busy} disabledReason={refusal}>
           Launch {counted(gpus, 'GPU')}
         </Button>
+        {full && (
+          <Button size="lg" disabledReason={queueRefusal} busy={busy} onClick={onQueue}>
+            Wait in line
+          </Button>
+        )}
         {refusal && <p className="text-sm text-ink-muted">{refusal}</p>}
       </div>
     </section>

@@ -2,6 +2,7 @@ import { Navigate, Outlet, useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMe } from '../api/session.ts';
 import { LiveEvents } from '../live/live-events.tsx';
+import { GoToButton } from './go-to-button.tsx';
 import { LiveIndicator } from './live-indicator.tsx';
 import { Logo } from './logo.tsx';
 import { NavDrawer } from './nav-drawer.tsx';
@@ -23,11 +24,12 @@ export function AppShell() {
       >
         Skip to content
       </a>
-      <aside className="sticky top-0 hidden h-dvh flex-col gap-5 border-r border-line bg-surface px-3 py-4 md:flex">
+      <aside className="sticky top-0 hidden h-dvh flex-col gap-4 border-r border-line bg-surface px-3 py-4 md:flex">
         <div className="px-2">
           <Logo />
         </div>
         <ProjectMenu />
+        <GoToButton me={me} />
         <NavLinks me={me} />
         <div className="mt-auto flex flex-col gap-3">
           <div className="flex items-center justify-between px-2">

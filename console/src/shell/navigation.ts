@@ -71,16 +71,7 @@ const AREAS: Area[] = [
   {
     title: 'Billing',
     held: 'organization',
-    places: [{ to: '/billing', label: 'Balance and ledger', icon: Wallet, permission: 'billing.read' }],
-  },
-  {
-    title: 'You',
-    held: 'self',
-    places: [
-      { to: '/api-keys', label: 'API keys', icon: KeySquare },
-      { to: '/ssh-keys', label: 'SSH keys', icon: KeyRound },
-      { to: '/sessions', label: 'Sessions', icon: MonitorSmartphone },
-    ],
+    places: [{ to: '/billing', label: 'Balance and usage', icon: Wallet, permission: 'billing.read' }],
   },
   {
     title: 'Operator',
@@ -97,6 +88,15 @@ const AREAS: Area[] = [
       { to: '/operator/policies', label: 'Policies', icon: SlidersHorizontal, permission: 'policy.read' },
       { to: '/operator/audit', label: 'Audit log', icon: ScrollText, permission: 'audit.read' },
       { to: '/operator/lab', label: 'Lab', icon: FlaskConical, permission: 'lab.operate' },
+    ],
+  },
+  {
+    title: 'You',
+    held: 'self',
+    places: [
+      { to: '/api-keys', label: 'API keys', icon: KeySquare },
+      { to: '/ssh-keys', label: 'SSH keys', icon: KeyRound },
+      { to: '/sessions', label: 'Sessions', icon: MonitorSmartphone },
     ],
   },
 ];

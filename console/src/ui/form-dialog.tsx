@@ -31,6 +31,8 @@ export function FormDialog(props: FormDialogProps) {
             className="flex flex-col gap-4"
             onSubmit={(event) => {
               event.preventDefault();
+              // React hands the event on to a form around the dialog, although they are apart in the document.
+              event.stopPropagation();
               submit();
             }}
           >

@@ -7,12 +7,15 @@ interface IdTextProps {
   label: string;
 }
 
-/** The end of an id, whole on hover and on the clipboard. */
+/** Longer ones are UUIDs, of which the end tells them apart. */
+const SHORT_ENOUGH = 24;
+
+/** An id, or its end: whole on hover and on the clipboard. */
 export function IdText({ id, label }: IdTextProps) {
   return (
     <span className="relative z-10 inline-flex items-center gap-0.5">
       <code title={id} className="font-mono text-[0.93em] text-ink-muted">
-        {shortId(id)}
+        {id.length > SHORT_ENOUGH ? shortId(id) : id}
       </code>
       <CopyButton value={id} label={label} />
     </span>

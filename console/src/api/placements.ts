@@ -1,0 +1,18 @@
+import { queryOptions } from '@tanstack/react-query';
+import { unwrap } from '@gpuaas/sdk/problem';
+import { client } from './client.ts';
+import { catalogKeys } from './query-keys.ts';
+
+export interface PlacementRequest {
+  sku: string;
+  gpu_count: number;
+  region: string;
+  max_duration_seconds?: number;
+}
+
+/** A dry run of a launch. It is kept under the stock, and asked again whenever that moves. */
+export const placementQuery = (request: PlacementRequest) =>
+  queryOptions({
+    queryKey: [...catalogKeys.skus, 'explain', request],
+    queryFn: ({ signal }) => unwrap(client.POST('/api/v1/placements/explain', { body: request, signal })),
+  });

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { asCli, asCurl } from './equivalent-commands.ts';
+
+const body = {
+  project_id: 'p1',
+  sku: 'h200-sxm-slice',
+  gpu_count: 2,
+  image: 'ubuntu',
+  region: 'uae-north-1',
+  ssh_key_ids: ['k1', 'k2'],
+  max_duration_seconds: 3600,
+};
+
+test('the command line asks for what the form asks for', () => {
+  expect(asCli(body).replaceAll(' \\\n  ', ' ')).toBe(
+    'gpuaas allocations create --project p1 --sku h200-sxm-slice --gpu-count 2 --image ubuntu ' +
+      '--region uae-north-1 --max-duration-seconds 3600 --ssh-key-ids k1 k2',
+  );
+});
+
+test('the call carries the body as it would be sent', () => {
+  const call = asCurl(body, 'https://cloud.example');
+  expect(call).toContain('https://cloud.example/api/v1/allocations');
+  const sent: unknown = JSON.parse(call.slice(call.indexOf("-d '") + 4, -1));
+  expect(sent).toEqual(body);
+});

@@ -1,0 +1,28 @@
+import type { CreateAllocation } from '../api/types.ts';
+
+/** The launch as a command of `gpuaas`. */
+export function asCli(body: CreateAllocation): string {
+  const flags: [string, string | number | undefined][] = [
+    ['project', body.project_id],
+    ['sku', body.sku],
+    ['gpu-count', body.gpu_count],
+    ['image', body.image],
+    ['region', body.region],
+    ['name', body.name],
+    ['max-duration-seconds', body.max_duration_seconds],
+    ['ssh-key-ids', body.ssh_key_ids?.join(' ') || undefined],
+  ];
+  const given = flags.filter(([, value]) => value !== undefined).map(([name, value]) => `--${name} ${value}`);
+  return ['gpuaas allocations create', ...given].join(' \\\n  ');
+}
+
+/** The launch as a call of the API with the key in the environment. */
+export function asCurl(body: CreateAllocation, origin: string): string {
+  return [
+    `curl ${origin}/api/v1/allocations`,
+    '-H "authorization: Bearer $GPUAAS_API_KEY"',
+    '-H "x-idempotency-key: $(uuidgen)"',
+    "-H 'content-type: application/json'",
+    `-d '${JSON.stringify(body)}'`,
+  ].join(' \\\n  ');
+}

@@ -1,0 +1,89 @@
+import { Dialog } from '@base-ui/react/dialog';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useId, useState, type KeyboardEvent } from 'react';
+import { useProject } from '../api/session.ts';
+import type { Me } from '../api/types.ts';
+import { commandsFor, matching } from './commands.ts';
+
+interface CommandPaletteProps {
+  me: Me;
+  onClose: () => void;
+}
+
+/** Goes anywhere by a few letters. The list is walked with the arrow keys while the field keeps the focus. */
+export function CommandPalette({ me, onClose }: CommandPaletteProps) {
+  const [typed, setTyped] = useState('');
+  const [at, setAt] = useState(0);
+  const id = useId();
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const choice = useProject();
+  const found = matching(commandsFor(me, choice, queryClient), typed);
+  const chosen = Math.min(at, found.length - 1);
+  const go = (index: number) => {
+    const command = found[index];
+    if (!command) return;
+    onClose();
+    void navigate(command.go);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'ArrowDown') setAt(Math.min(chosen + 1, found.length - 1));
+    else if (event.key === 'ArrowUp') setAt(Math.max(chosen - 1, 0));
+    else if (event.key === 'Enter') go(chosen);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="fixed inset-0 z-40 bg-black/55" />
+        <Dialog.Popup className="fixed top-[12dvh] left-1/2 z-50 flex max-h-[70dvh] w-[min(36rem,calc(100vw-2rem))] -translate-x-1/2 flex-col overflow-hidden rounded-xl border border-line bg-raised shadow-pop">
+          <Dialog.Title className="sr-only">Go to</Dialog.Title>
+          <input
+            role="combobox"
+            aria-label="Go to"
+            aria-expanded
+            aria-controls={`${id}-list`}
+            aria-activedescendant={found[chosen] ? `${id}-${chosen}` : undefined}
+            placeholder="Go to a page, a project or an allocation"
+            autoComplete="off"
+            spellCheck={false}
+            value={typed}
+            onChange={(event) => {
+              setTyped(event.target.value);
+              setAt(0);
+            }}
+            onKeyDown={onKeyDown}
+            className="border-b border-line bg-transparent px-4 py-3 text-base outline-none placeholder:text-ink-faint"
+          />
+          <div id={`${id}-list`} role="listbox" aria-label="Places" className="overflow-y-auto p-1.5">
+            {found.map(({ label, hint, icon: Icon }, index) => (
+              <div
+                key={`${hint} ${label}`}
+                id={`${id}-${index}`}
+                role="option"
+                aria-selected={index === chosen}
+                ref={index === chosen ? keepInView : undefined}
+                onClick={() => go(index)}
+                onPointerMove={() => setAt(index)}
+                className="flex cursor-pointer items-center gap-2.5 rounded-md px-2.5 py-2 text-sm aria-selected:bg-hover"
+              >
+                <Icon aria-hidden className="size-4 shrink-0 text-ink-faint" />
+                <span className="min-w-0 flex-1 truncate">{label}</span>
+                <span className="text-xs text-ink-faint">{hint}</span>
+              </div>
+            ))}
+            {found.length === 0 && (
+              <p className="px-2.5 py-2 text-sm text-ink-muted">Nothing is called so.</p>
+            )}
+          </div>
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+function keepInView(element: HTMLElement | null) {
+  element?.scrollIntoView({ block: 'nearest' });
+}

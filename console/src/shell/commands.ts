@@ -1,0 +1,63 @@
+import type { InfiniteData, QueryClient } from '@tanstack/react-query';
+import type { NavigateOptions } from '@tanstack/react-router';
+import { Boxes, FolderOpen, Server, type LucideIcon } from 'lucide-react';
+import { allocationKeys, fleetKeys } from '../api/query-keys.ts';
+import { projectsOf, type ProjectChoice } from '../api/session.ts';
+import type { Allocation, Me, Node } from '../api/types.ts';
+import { placesFor } from './navigation.ts';
+
+export interface Command {
+  label: string;
+  /** What kind of thing it leads to. */
+  hint: string;
+  icon: LucideIcon;
+  go: NavigateOptions;
+}
+
+/** Pages, projects, and the allocations and hosts that were loaded already. */
+export function commandsFor(me: Me, choice: ProjectChoice | null, queryClient: QueryClient): Command[] {
+  const places = placesFor(me, choice).flatMap(({ title, places: inArea }) =>
+    inArea.map(({ to, label, icon }): Command => ({ label, hint: title, icon, go: { to } })),
+  );
+  const projects = projectsOf(me)
+    .filter(({ project }) => project.id !== choice?.project.id)
+    .map(({ project, organization }): Command => ({
+      label: `${project.name}, ${organization.name}`,
+      hint: 'Switch project',
+      icon: FolderOpen,
+      go: { to: '/allocations', search: { project: project.id } },
+    }));
+  const allocations = choice
+    ? known<Allocation>(queryClient, allocationKeys.list(choice.project.id)).map(({ id, name }): Command => ({
+        label: name,
+        hint: 'Allocation',
+        icon: Boxes,
+        go: { to: '/allocations/$allocationId', params: { allocationId: id } },
+      }))
+    : [];
+  const nodes = known<Node>(queryClient, fleetKeys.nodes).map(({ id, hostname }): Command => ({
+    label: hostname,
+    hint: 'Host',
+    icon: Server,
+    go: { to: '/operator/nodes/$nodeId', params: { nodeId: id } },
+  }));
+  return [...places, ...projects, ...allocations, ...nodes];
+}
+
+const SHOWN_AT_MOST = 50;
+
+/** Commands that have every typed word in their name or kind. */
+export function matching<Item extends Pick<Command, 'label' | 'hint'>>(
+  commands: Item[],
+  typed: string,
+): Item[] {
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  return commands
+    .filter(({ label, hint }) => words.every((word) => `${label} ${hint}`.toLowerCase().includes(word)))
+    .slice(0, SHOWN_AT_MOST);
+}
+
+function known<Item>(queryClient: QueryClient, key: readonly string[]): Item[] {
+  const data = queryClient.getQueryData<InfiniteData<{ items: Item[] }>>(key);
+  return data?.pages.flatMap(({ items }) => items) ?? [];
+}
