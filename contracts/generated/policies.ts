@@ -206,6 +206,17 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "allocations.cleanup_again_after_seconds": {
+    "type": "duration",
+    "default": 900,
+    "minimum": 60,
+    "maximum": 604800,
+    "unit": "s",
+    "doc": "How long quarantined capacity of a host that answers rests before its cleanup is tried again by itself.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "allocations.wipe_deadline_seconds": {
     "type": "duration",
     "default": 900,
@@ -749,6 +760,7 @@ export interface PolicyValues {
   'fleet.discovery_deadline_seconds': number;
   'allocations.provision_deadline_seconds': number;
   'allocations.provision_attempts': number;
+  'allocations.cleanup_again_after_seconds': number;
   'allocations.wipe_deadline_seconds': number;
   'allocations.wipe_attempts': number;
   'allocations.stop_timeout_seconds': number;

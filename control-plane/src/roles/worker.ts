@@ -10,9 +10,7 @@ import { meterLeases } from '../domains/billing/meter-leases.ts';
 import { reconcileMeters } from '../domains/billing/reconcile-meters.ts';
 import { watchBalances } from '../domains/billing/watch-balances.ts';
 import { releaseLeases } from '../domains/allocations/release-leases.ts';
-import { cleanupWorkflow } from '../domains/allocations/cleanup.workflow.ts';
-import { provisionWorkflow } from '../domains/allocations/provision.workflow.ts';
-import { releaseWorkflow } from '../domains/allocations/release.workflow.ts';
+import { reconcileAllocations } from '../domains/allocations/reconcile/reconcile-allocations.ts';
 import { retireUnusedAuthorities } from '../domains/fleet/retire-unused-authorities.ts';
 import { reconcileNodes } from '../domains/fleet/reconcile-nodes.ts';
 import { watchMaintenance } from '../domains/fleet/watch-maintenance.ts';
@@ -37,15 +35,14 @@ import { isEntryPoint, runRole } from './entry-point.ts';
 import { startEventConsumers } from './event-consumers.ts';
 import { addSharedParts, busPart } from './readiness-parts.ts';
 import { openRoleProcess, serveProbes } from './role-process.ts';
-
-const definitions = [provisionWorkflow, releaseWorkflow, cleanupWorkflow];
+import { workflowDefinitions } from './workflow-definitions.ts';
 
 /** Enough to see what is wrong; the rest follows when these are dealt with. */
 const OVERDUE_LIMIT = 100;
 
 const stuckWorkflows: OverdueSource = async (services, now) => {
   const { db, policies } = services;
-  const declared = definitions.map(({ name, deadlineSeconds }) => ({
+  const declared = workflowDefinitions.map(({ name, deadlineSeconds }) => ({
     name,
     deadlineSeconds: Math.ceil(
       typeof deadlineSeconds === 'number' ? deadlineSeconds : deadlineSeconds(services),
@@ -82,7 +79,7 @@ export async function startWorker(base: Services): Promise<WorkflowEngine> {
     database,
     listener,
     services,
-    definitions,
+    definitions: [...workflowDefinitions],
     log,
     onExecutorsLost: (tx, lost) => reportLostWorkers(services, tx, lost),
     onWorkflowFailed: (failed) => reportFailedWorkflow(services, failed),
@@ -98,6 +95,7 @@ export async function startWorker(base: Services): Promise<WorkflowEngine> {
       endLeases,
       warnOfEnds,
       runQueueRegularly,
+      reconcileAllocations,
       signRemaining,
       meterLeases,
       watchBalances(releaseLeases),

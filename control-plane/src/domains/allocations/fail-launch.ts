@@ -1,3 +1,4 @@
+import type { Tx } from '../../platform/db/database.ts';
 import type { Services } from '../../platform/services.ts';
 import type { TaskFailure } from '../fleet/complete-task.ts';
 import { destroyAccessKey } from './access-key.ts';
@@ -11,23 +12,25 @@ export async function failLaunch(
   allocationId: string,
   failure: TaskFailure,
 ): Promise<boolean> {
-  return await services.db.transaction().execute(async (tx) => {
-    const current = await lockAllocation(tx, allocationId);
-    if (current.state === 'failed') return current.execution_state === 'cleaning up';
-    if (current.state !== 'provisioning' && current.state !== 'reserved') return false;
-    const moved = await moveAllocation(tx, allocationId, 'failed', {
-      observed_state: 'unknown',
-      execution_state: 'cleaning up',
-      failure: JSON.stringify({ code: failure.code, detail: failure.detail.slice(0, 1000) }),
-    });
-    if (!moved) return true;
-    await destroyAccessKey(tx, allocationId);
-    await quarantineHeld(tx, moved, `Provisioning failed: ${failure.code}`);
-    await emitAllocation(tx, 'allocation.failed', moved, {
-      stage: 'failed',
-      status: 'failed',
-      message: `Provisioning failed: ${failure.detail}`.slice(0, 500),
-    });
-    return true;
+  return await services.db.transaction().execute((tx) => failLaunchIn(tx, allocationId, failure));
+}
+
+export async function failLaunchIn(tx: Tx, allocationId: string, failure: TaskFailure): Promise<boolean> {
+  const current = await lockAllocation(tx, allocationId);
+  if (current.state === 'failed') return current.execution_state === 'cleaning up';
+  if (current.state !== 'provisioning' && current.state !== 'reserved') return false;
+  const moved = await moveAllocation(tx, allocationId, 'failed', {
+    observed_state: 'unknown',
+    execution_state: 'cleaning up',
+    failure: JSON.stringify({ code: failure.code, detail: failure.detail.slice(0, 1000) }),
   });
+  if (!moved) return true;
+  await destroyAccessKey(tx, allocationId);
+  await quarantineHeld(tx, moved, `Provisioning failed: ${failure.code}`);
+  await emitAllocation(tx, 'allocation.failed', moved, {
+    stage: 'failed',
+    status: 'failed',
+    message: `Provisioning failed: ${failure.detail}`.slice(0, 500),
+  });
+  return true;
 }

@@ -9,6 +9,7 @@ export interface Heartbeat {
   agent_version: string;
   agent_time: string;
   leases: { slot_id: string; allocation_id: string }[];
+  host_lease?: string | null;
   vms: { allocation_id: string; state: 'running' | 'stopped'; started_at: string }[];
   gpus?: ObservedGpu[];
   disks?: ObservedDisk[];
@@ -20,7 +21,7 @@ type ObservedDisk = components['schemas']['ObservedDisk'];
 
 /** What the last heartbeat said, as it is kept in `nodes.observed`. */
 export type Observed = Partial<
-  Pick<Heartbeat, 'agent_time' | 'leases' | 'vms' | 'gpus' | 'disks' | 'clock_offset_ms'>
+  Pick<Heartbeat, 'agent_time' | 'leases' | 'host_lease' | 'vms' | 'gpus' | 'disks' | 'clock_offset_ms'>
 >;
 
 /** Keeps what the host says of itself: the observed state, never mixed with what we want. */
@@ -31,10 +32,12 @@ export async function recordHeartbeat(
   heartbeat: Heartbeat,
 ): Promise<Date> {
   const now = clock.now();
-  const { boot_id, agent_version, agent_time, leases, vms, gpus, disks, clock_offset_ms } = heartbeat;
+  const { boot_id, agent_version, agent_time, leases, host_lease, vms, gpus, disks, clock_offset_ms } =
+    heartbeat;
   const observed: Observed = {
     agent_time,
     leases,
+    ...(host_lease ? { host_lease } : {}),
     vms,
     ...(gpus ? { gpus } : {}),
     ...(disks ? { disks } : {}),

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { describeReturn, describeSilence, judgeReturn, type ReturnVerdict } from './judge-return.ts';
+
+const startedAt = new Date('2026-11-16T10:00:00.400Z');
+const later = new Date('2026-11-16T11:00:00Z');
+const delivered = { bootId: 'a', startedAt };
+
+describe('a host that returns', () => {
+  it.each<[string, ReturnVerdict, Parameters<typeof judgeReturn>[0]]>([
+    ['the same run in the same boot', 'served', { delivered, machine: { startedAt }, bootId: 'a' }],
+    [
+      'times rounded on the way',
+      'served',
+      { delivered, machine: { startedAt: new Date('2026-11-16T10:00:00Z') }, bootId: 'a' },
+    ],
+    ['a later start', 'restarted', { delivered, machine: { startedAt: later }, bootId: 'a' }],
+    ['another boot', 'restarted', { delivered, machine: { startedAt }, bootId: 'b' }],
+    ['no machine', 'lost', { delivered, machine: null, bootId: 'a' }],
+    [
+      'nothing known before',
+      'served',
+      { delivered: { bootId: null, startedAt: null }, machine: { startedAt }, bootId: 'a' },
+    ],
+  ])('with %s is %s', (_what, verdict, evidence) => {
+    expect(judgeReturn(evidence)).toBe(verdict);
+  });
+
+  it('is told in words that name no device and no host', () => {
+    const texts = (['served', 'restarted', 'lost'] as const).map((verdict) =>
+      describeReturn(verdict, startedAt),
+    );
+    for (const text of [...texts, describeSilence(startedAt)]) {
+      expect(text).toContain('2026-11-16 10:00 UTC');
+      expect(text.length).toBeLessThan(300);
+    }
+    expect(new Set(texts).size).toBe(3);
+  });
+});

@@ -1,0 +1,84 @@
+import type { Tx } from '../../../platform/db/database.ts';
+import type { Services } from '../../../platform/services.ts';
+import type { Observed } from '../../fleet/record-heartbeat.ts';
+import { isConnected } from '../../fleet/reachability.ts';
+import { emitAllocation } from '../allocation-events.ts';
+import type { AllocationRow } from '../move-allocation.ts';
+import { describeReturn, describeSilence, judgeReturn, type ReturnVerdict } from './judge-return.ts';
+
+type Running = Awaited<ReturnType<typeof runningMachines>>[number];
+
+/**
+ * Tells tenants what becomes of their machines when a host falls silent, returns or reboots. Silence is a condition:
+ * the allocation stays active, and the host's evidence decides when it is back.
+ */
+export async function watchHosts(services: Services, tx: Tx): Promise<void> {
+  for (const row of await runningMachines(tx)) {
+    const silent = !isConnected(services, row.last_heartbeat_at);
+    if (silent && !row.host_silent_since) await noteSilence(tx, row);
+    if (!silent) await noteReturn(tx, row);
+  }
+}
+
+async function runningMachines(tx: Tx) {
+  return await tx
+    .selectFrom('allocations as a')
+    .innerJoin('nodes as n', 'n.id', 'a.node_id')
+    .selectAll('a')
+    .select(['n.last_heartbeat_at', 'n.boot_id', 'n.observed'])
+    .where('a.state', '=', 'active')
+    .orderBy('a.id')
+    .forUpdate('a')
+    .skipLocked()
+    .execute();
+}
+
+async function noteSilence(tx: Tx, row: Running): Promise<void> {
+  const since = row.last_heartbeat_at ?? row.active_at!;
+  await update(tx, row, { host_silent_since: since });
+  await emitAllocation(tx, 'allocation.host_silent', row, {
+    stage: 'host',
+    status: 'running',
+    message: describeSilence(since),
+  });
+}
+
+async function noteReturn(tx: Tx, row: Running): Promise<void> {
+  // A beat that was written before the machine came up says nothing of it.
+  if (row.last_heartbeat_at! <= row.active_at!) return;
+  const found = ((row.observed as Observed).vms ?? []).find(
+    (vm) => vm.allocation_id === row.id && vm.state === 'running',
+  );
+  const machine = found ? { startedAt: new Date(found.started_at) } : null;
+  const verdict = judgeReturn({
+    delivered: { bootId: row.machine_boot_id, startedAt: row.machine_started_at },
+    machine,
+    bootId: row.boot_id,
+  });
+  const silentBefore = row.host_silent_since;
+  // Without a silence there is news only when the machine is another run than the one that was delivered.
+  if (!silentBefore && verdict !== 'restarted') return;
+  await update(tx, row, {
+    host_silent_since: null,
+    ...(machine ? { machine_boot_id: row.boot_id, machine_started_at: machine.startedAt } : {}),
+  });
+  await emitAllocation(tx, 'allocation.host_returned', row, {
+    stage: 'host',
+    status: STATUS[verdict],
+    message: describeReturn(verdict, silentBefore),
+  });
+}
+
+const STATUS: Record<ReturnVerdict, 'done' | 'failed'> = {
+  served: 'done',
+  restarted: 'done',
+  lost: 'failed',
+};
+
+async function update(
+  tx: Tx,
+  row: Pick<AllocationRow, 'id'>,
+  change: Partial<Pick<AllocationRow, 'host_silent_since' | 'machine_boot_id' | 'machine_started_at'>>,
+): Promise<void> {
+  await tx.updateTable('allocations').set(change).where('id', '=', row.id).execute();
+}

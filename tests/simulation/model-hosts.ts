@@ -1,0 +1,262 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseTaskParams, type SlotBundle, type TaskKind } from '@gpuaas/contracts/tasks';
+import { claimTask } from '@gpuaas/control-plane/domains/fleet/claim-task';
+import { completeTask, type ReportedOutcome } from '@gpuaas/control-plane/domains/fleet/complete-task';
+import { nodeScope } from '@gpuaas/control-plane/domains/fleet/node-caller';
+import { recordHeartbeat } from '@gpuaas/control-plane/domains/fleet/record-heartbeat';
+import { inScope } from '@gpuaas/control-plane/platform/db/scope';
+import { Problem } from '@gpuaas/control-plane/platform/http/problem';
+import type { Services } from '@gpuaas/control-plane/platform/services';
+
+type Mood = 'fails' | 'silent' | 'dirty';
+
+/** Hosts without hardware: they take the platform's tasks through its real use-cases and remember what they hold. */
+export class ModelHosts {
+  readonly #hosts = new Map<string, ModelHost>();
+  readonly #services: Services;
+  readonly #stop = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(services: Services) {
+    this.#services = services;
+  }
+
+  add(nodeId: string): void {
+    this.#hosts.set(nodeId, new ModelHost());
+  }
+
+  start(): void {
+    this.#running = Promise.all([this.#serve(), this.#beat()]).then(() => undefined);
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  /** How the next tasks of an allocation go: `times` of them, or for ever. */
+  mood(allocationId: string, kind: TaskKind, mood: Mood, times = Infinity): void {
+    moods.set(`${allocationId}/${kind}`, { mood, left: times });
+  }
+
+  calm(): void {
+    moods.clear();
+  }
+
+  host(nodeId: string): ModelHost {
+    return this.#hosts.get(nodeId)!;
+  }
+
+  /** What is left anywhere: machines, leases, network, data. */
+  leftovers(): string[] {
+    return [...this.#hosts].flatMap(([id, host]) => host.leftovers().map((left) => `${id}: ${left}`));
+  }
+
+  async beatOnce(): Promise<void> {
+    for (const [nodeId, host] of this.#hosts) {
+      if (host.cut) continue;
+      const beat = host.heartbeat();
+      await inScope(this.#services.db, nodeScope(nodeId), (tx) =>
+        recordHeartbeat(this.#services, tx, nodeId, beat),
+      ).catch(() => undefined);
+    }
+  }
+
+  async #beat(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      await this.beatOnce();
+      await pause(2_000, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+    }
+  }
+
+  async #serve(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      let worked = false;
+      for (const [nodeId, host] of this.#hosts) {
+        if (host.cut) continue;
+        // The database may be away for a moment; a host tries again.
+        worked = (await this.#serveOne(nodeId, host).catch(() => false)) || worked;
+      }
+      if (!worked) await pause(50);
+    }
+  }
+
+  async #serveOne(nodeId: string, host: ModelHost): Promise<boolean> {
+    const signed = await claimTask(this.#services, nodeId, 0, this.#stop.signal);
+    if (!signed) return false;
+    const { task } = signed;
+    const outcome = host.perform(task.kind as TaskKind, task.params);
+    if (!outcome) return true;
+    await inScope(this.#services.db, nodeScope(nodeId), (tx) =>
+      completeTask(this.#services, tx, nodeId, task.task_id, { epoch: task.epoch, ...outcome }),
+    ).catch((error: unknown) => {
+      if (!(error instanceof Problem)) throw error;
+    });
+    return true;
+  }
+}
+
+const moods = new Map<string, { mood: Mood; left: number }>();
+
+class ModelHost {
+  /** Cut off from the platform: it runs on and hears nothing. */
+  cut = false;
+  bootId = 'boot-1';
+  readonly vms = new Map<string, string>();
+  readonly leases = new Map<string, string>();
+  readonly networks = new Set<string>();
+  readonly dirty = new Set<string>();
+  hostLease: string | null = null;
+
+  heartbeat() {
+    return {
+      boot_id: this.bootId,
+      agent_version: '1.0.0',
+      agent_time: new Date().toISOString(),
+      leases: [...this.leases].map(([slot_id, allocation_id]) => ({ slot_id, allocation_id })),
+      host_lease: this.hostLease,
+      vms: [...this.vms].map(([allocation_id, started_at]) => ({
+        allocation_id,
+        state: 'running' as const,
+        started_at,
+      })),
+    };
+  }
+
+  /** The power is cut and comes back: machines start again. */
+  reboot(): void {
+    this.bootId = `boot-${Number(this.bootId.slice(5)) + 1}`;
+    for (const id of this.vms.keys()) this.vms.set(id, new Date().toISOString());
+  }
+
+  leftovers(): string[] {
+    return [
+      ...[...this.vms.keys()].map((id) => `machine ${id}`),
+      ...[...this.leases.keys()].map((id) => `lease ${id}`),
+      ...[...this.networks].map((mac) => `network ${mac}`),
+      ...[...this.dirty].map((serial) => `data on ${serial}`),
+      ...(this.hostLease ? [`host lease ${this.hostLease}`] : []),
+    ];
+  }
+
+  /** Null is a task that this host never answers. */
+  perform(kind: TaskKind, given: unknown): Omit<ReportedOutcome, 'epoch'> | null {
+    const allocationId = (given as { allocation_id?: string }).allocation_id ?? '';
+    const mood = moodOf(`${allocationId}/${kind}`);
+    if (mood === 'silent') return null;
+    if (kind === 'slice.vm_provision') return this.#provision(parseTaskParams(kind, given), mood);
+    if (kind === 'slice.vm_release') return this.#release(parseTaskParams(kind, given), mood);
+    if (kind === 'allocation.provision_user') return this.#addUser(allocationId, mood);
+    if (kind === 'allocation.deprovision_user') return this.#removeUser(allocationId, mood);
+    return failure('kind_unknown');
+  }
+
+  #provision(
+    { allocation_id, slots }: { allocation_id: string; slots: SlotBundle[] },
+    mood: Mood | null,
+  ): Omit<ReportedOutcome, 'epoch'> {
+    const foreign = slots.some(
+      ({ slot_id }) => this.leases.has(slot_id) && this.leases.get(slot_id) !== allocation_id,
+    );
+    if (foreign || this.hostLease) return failure('slot_leased');
+    for (const slot of slots) {
+      this.leases.set(slot.slot_id, allocation_id);
+      this.dirty.add(slot.nvme_serial);
+    }
+    this.networks.add(slots[0]!.management_mac);
+    if (mood === 'fails') return failure('network_not_bound');
+    const started_at = this.vms.get(allocation_id) ?? new Date().toISOString();
+    this.vms.set(allocation_id, started_at);
+    const { management_mac: mac, private_ip: ip } = slots[0]!;
+    return success({
+      host_key_fingerprint: `SHA256:${'A'.repeat(43)}`,
+      network: { mac, expected_ip: ip, actual_ip: ip, lease_state: 'bound' },
+      boot_id: this.bootId,
+      started_at,
+      readiness: [{ check: 'ssh', passed: true, evidence: 'SSH-2.0-model' }],
+    });
+  }
+
+  #release(
+    { allocation_id, slots }: { allocation_id: string; slots: SlotBundle[] },
+    mood: Mood | null,
+  ): Omit<ReportedOutcome, 'epoch'> {
+    const at = new Date().toISOString();
+    const stop = this.vms.delete(allocation_id) ? 'graceful' : 'absent';
+    const verified = mood !== 'dirty';
+    for (const slot of slots) {
+      this.networks.delete(slot.management_mac);
+      if (!verified) continue;
+      this.dirty.delete(slot.nvme_serial);
+      if (this.leases.get(slot.slot_id) === allocation_id) this.leases.delete(slot.slot_id);
+    }
+    const output = {
+      vm_absent: true,
+      stop,
+      network_clean: true,
+      wipes: slots.map((slot) => ({
+        slot_id: slot.slot_id,
+        device_serial: slot.nvme_serial,
+        method: 'blkdiscard',
+        verified,
+        verification: verified ? 'read back empty' : 'data was left',
+        tools: [{ name: 'model', version: '1' }],
+        started_at: at,
+        finished_at: at,
+      })),
+    };
+    return verified ? success(output) : { ...failure('wipe_not_verified'), output };
+  }
+
+  #addUser(allocationId: string, mood: Mood | null): Omit<ReportedOutcome, 'epoch'> {
+    if (this.leases.size > 0 || (this.hostLease && this.hostLease !== allocationId)) {
+      return failure('slot_leased');
+    }
+    this.hostLease = allocationId;
+    this.dirty.add(`home of ${allocationId}`);
+    if (mood === 'fails') return failure('login_not_ready');
+    const started_at = this.vms.get(allocationId) ?? new Date().toISOString();
+    this.vms.set(allocationId, started_at);
+    return success({
+      host_key_fingerprint: `SHA256:${'B'.repeat(43)}`,
+      address: '10.0.0.1',
+      privileged: false,
+      boot_id: this.bootId,
+      started_at,
+    });
+  }
+
+  #removeUser(allocationId: string, mood: Mood | null): Omit<ReportedOutcome, 'epoch'> {
+    const at = new Date().toISOString();
+    this.vms.delete(allocationId);
+    const verified = mood !== 'dirty';
+    if (verified) {
+      this.dirty.delete(`home of ${allocationId}`);
+      if (this.hostLease === allocationId) this.hostLease = null;
+    }
+    const output = {
+      user_absent: verified,
+      leftovers: verified ? [] : ['file residue'],
+      verified,
+      verification: verified ? 'nothing was found' : 'a file was left',
+      started_at: at,
+      finished_at: at,
+    };
+    return verified ? success(output) : { ...failure('cleanup_not_verified'), output };
+  }
+}
+
+function moodOf(key: string): Mood | null {
+  const entry = moods.get(key);
+  if (!entry || entry.left <= 0) return null;
+  entry.left -= 1;
+  return entry.mood;
+}
+
+function success(output: Record<string, unknown>): Omit<ReportedOutcome, 'epoch'> {
+  return { outcome: 'succeeded', output };
+}
+
+function failure(code: string): Omit<ReportedOutcome, 'epoch'> {
+  return { outcome: 'failed', error: { code, detail: `the model host says ${code}` } };
+}
