@@ -173,6 +173,17 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "fleet.conversion_deadline_seconds": {
+    "type": "duration",
+    "default": 900,
+    "minimum": 60,
+    "maximum": 86400,
+    "unit": "s",
+    "doc": "How long a host may take to bind its devices for another mode.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "fleet.discovery_deadline_seconds": {
     "type": "duration",
     "default": 120,
@@ -757,6 +768,7 @@ export interface PolicyValues {
   'fleet.task_lease_seconds': number;
   'fleet.unreachable_incident_after_seconds': number;
   'fleet.minimum_agent_version': number;
+  'fleet.conversion_deadline_seconds': number;
   'fleet.discovery_deadline_seconds': number;
   'allocations.provision_deadline_seconds': number;
   'allocations.provision_attempts': number;

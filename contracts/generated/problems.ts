@@ -216,6 +216,18 @@ export const problems = {
     "status": 409,
     "title": "The disk cannot become slice-owned yet"
   },
+  "node_conversion_running": {
+    "status": 409,
+    "title": "A conversion of the host is running"
+  },
+  "node_mode_unchanged": {
+    "status": 409,
+    "title": "The host is in that mode already"
+  },
+  "node_needs_conversion": {
+    "status": 409,
+    "title": "The mode of a host with slots changes by conversion"
+  },
   "node_in_use": {
     "status": 409,
     "title": "The host holds claims that forbid the change"

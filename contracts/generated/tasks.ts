@@ -10,6 +10,8 @@ export interface AllTasks {
   "allocation.deprovision_user.params.json"?: AllocationDeprovisionUserParams;
   "allocation.provision_user.output.json"?: AllocationProvisionUserOutput;
   "allocation.provision_user.params.json"?: AllocationProvisionUserParams;
+  "node.set_mode.output.json"?: NodeSetModeOutput;
+  "node.set_mode.params.json"?: NodeSetModeParams;
   "slice.prereq_check.output.json"?: SlicePrereqCheckOutput;
   "slice.prereq_check.params.json"?: SlicePrereqCheckParams;
   "slice.topology_discover.output.json"?: SliceTopologyDiscoverOutput;
@@ -74,6 +76,16 @@ export interface AllocationProvisionUserParams {
    * @maxItems 50
    */
   ssh_authorized_keys: string[];
+}
+export interface NodeSetModeOutput {
+  mode: "slice" | "baremetal";
+  evidence: string;
+}
+/**
+ * Binds GPUs and fabric devices for slices (vfio-pci) or for the host itself.
+ */
+export interface NodeSetModeParams {
+  mode: "slice" | "baremetal";
 }
 export interface SlicePrereqCheckOutput {
   /**
@@ -422,11 +434,12 @@ export interface SliceVmReleaseParams {
   stop_timeout_seconds: number;
 }
 
-export type TaskKind = 'allocation.deprovision_user' | 'allocation.provision_user' | 'slice.prereq_check' | 'slice.topology_discover' | 'slice.vm_provision' | 'slice.vm_release';
+export type TaskKind = 'allocation.deprovision_user' | 'allocation.provision_user' | 'node.set_mode' | 'slice.prereq_check' | 'slice.topology_discover' | 'slice.vm_provision' | 'slice.vm_release';
 
 export interface TaskParams {
   'allocation.deprovision_user': AllocationDeprovisionUserParams;
   'allocation.provision_user': AllocationProvisionUserParams;
+  'node.set_mode': NodeSetModeParams;
   'slice.prereq_check': SlicePrereqCheckParams;
   'slice.topology_discover': SliceTopologyDiscoverParams;
   'slice.vm_provision': SliceVmProvisionParams;
@@ -436,6 +449,7 @@ export interface TaskParams {
 export interface TaskOutput {
   'allocation.deprovision_user': AllocationDeprovisionUserOutput;
   'allocation.provision_user': AllocationProvisionUserOutput;
+  'node.set_mode': NodeSetModeOutput;
   'slice.prereq_check': SlicePrereqCheckOutput;
   'slice.topology_discover': SliceTopologyDiscoverOutput;
   'slice.vm_provision': SliceVmProvisionOutput;
@@ -628,6 +642,46 @@ export const taskSchemas: Record<string, object> = {
           "minLength": 1,
           "maxLength": 2000
         }
+      }
+    }
+  },
+  "node.set_mode.output.json": {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "NodeSetModeOutput",
+    "type": "object",
+    "required": [
+      "mode",
+      "evidence"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "mode": {
+        "enum": [
+          "slice",
+          "baremetal"
+        ]
+      },
+      "evidence": {
+        "type": "string",
+        "maxLength": 500
+      }
+    }
+  },
+  "node.set_mode.params.json": {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "NodeSetModeParams",
+    "description": "Binds GPUs and fabric devices for slices (vfio-pci) or for the host itself.",
+    "type": "object",
+    "required": [
+      "mode"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "mode": {
+        "enum": [
+          "slice",
+          "baremetal"
+        ]
       }
     }
   },

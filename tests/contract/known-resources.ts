@@ -105,6 +105,7 @@ export async function seedKnownResources(
     recordExternalWipe: { ...(await seedBlocked(api)), device_serial: [candidate(0).nvme_serial] },
     retireSlot: await seedBlocked(api),
     retireNodeAuthority: { authority_id: [await seedReplacedAuthority(api)], cut_off: [true] },
+    convertNode: { node_id: [await addNode(api)], mode: ['baremetal'] },
     revokeNodeIdentity: { node_id: [await addNode(api)] },
     ...(await seedCatalog(api)),
     setOrganizationQuota: quota,

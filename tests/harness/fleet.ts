@@ -80,7 +80,7 @@ export async function addDiscovery(
 
 type Check = TaskOutput['slice.prereq_check']['checks'][number];
 
-const CHECKS: Check['id'][] = [
+export const CHECKS: Check['id'][] = [
   'iommu',
   'vfio',
   'sriov',

@@ -51,6 +51,7 @@ export const tableOwners: Record<string, string> = {
   node_cordons: 'domains/fleet',
   node_disks: 'domains/fleet',
   node_burn_ins: 'domains/fleet',
+  node_conversions: 'domains/fleet',
   maintenance_windows: 'domains/fleet',
   allocations: 'domains/allocations',
   allocation_resource_claims: 'domains/allocations',

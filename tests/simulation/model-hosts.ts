@@ -4,6 +4,7 @@ import { claimTask } from '@gpuaas/control-plane/domains/fleet/claim-task';
 import { completeTask, type ReportedOutcome } from '@gpuaas/control-plane/domains/fleet/complete-task';
 import { nodeScope } from '@gpuaas/control-plane/domains/fleet/node-caller';
 import { recordHeartbeat } from '@gpuaas/control-plane/domains/fleet/record-heartbeat';
+import { candidate, CHECKS } from '../harness/fleet.ts';
 import { inScope } from '@gpuaas/control-plane/platform/db/scope';
 import { Problem } from '@gpuaas/control-plane/platform/http/problem';
 import type { Services } from '@gpuaas/control-plane/platform/services';
@@ -96,6 +97,18 @@ export class ModelHosts {
   }
 }
 
+const READY = {
+  ready: true,
+  reboot_required: false,
+  checked_at: new Date().toISOString(),
+  checks: CHECKS.map((id) => ({ id, state: 'ok', evidence: 'model', remedy: null })),
+};
+const DISCOVERED = {
+  approval_required: true,
+  candidates: Array.from({ length: 8 }, (_, slot) => candidate(slot)),
+  left_out: [],
+};
+
 const moods = new Map<string, { mood: Mood; left: number }>();
 
 class ModelHost {
@@ -148,7 +161,18 @@ class ModelHost {
     if (kind === 'slice.vm_release') return this.#release(parseTaskParams(kind, given), mood);
     if (kind === 'allocation.provision_user') return this.#addUser(allocationId, mood);
     if (kind === 'allocation.deprovision_user') return this.#removeUser(allocationId, mood);
+    if (kind === 'slice.prereq_check') return success(READY);
+    if (kind === 'slice.topology_discover') return success(DISCOVERED);
+    if (kind === 'node.set_mode') return this.#setMode(parseTaskParams(kind, given).mode, mood);
     return failure('kind_unknown');
+  }
+
+  mode = 'slice';
+
+  #setMode(mode: string, mood: Mood | null): Omit<ReportedOutcome, 'epoch'> {
+    if (mood === 'fails' || this.leases.size > 0 || this.hostLease) return failure('mode_refused');
+    this.mode = mode;
+    return success({ mode, evidence: 'bound' });
   }
 
   #provision(

@@ -80,6 +80,9 @@ export interface Host {
   /** What of the user is still there; looks for itself. */
   findLeftovers(user: Pick<HostUser, 'allocation_id' | 'username'>, step: Step): Promise<string[]>;
 
+  /** Binds GPUs and fabric devices for slices or for the host; answers what it saw afterwards. */
+  setMode(mode: TaskParams['node.set_mode']['mode'], step: Step): Promise<string>;
+
   /** Machines of tenants that this host knows: its VMs, and the lease of the whole host. */
   listVms(): Promise<ObservedVm[]>;
   /** A byte stream to a port of the guest; a `GuestUnreachableError` when there is none. */

@@ -4,6 +4,7 @@ import { deprovisionUser } from './allocation-deprovision-user.ts';
 import { provisionUser } from './allocation-provision-user.ts';
 import type { CheckedTask } from './check-task.ts';
 import type { StoredOutcome } from './journal.ts';
+import { setMode } from './node-set-mode.ts';
 import { checkSlicePrerequisites } from './slice-prereq-check.ts';
 import { discoverSliceTopology } from './slice-topology-discover.ts';
 import { provisionSliceVm } from './slice-vm-provision.ts';
@@ -14,6 +15,7 @@ import { TaskError } from './task-error.ts';
 const HANDLERS: { [K in TaskKind]: TaskHandler<K> } = {
   'allocation.deprovision_user': deprovisionUser,
   'allocation.provision_user': provisionUser,
+  'node.set_mode': setMode,
   'slice.prereq_check': checkSlicePrerequisites,
   'slice.topology_discover': discoverSliceTopology,
   'slice.vm_provision': provisionSliceVm,

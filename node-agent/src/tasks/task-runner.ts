@@ -31,6 +31,7 @@ export interface TaskRunner {
 const FIRST_STAGE: Record<TaskKind, Stage> = {
   'allocation.deprovision_user': 'stop',
   'allocation.provision_user': 'plan',
+  'node.set_mode': 'mode',
   'slice.prereq_check': 'check',
   'slice.topology_discover': 'discover',
   'slice.vm_provision': 'plan',

@@ -13,6 +13,7 @@ import { createKeyPair } from './ssh.ts';
 export const STAGES: Record<TaskKind, readonly string[]> = {
   'slice.topology_discover': ['discover'],
   'slice.prereq_check': ['check'],
+  'node.set_mode': ['mode'],
   'slice.vm_provision': ['plan', 'image', 'seed', 'vm', 'network', 'readiness'],
   'slice.vm_release': ['stop', 'network_cleanup', 'wipe', 'verify'],
   'allocation.provision_user': ['plan', 'user', 'readiness'],
@@ -58,6 +59,7 @@ export async function crashAt(
   const params: TaskParams = {
     'slice.topology_discover': {},
     'slice.prereq_check': {},
+    'node.set_mode': { mode: 'baremetal' },
     'slice.vm_provision': launch,
     'slice.vm_release': { allocation_id, slots, wipe_method: 'blkdiscard', stop_timeout_seconds: 5 },
     'allocation.provision_user': user,

@@ -26,6 +26,7 @@ export async function editNode(
     (field) => change[field] !== undefined && change[field] !== node[field],
   );
   if (moves.length > 0) await refuseWhileClaimed(tx, node.id, moves);
+  if (moves.includes('mode')) await refuseWithSlots(tx, node.id);
   if (moves.includes('region')) await requireRegion(tx, change.region!);
   await tx.updateTable('nodes').set(change).where('id', '=', node.id).execute();
   await emitNodeChanged(tx, node.id, 'edited', correlationId);
@@ -42,6 +43,24 @@ async function refuseWhileClaimed(tx: Tx, nodeId: string, fields: string[]): Pro
     })),
     extensions: { live_claims: claims },
   });
+}
+
+/** A host with slots has devices bound for its mode; only a conversion changes both together. */
+async function refuseWithSlots(tx: Tx, nodeId: string): Promise<void> {
+  const slot = await tx
+    .selectFrom('node_resource_slots')
+    .select('id')
+    .where('node_id', '=', nodeId)
+    .limit(1)
+    .executeTakeFirst();
+  if (!slot) return;
+  throw new Problem(
+    'node_needs_conversion',
+    'Convert the host: its devices are bound for the mode it is in.',
+    {
+      errors: [{ pointer: '/mode', code: 'node_needs_conversion', detail: 'changes by conversion' }],
+    },
+  );
 }
 
 async function requireRegion(tx: Tx, region: string): Promise<void> {

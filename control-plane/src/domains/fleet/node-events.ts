@@ -9,7 +9,8 @@ export type NodeChange =
   | 'burn_in_recorded'
   | 'maintenance_changed'
   | 'cordons_changed'
-  | 'connection_changed';
+  | 'connection_changed'
+  | 'converted';
 
 export async function emitNodeChanged(
   tx: Tx,

@@ -3,6 +3,8 @@ import { authorize, type Caller } from '../../platform/auth/caller.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
 import { cancelMaintenance } from './cancel-maintenance.ts';
+import { listConversions } from './conversion/list-conversions.ts';
+import { requestConversion } from './conversion/request-conversion.ts';
 import { drainNode, resumeNode } from './drain-node.ts';
 import { listMaintenance } from './list-maintenance.ts';
 import { getNode } from './list-nodes.ts';
@@ -22,6 +24,8 @@ type NodeOperations = Pick<
   | 'listMaintenanceWindows'
   | 'scheduleMaintenance'
   | 'cancelMaintenance'
+  | 'convertNode'
+  | 'listNodeConversions'
 >;
 
 const platform = { kind: 'platform' } as const;
@@ -45,6 +49,19 @@ export function nodeOperationRoutes(services: Services): Handlers<NodeOperations
         await resumeNode(tx, params.node_id, correlationId);
         return { status: 200, body: await getNode(services, tx, params.node_id) };
       });
+    },
+    convertNode({ caller, params, body, correlationId, audit, mutate }) {
+      audit({ targetType: 'node', targetId: params.node_id, detail: { ...body } });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.operate', platform);
+        const request = { nodeId: params.node_id, requestedBy: caller.id, correlationId, ...body };
+        return { status: 202, body: await requestConversion(services, tx, request) };
+      });
+    },
+    async listNodeConversions({ caller, params, query, read }) {
+      authorize(caller, 'fleet.read', platform);
+      const body = await read((tx) => listConversions(tx, params.node_id, { limit: 50, ...query }));
+      return { status: 200, body };
     },
     async getNodeReadiness({ caller, params, read }) {
       authorize(caller, 'fleet.read', platform);

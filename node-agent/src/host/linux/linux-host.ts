@@ -39,6 +39,7 @@ export function openLinuxHost(options: Partial<LinuxHostOptions> = {}): Host {
     addUser: refuse,
     removeUser: refuse,
     findLeftovers: refuse,
+    setMode: refuse,
     wipeDisk: refuse,
     verifyWipe: refuse,
     openGuestPort: () => Promise.reject(new GuestUnreachableError('this host runs no slices')),

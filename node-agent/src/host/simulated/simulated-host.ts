@@ -1,7 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { pause } from '../../backoff.ts';
 import type { AgentConfig } from '../../config.ts';
+import { writeDurable } from '../../durable-file.ts';
 import type { Logger } from '../../log.ts';
 import type { VmPlan } from '../../slices/plan-vm.ts';
 import { TaskError } from '../../tasks/task-error.ts';
@@ -220,6 +222,13 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
       await pace.spend(500, step);
       const running = (await vms.running(user.allocation_id)) !== null;
       return [...(running ? ['a process of the tenant'] : []), ...(await users.left(user.username))];
+    },
+
+    async setMode(mode, step) {
+      await pace.spend(2_000, step);
+      await writeDurable(join(dir, 'mode.json'), `${JSON.stringify({ mode })}\n`);
+      const driver = mode === 'slice' ? 'vfio-pci' : 'nvidia';
+      return `${hardware.slots.length} GPUs are bound to ${driver}`;
     },
 
     async listVms(): Promise<ObservedVm[]> {

@@ -441,6 +441,19 @@ export interface NodeCertificates {
   serial_number: string;
 }
 
+export interface NodeConversions {
+  detail: string | null;
+  ended_at: Timestamp | null;
+  from_mode: string;
+  id: string;
+  node_id: string;
+  reason: string;
+  requested_at: Timestamp;
+  requested_by: string;
+  state: Generated<string>;
+  to_mode: string;
+}
+
 export interface NodeCordons {
   detail: string;
   node_id: string;
@@ -1001,6 +1014,7 @@ export interface DB {
   node_authorities: NodeAuthorities;
   node_burn_ins: NodeBurnIns;
   node_certificates: NodeCertificates;
+  node_conversions: NodeConversions;
   node_cordons: NodeCordons;
   node_disks: NodeDisks;
   node_enrolments: NodeEnrolments;

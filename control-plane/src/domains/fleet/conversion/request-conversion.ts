@@ -1,0 +1,86 @@
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import type { Selectable } from 'kysely';
+import type { Tx } from '../../../platform/db/database.ts';
+import type { NodeConversions } from '../../../platform/db/generated/schema.ts';
+import { Problem } from '../../../platform/http/problem.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { Services } from '../../../platform/services.ts';
+import { liveClaimsOn } from '../../allocations/allocations-on-node.ts';
+import { cordonNode, cordonsOf } from '../cordons.ts';
+import { lockNode } from '../lock-node.ts';
+import { emitNodeChanged } from '../node-events.ts';
+import { convertNodeWorkflow, conversionWorkflowId } from './convert-node.workflow.ts';
+
+export type NodeConversion = components['schemas']['NodeConversion'];
+export type NodeMode = NodeConversion['to_mode'];
+
+export interface ConversionRequest {
+  nodeId: string;
+  mode: NodeMode;
+  reason: string;
+  requestedBy: string;
+  correlationId: string;
+}
+
+/** Takes a host that nobody holds out of sale and starts its conversion. */
+export async function requestConversion(
+  services: Services,
+  tx: Tx,
+  request: ConversionRequest,
+): Promise<NodeConversion> {
+  const { nodeId, mode, reason, correlationId } = request;
+  const node = await lockNode(tx, nodeId);
+  const claims = await liveClaimsOn(tx, nodeId);
+  if (claims > 0) {
+    throw new Problem('node_in_use', `${claims} claims are live on the host; drain it and wait for them.`, {
+      extensions: { live_claims: claims },
+    });
+  }
+  const running = await tx
+    .selectFrom('node_conversions')
+    .select('id')
+    .where('node_id', '=', nodeId)
+    .where('state', '=', 'running')
+    .executeTakeFirst();
+  if (running) throw new Problem('node_conversion_running', 'Wait for the conversion that is running.');
+  const stuck = (await cordonsOf(tx, [nodeId])).get(nodeId)?.some((cordon) => cordon.reason === 'conversion');
+  if (node.mode === mode && !stuck) {
+    throw new Problem('node_mode_unchanged', `The host is in ${mode} mode already.`);
+  }
+  const now = services.clock.now();
+  const detail = `The host is being converted to ${mode}: ${reason}`;
+  await cordonNode(tx, nodeId, { reason: 'conversion', detail, since: now });
+  const id = newId();
+  const row = await tx
+    .insertInto('node_conversions')
+    .values({
+      id,
+      node_id: nodeId,
+      from_mode: node.mode,
+      to_mode: mode,
+      reason,
+      requested_by: request.requestedBy,
+      requested_at: now,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await emitNodeChanged(tx, nodeId, 'cordons_changed', correlationId);
+  const input = { conversionId: id, nodeId, correlationId };
+  await services.workflows.start(tx, convertNodeWorkflow.name, conversionWorkflowId(id), input);
+  return describeConversion(row);
+}
+
+export function describeConversion(row: Selectable<NodeConversions>): NodeConversion {
+  return {
+    id: row.id,
+    node_id: row.node_id,
+    from_mode: row.from_mode as NodeMode,
+    to_mode: row.to_mode as NodeMode,
+    state: row.state as NodeConversion['state'],
+    reason: row.reason,
+    detail: row.detail,
+    requested_by: row.requested_by,
+    requested_at: row.requested_at.toISOString(),
+    ended_at: row.ended_at?.toISOString() ?? null,
+  };
+}
