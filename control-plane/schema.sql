@@ -835,6 +835,18 @@ create table node_certificates (
   revoked_at timestamp with time zone,
   authority_id uuid not null
 );
+create table node_conversions (
+  id uuid not null,
+  node_id uuid not null,
+  from_mode text not null,
+  to_mode text not null,
+  state text default 'running'::text not null,
+  reason text not null,
+  detail text,
+  requested_by uuid not null,
+  requested_at timestamp with time zone not null,
+  ended_at timestamp with time zone
+);
 create table node_cordons (
   node_id uuid not null,
   reason text not null,
@@ -1389,6 +1401,7 @@ alter table maintenance_windows add constraint maintenance_windows_pkey PRIMARY 
 alter table node_authorities add constraint node_authorities_pkey PRIMARY KEY (id);
 alter table node_burn_ins add constraint node_burn_ins_pkey PRIMARY KEY (id);
 alter table node_certificates add constraint node_certificates_pkey PRIMARY KEY (serial_number);
+alter table node_conversions add constraint node_conversions_pkey PRIMARY KEY (id);
 alter table node_cordons add constraint node_cordons_pkey PRIMARY KEY (node_id, reason);
 alter table node_disks add constraint node_disks_pkey PRIMARY KEY (node_id, serial);
 alter table node_enrolments add constraint node_enrolments_pkey PRIMARY KEY (id);
@@ -1539,7 +1552,11 @@ alter table node_authorities add constraint node_authorities_kind_check CHECK ((
 alter table node_authorities add constraint node_authorities_state_check CHECK ((state = ANY (ARRAY['signing'::text, 'trusted'::text, 'retired'::text])));
 alter table node_burn_ins add constraint node_burn_ins_evidence_check CHECK ((evidence <> ''::text));
 alter table node_burn_ins add constraint node_burn_ins_result_check CHECK ((result = ANY (ARRAY['passed'::text, 'failed'::text])));
-alter table node_cordons add constraint node_cordons_reason_check CHECK ((reason = ANY (ARRAY['burn_in'::text, 'maintenance'::text, 'gpu_missing'::text, 'gpu_unhealthy'::text, 'agent_outdated'::text])));
+alter table node_conversions add constraint node_conversions_check CHECK (((state = 'running'::text) = (ended_at IS NULL)));
+alter table node_conversions add constraint node_conversions_from_mode_check CHECK ((from_mode = ANY (ARRAY['slice'::text, 'baremetal'::text])));
+alter table node_conversions add constraint node_conversions_state_check CHECK ((state = ANY (ARRAY['running'::text, 'succeeded'::text, 'undone'::text, 'failed'::text])));
+alter table node_conversions add constraint node_conversions_to_mode_check CHECK ((to_mode = ANY (ARRAY['slice'::text, 'baremetal'::text])));
+alter table node_cordons add constraint node_cordons_reason_check CHECK ((reason = ANY (ARRAY['burn_in'::text, 'maintenance'::text, 'gpu_missing'::text, 'gpu_unhealthy'::text, 'agent_outdated'::text, 'conversion'::text])));
 alter table node_disks add constraint node_disks_check CHECK (((conversion_started_at IS NULL) = (conversion_started_by IS NULL)));
 alter table node_disks add constraint node_disks_check1 CHECK (((conversion_started_at IS NULL) OR (ownership IS DISTINCT FROM 'slice'::text)));
 alter table node_disks add constraint node_disks_ownership_check CHECK ((ownership = ANY (ARRAY['host'::text, 'share'::text, 'baremetal'::text, 'slice'::text])));
@@ -1668,6 +1685,7 @@ alter table maintenance_windows add constraint maintenance_windows_node_id_fkey 
 alter table node_burn_ins add constraint node_burn_ins_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_certificates add constraint node_certificates_authority_id_fkey FOREIGN KEY (authority_id) REFERENCES node_authorities(id);
 alter table node_certificates add constraint node_certificates_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
+alter table node_conversions add constraint node_conversions_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_cordons add constraint node_cordons_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_disks add constraint node_disks_evidence_task_id_fkey FOREIGN KEY (evidence_task_id) REFERENCES node_tasks(id);
 alter table node_disks add constraint node_disks_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
@@ -1772,6 +1790,8 @@ CREATE INDEX maintenance_windows_open ON public.maintenance_windows USING btree 
 CREATE UNIQUE INDEX node_authorities_one_signs ON public.node_authorities USING btree (state) WHERE (state = 'signing'::text);
 CREATE INDEX node_burn_ins_node ON public.node_burn_ins USING btree (node_id, id DESC);
 CREATE INDEX node_certificates_by_authority ON public.node_certificates USING btree (authority_id, expires_at);
+CREATE INDEX node_conversions_node ON public.node_conversions USING btree (node_id, id DESC);
+CREATE UNIQUE INDEX node_conversions_running ON public.node_conversions USING btree (node_id) WHERE (state = 'running'::text);
 CREATE UNIQUE INDEX node_promises_allocation ON public.node_promises USING btree (allocation_id) WHERE (allocation_id IS NOT NULL);
 CREATE INDEX node_promises_node ON public.node_promises USING btree (node_id);
 CREATE INDEX node_tasks_latest ON public.node_tasks USING btree (node_id, kind, created_at DESC) WHERE (state = 'succeeded'::text);
@@ -2138,6 +2158,7 @@ grant insert, select on ledger_transactions to gpuaas_worker;
 grant insert, select on maintenance_windows to gpuaas_operator;
 grant insert, select on node_burn_ins to gpuaas_operator;
 grant insert, select on node_certificates to gpuaas_node;
+grant insert, select on node_conversions to gpuaas_operator;
 grant insert, select on node_enrolments to gpuaas_operator;
 grant insert, select on node_resource_slots to gpuaas_operator;
 grant insert, select on node_tasks to gpuaas_operator;
@@ -2229,6 +2250,7 @@ grant select on ledger_transactions to gpuaas_tenant;
 grant select on maintenance_windows to gpuaas_worker;
 grant select on node_authorities to gpuaas_node;
 grant select on node_certificates to gpuaas_operator;
+grant select on node_conversions to gpuaas_worker;
 grant select on node_cordons to gpuaas_placement;
 grant select on node_enrolments to gpuaas_node;
 grant select on node_overviews to gpuaas_operator;
@@ -2277,7 +2299,6 @@ grant update (acknowledged_at, acknowledged_by, resolved_at, resolved_by, resolu
 grant update (agent_version, boot_id, last_heartbeat_at, observed, identity_revoked_at) on nodes to gpuaas_node;
 grant update (amount, changed_at) on quota_limits to gpuaas_operator;
 grant update (amount, changed_at) on quota_limits to gpuaas_tenant;
-grant update (announced_connection) on nodes to gpuaas_worker;
 grant update (cancelled_at) on maintenance_windows to gpuaas_operator;
 grant update (deleted_at) on organizations to gpuaas_auth;
 grant update (deleted_at) on projects to gpuaas_auth;
@@ -2294,6 +2315,7 @@ grant update (expires_at, revoked_at) on service_account_tokens to gpuaas_tenant
 grant update (last_used_at) on service_account_tokens to gpuaas_auth;
 grant update (last_used_at, user_agent, ip) on sessions to gpuaas_auth;
 grant update (metered_seconds, billed_seconds, billed_micros, records, seen_revision, ended_at, unproven_after) on allocation_meters to gpuaas_worker;
+grant update (mode, announced_connection) on nodes to gpuaas_worker;
 grant update (name) on organizations to gpuaas_tenant;
 grant update (name) on projects to gpuaas_tenant;
 grant update (name, client_id, sealed_client_secret, cli_client_id, newcomers_project_id, enabled) on identity_providers to gpuaas_tenant;
@@ -2314,9 +2336,10 @@ grant update (sealed_private_key, retired_at) on certificate_keys to gpuaas_oper
 grant update (sealed_private_key, state, retired_at) on node_authorities to gpuaas_operator;
 grant update (sealed_private_key, state, retired_at) on node_authorities to gpuaas_worker;
 grant update (state) on node_resource_slots to gpuaas_placement;
+grant update (state, detail, ended_at) on node_conversions to gpuaas_worker;
 grant update (state, disabled_at) on organization_members to gpuaas_tenant;
 grant update (state, gpu_model, gpu_pci_address, fabric_vf_pci_address, nvme_serial, nvme_device, management_mac, private_ip, ovs_port, numa_node, pcie_root, vcpu, memory_gib, capacity_metadata, health_state, health_detail, approved_at, desired_state, device_fault) on node_resource_slots to gpuaas_operator;
-grant update (state, health_state, health_detail, last_wipe_id, device_fault) on node_resource_slots to gpuaas_worker;
+grant update (state, health_state, health_detail, last_wipe_id, desired_state, device_fault) on node_resource_slots to gpuaas_worker;
 grant update (used_at) on node_enrolments to gpuaas_node;
 grant update (value, changed_at) on policy_values to gpuaas_operator;
 grant update (value, changed_at) on policy_values to gpuaas_tenant;

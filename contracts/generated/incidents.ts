@@ -113,6 +113,12 @@ export const incidentTypes = {
     "severity": "major",
     "deadline_seconds": 3600,
     "runbook": "docs/runbooks/workload-without-meter.md"
+  },
+  "node_conversion_failed": {
+    "title": "A host is stuck between two modes",
+    "severity": "major",
+    "deadline_seconds": 3600,
+    "runbook": "docs/runbooks/node-conversion-failed.md"
   }
 } as const;
 

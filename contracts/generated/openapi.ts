@@ -1672,6 +1672,45 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/nodes/{node_id}/convert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Turn a host from slices to baremetal or back
+         * @description Refused with `node_in_use` while claims are live: drain the host and wait for them. The host is cordoned, binds its
+         *     devices for the new mode, is checked and discovered again. Back in slice mode every slot has to be approved again
+         *     from that discovery. A conversion that fails is undone; where that fails too, the host stays cordoned.
+         */
+        post: operations["convertNode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/nodes/{node_id}/conversions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Conversions of a host, newest first */
+        get: operations["listNodeConversions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/nodes/{node_id}/readiness": {
         parameters: {
             query?: never;
@@ -3812,7 +3851,7 @@ export interface components {
         /** @description A reason why nothing new is placed on the host. It goes when its cause goes. */
         Cordon: {
             /** @enum {unknown} */
-            reason: "burn_in" | "maintenance" | "gpu_missing" | "gpu_unhealthy" | "agent_outdated";
+            reason: "burn_in" | "maintenance" | "gpu_missing" | "gpu_unhealthy" | "agent_outdated" | "conversion";
             detail: string;
             since: components["schemas"]["Timestamp"];
         };
@@ -3862,6 +3901,25 @@ export interface components {
             boot_id: string | null;
             enrolled_at: components["schemas"]["Timestamp"];
             last_heartbeat_at: components["schemas"]["Timestamp"] | null;
+        };
+        NodeConversion: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            node_id: string;
+            /** @enum {unknown} */
+            from_mode: "slice" | "baremetal";
+            /** @enum {unknown} */
+            to_mode: "slice" | "baremetal";
+            /** @enum {unknown} */
+            state: "running" | "succeeded" | "undone" | "failed";
+            reason: string;
+            /** @description What the host said when it ended. */
+            detail: string | null;
+            /** Format: uuid */
+            requested_by: string;
+            requested_at: components["schemas"]["Timestamp"];
+            ended_at: components["schemas"]["Timestamp"] | null;
         };
         /** PrereqCheck */
         PrereqCheck: {
@@ -4170,7 +4228,7 @@ export interface components {
             lease_expires_at: components["schemas"]["Timestamp"] | null;
         };
         /** @enum {unknown} */
-        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter";
+        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed";
         Incident: {
             /** Format: uuid */
             id: string;
@@ -7825,6 +7883,70 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Node"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    convertNode: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                node_id: components["parameters"]["NodeId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {unknown} */
+                    mode: "slice" | "baremetal";
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The conversion runs in a workflow. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeConversion"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listNodeConversions: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                node_id: components["parameters"]["NodeId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["NodeConversion"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
                 };
             };
             "4XX": components["responses"]["Problem"];

@@ -2788,6 +2788,76 @@ export const operations: readonly Operation[] = [
     "answer": "json"
   },
   {
+    "id": "convertNode",
+    "method": "post",
+    "path": "/api/v1/admin/nodes/{node_id}/convert",
+    "summary": "Turn a host from slices to baremetal or back",
+    "fields": [
+      {
+        "name": "node_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "mode",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "slice",
+          "baremetal"
+        ]
+      },
+      {
+        "name": "reason",
+        "in": "body",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "listNodeConversions",
+    "method": "get",
+    "path": "/api/v1/admin/nodes/{node_id}/conversions",
+    "summary": "Conversions of a host, newest first",
+    "fields": [
+      {
+        "name": "node_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "node_id",
+      "from_mode",
+      "to_mode",
+      "state",
+      "reason",
+      "detail",
+      "requested_by",
+      "requested_at",
+      "ended_at"
+    ]
+  },
+  {
     "id": "getNodeReadiness",
     "method": "get",
     "path": "/api/v1/admin/nodes/{node_id}/readiness",
@@ -3837,7 +3907,8 @@ export const operations: readonly Operation[] = [
           "node_orphans",
           "slot_drift",
           "meter_without_workload",
-          "workload_without_meter"
+          "workload_without_meter",
+          "node_conversion_failed"
         ]
       },
       {

@@ -26,6 +26,10 @@ export const technicalConstants: Record<string, string> = {
   'domains/billing/reconcile-meters.ts SETTLED':
     'how long a heartbeat may lag behind what happens on its host',
   'platform/ticks/run-due-periods.ts MAX_RETRY_SECONDS': 'back-off of periodic work',
+  'domains/allocations/reconcile/find-orphans.ts SETTLED_MS':
+    'a heartbeat that was on its way when a release was recorded is no evidence',
+  'domains/allocations/reconcile/restart-abandoned.ts SETTLED':
+    'a workflow that has just begun is not missing',
   'platform/ticks/prune-runs.ts KEPT_DAYS': 'book-keeping of periodic work, read by nobody outside',
   'platform/telemetry/platform-metrics.ts STATEMENT_TIMEOUT_MS': 'a scrape must not hold up the database',
   'platform/policy/client.ts READ_TIMEOUT_MS': 'the policy client cannot be configured by itself',

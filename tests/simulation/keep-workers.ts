@@ -6,7 +6,7 @@ const MAIN = fileURLToPath(new URL('lifecycle-worker.ts', import.meta.url));
 
 export interface Workers {
   killed(): number;
-  /** Kills one of them, as any time is a bad one. */
+  /** Kills one of them, whatever it is doing. */
   killOne(): void;
   stop(): Promise<void>;
 }
