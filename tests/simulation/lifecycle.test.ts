@@ -65,7 +65,7 @@ async function reconcile(change: Record<string, number> = {}): Promise<void> {
   await reconcileAllocations.run(actingAs({ ...services, policies }, 'gpuaas_worker'), {
     from: now,
     to: now,
-  } as never);
+  });
 }
 
 /** The host hears nothing any more, and its last word is as long ago as it takes to be called silent. */
