@@ -185,7 +185,11 @@ async function leaseHost({ services, people }: TestApi, nodeId: string): Promise
     .selectAll()
     .where('sku', '=', 'h200-sxm-slice')
     .executeTakeFirstOrThrow();
-  const image = await db.selectFrom('images').selectAll().executeTakeFirstOrThrow();
+  const image = await db
+    .selectFrom('images')
+    .selectAll()
+    .where('digest', 'is not', null)
+    .executeTakeFirstOrThrow();
   const [id, correlationId] = [newId(), newId()];
   await db.transaction().execute(async (tx) => {
     await tx
@@ -199,7 +203,7 @@ async function leaseHost({ services, people }: TestApi, nodeId: string): Promise
         capacity_shape: 'baremetal',
         gpu_count: 8,
         image: image.image,
-        image_digest: image.digest,
+        image_digest: image.digest!,
         region: price.region,
         state: 'reserved',
         node_id: nodeId,
