@@ -632,6 +632,25 @@ create table billing_standings (
   since timestamp with time zone not null,
   stops_at timestamp with time zone
 );
+create table budget_notices (
+  budget_id uuid not null,
+  month date not null,
+  percent smallint not null,
+  spent_micros bigint not null,
+  noticed_at timestamp with time zone not null
+);
+create table budgets (
+  id uuid not null,
+  organization_id uuid not null,
+  scope_type text not null,
+  scope_id uuid not null,
+  currency text not null,
+  monthly_micros bigint not null,
+  thresholds smallint[] not null,
+  at_cap text not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null
+);
 create table certificate_keys (
   id uuid not null,
   key_id text not null,
@@ -1381,6 +1400,8 @@ alter table audit_retirements add constraint audit_retirements_pkey PRIMARY KEY 
 alter table audit_segments add constraint audit_segments_pkey PRIMARY KEY (segment);
 alter table balance_snapshots add constraint balance_snapshots_pkey PRIMARY KEY (organization_id, currency);
 alter table billing_standings add constraint billing_standings_pkey PRIMARY KEY (organization_id, currency);
+alter table budget_notices add constraint budget_notices_pkey PRIMARY KEY (budget_id, month, percent);
+alter table budgets add constraint budgets_pkey PRIMARY KEY (id);
 alter table certificate_keys add constraint certificate_keys_pkey PRIMARY KEY (id);
 alter table claim_cells add constraint claim_cells_pkey PRIMARY KEY (node_id, cell);
 alter table event_consumers add constraint event_consumers_pkey PRIMARY KEY (name);
@@ -1447,6 +1468,7 @@ alter table workflow_executors add constraint workflow_executors_pkey PRIMARY KE
 alter table workflow_signals add constraint workflow_signals_pkey PRIMARY KEY (workflow_id, topic);
 alter table workflow_starts add constraint workflow_starts_pkey PRIMARY KEY (workflow_id);
 alter table api_keys add constraint api_keys_secret_hash_key UNIQUE (secret_hash);
+alter table budgets add constraint budgets_organization_id_scope_type_scope_id_currency_key UNIQUE (organization_id, scope_type, scope_id, currency);
 alter table certificate_keys add constraint certificate_keys_key_id_key UNIQUE (key_id);
 alter table host_cleanups add constraint host_cleanups_node_task_id_key UNIQUE (node_task_id);
 alter table identity_provider_domains add constraint identity_provider_domains_identity_provider_id_domain_key UNIQUE (identity_provider_id, domain);
@@ -1517,6 +1539,11 @@ alter table audit_segments add constraint audit_segments_segment_check CHECK ((s
 alter table billing_standings add constraint billing_standings_check CHECK (((standing = 'exhausted'::text) = (stops_at IS NOT NULL)));
 alter table billing_standings add constraint billing_standings_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
 alter table billing_standings add constraint billing_standings_standing_check CHECK ((standing = ANY (ARRAY['good'::text, 'low'::text, 'exhausted'::text, 'stopped'::text])));
+alter table budgets add constraint budgets_at_cap_check CHECK ((at_cap = ANY (ARRAY['notify'::text, 'refuse'::text, 'release'::text])));
+alter table budgets add constraint budgets_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
+alter table budgets add constraint budgets_monthly_micros_check CHECK ((monthly_micros > 0));
+alter table budgets add constraint budgets_scope_type_check CHECK ((scope_type = ANY (ARRAY['tenant'::text, 'project'::text, 'team'::text, 'user'::text])));
+alter table budgets add constraint budgets_thresholds_check CHECK (((cardinality(thresholds) <= 10) AND (1 <= ALL (thresholds)) AND (1000 >= ALL (thresholds))));
 alter table certificate_keys add constraint certificate_keys_check CHECK (((retired_at IS NULL) = (sealed_private_key IS NOT NULL)));
 alter table claim_cells add constraint claim_cells_cell_check CHECK (((cell >= 0) AND (cell <= 15)));
 alter table event_consumers add constraint event_consumers_name_check CHECK ((name ~ '^[a-z][a-z0-9_.-]{0,62}$'::text));
@@ -1661,6 +1688,8 @@ alter table api_keys add constraint api_keys_organization_id_fkey FOREIGN KEY (o
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table balance_snapshots add constraint balance_snapshots_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table billing_standings add constraint billing_standings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table budget_notices add constraint budget_notices_budget_id_fkey FOREIGN KEY (budget_id) REFERENCES budgets(id) ON DELETE CASCADE;
+alter table budgets add constraint budgets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table handed_over_resources add constraint handed_over_resources_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table handed_over_resources add constraint handed_over_resources_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
 alter table handed_over_resources add constraint handed_over_resources_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
@@ -1813,6 +1842,7 @@ CREATE INDEX service_accounts_owner ON public.service_accounts USING btree (owne
 CREATE INDEX sessions_user ON public.sessions USING btree (user_id, id DESC);
 CREATE INDEX slot_overviews_node ON public.slot_overviews USING btree (node_id);
 CREATE INDEX team_members_user ON public.team_members USING btree (user_id);
+CREATE INDEX usage_records_of_month ON public.usage_records USING btree (organization_id, window_from);
 CREATE INDEX usage_records_of_project ON public.usage_records USING btree (project_id, window_from);
 CREATE INDEX usage_records_of_tenant ON public.usage_records USING btree (organization_id, id);
 CREATE INDEX webhook_deliveries_age ON public.webhook_deliveries USING btree (created_at);
@@ -1885,6 +1915,8 @@ alter table api_keys enable row level security;
 alter table audit_logs enable row level security;
 alter table balance_snapshots enable row level security;
 alter table billing_standings enable row level security;
+alter table budget_notices enable row level security;
+alter table budgets enable row level security;
 alter table claim_cells enable row level security;
 alter table handed_over_resources enable row level security;
 alter table host_cleanups enable row level security;
@@ -1934,6 +1966,8 @@ create policy every on api_keys as permissive for all to gpuaas_auth using (true
 create policy every on audit_logs as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
 create policy every on balance_snapshots as permissive for select to gpuaas_operator, gpuaas_worker using (true);
 create policy every on billing_standings as permissive for all to gpuaas_operator, gpuaas_worker using (true);
+create policy every on budget_notices as permissive for all to gpuaas_operator, gpuaas_worker using (true);
+create policy every on budgets as permissive for select to gpuaas_operator, gpuaas_worker using (true);
 create policy every on host_cleanups as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on identity_provider_domains as permissive for select to gpuaas_auth using (true);
 create policy every on identity_providers as permissive for select to gpuaas_auth using (true);
@@ -1969,6 +2003,7 @@ create policy every on webhook_deliveries as permissive for all to gpuaas_worker
 create policy every on webhooks as permissive for all to gpuaas_worker using (true);
 create policy every on wipe_certificates as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every_read on policy_values as permissive for select to gpuaas_worker using (true);
+create policy every_read on team_members as permissive for select to gpuaas_worker using (true);
 create policy every_write on outbox_events as permissive for insert to gpuaas_operator, gpuaas_worker with check (true);
 create policy expired on pending_logins as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on sessions as permissive for all to gpuaas_worker using ((expires_at < now()));
@@ -2007,6 +2042,10 @@ create policy own on api_keys as permissive for all to gpuaas_tenant using (((or
 create policy own on audit_logs as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on balance_snapshots as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on billing_standings as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on budget_notices as permissive for select to gpuaas_tenant using ((EXISTS ( SELECT
+   FROM budgets b
+  WHERE (b.id = budget_notices.budget_id))));
+create policy own on budgets as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on handed_over_resources as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on host_cleanups as permissive for select to gpuaas_tenant using ((EXISTS ( SELECT
    FROM allocations a
@@ -2097,6 +2136,7 @@ grant delete, insert, select on ssh_keys to gpuaas_tenant;
 grant delete, insert, select on team_members to gpuaas_tenant;
 grant delete, insert, select on teams to gpuaas_tenant;
 grant delete, insert, select, update on allocation_overviews to gpuaas_worker;
+grant delete, insert, select, update on budgets to gpuaas_tenant;
 grant delete, insert, select, update on event_consumers to gpuaas_relay;
 grant delete, insert, select, update on node_overviews to gpuaas_worker;
 grant delete, insert, select, update on slot_overviews to gpuaas_worker;
@@ -2145,6 +2185,7 @@ grant insert, select on audit_logs to gpuaas_tenant;
 grant insert, select on audit_logs to gpuaas_worker;
 grant insert, select on audit_retirements to gpuaas_worker;
 grant insert, select on audit_segments to gpuaas_worker;
+grant insert, select on budget_notices to gpuaas_worker;
 grant insert, select on handed_over_resources to gpuaas_tenant;
 grant insert, select on host_cleanups to gpuaas_worker;
 grant insert, select on idempotency_keys to gpuaas_operator;
@@ -2230,6 +2271,10 @@ grant select on balance_snapshots to gpuaas_tenant;
 grant select on balance_snapshots to gpuaas_worker;
 grant select on billing_standings to gpuaas_operator;
 grant select on billing_standings to gpuaas_tenant;
+grant select on budget_notices to gpuaas_operator;
+grant select on budget_notices to gpuaas_tenant;
+grant select on budgets to gpuaas_operator;
+grant select on budgets to gpuaas_worker;
 grant select on certificate_keys to gpuaas_worker;
 grant select on claimed_quota to gpuaas_worker;
 grant select on event_consumers to gpuaas_operator;
@@ -2286,6 +2331,7 @@ grant select on sku_prices to gpuaas_tenant;
 grant select on sku_prices to gpuaas_worker;
 grant select on slot_overviews to gpuaas_operator;
 grant select on team_members to gpuaas_auth;
+grant select on team_members to gpuaas_worker;
 grant select on usage_records to gpuaas_operator;
 grant select on usage_records to gpuaas_tenant;
 grant select on webhook_attempts to gpuaas_tenant;

@@ -9,6 +9,7 @@ export interface AllPayloads {
   WebhookTest?: WebhookTest;
   WebhookDisabled?: WebhookDisabled;
   BalanceNotice?: BalanceNotice;
+  BudgetNotice?: BudgetNotice;
   PolicyChanged?: PolicyChanged;
 }
 export interface AllocationMoved {
@@ -89,6 +90,18 @@ export interface BalanceNotice {
    */
   stops_at: string | null;
   at_zero: string;
+}
+export interface BudgetNotice {
+  budget_id: string;
+  organization_id: string;
+  project_id: string | null;
+  scope_type: "tenant" | "project" | "team" | "user";
+  scope_id: string;
+  percent: number;
+  currency: string;
+  monthly_micros: number;
+  spent_micros: number;
+  at_cap: "notify" | "refuse" | "release";
 }
 export interface PolicyChanged {
   policy: string;
@@ -201,6 +214,10 @@ export const eventTypes = {
     "summary": "The tenant's money runs out soon, at the rate of now. One for each project with running leases.",
     "audience": "tenant"
   },
+  "billing.budget_threshold_reached": {
+    "summary": "A budget has reached one of its thresholds, or is used up. With a project where it is a project's.",
+    "audience": "tenant"
+  },
   "billing.balance_exhausted": {
     "summary": "The tenant's money is used up; leases are released when the grace is over.",
     "audience": "tenant"
@@ -237,6 +254,7 @@ export interface EventPayloads {
   'webhook.test': WebhookTest;
   'webhook.disabled': WebhookDisabled;
   'billing.low_balance_warning': BalanceNotice;
+  'billing.budget_threshold_reached': BudgetNotice;
   'billing.balance_exhausted': BalanceNotice;
   'policy.changed': PolicyChanged;
 }
@@ -1682,6 +1700,74 @@ export const payloadSchemas: Record<EventType, object> = {
       "at_zero": {
         "type": "string",
         "maxLength": 200
+      }
+    }
+  },
+  "billing.budget_threshold_reached": {
+    "title": "BudgetNotice",
+    "type": "object",
+    "required": [
+      "budget_id",
+      "organization_id",
+      "project_id",
+      "scope_type",
+      "scope_id",
+      "percent",
+      "currency",
+      "monthly_micros",
+      "spent_micros",
+      "at_cap"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "budget_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "project_id": {
+        "type": [
+          "string",
+          "null"
+        ],
+        "format": "uuid"
+      },
+      "scope_type": {
+        "enum": [
+          "tenant",
+          "project",
+          "team",
+          "user"
+        ]
+      },
+      "scope_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "percent": {
+        "type": "integer"
+      },
+      "currency": {
+        "type": "string",
+        "maxLength": 3
+      },
+      "monthly_micros": {
+        "type": "integer",
+        "format": "int64"
+      },
+      "spent_micros": {
+        "type": "integer",
+        "format": "int64"
+      },
+      "at_cap": {
+        "enum": [
+          "notify",
+          "refuse",
+          "release"
+        ]
       }
     }
   },

@@ -1443,6 +1443,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/billing/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Budgets of a tenant with what was spent of them this month */
+        get: operations["listBudgets"];
+        /**
+         * Set what a tenant, project, team or user may spend in a month
+         * @description There is one budget for each scope and currency; setting it again changes it. At each threshold people are told
+         *     once a month. When it is used up, `refuse` refuses launches that count to it, and `release` also releases the
+         *     leases that do. Leases count to the user who owns them, wherever they were launched.
+         */
+        put: operations["setBudget"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/billing/budgets/{budget_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Do without a budget */
+        delete: operations["deleteBudget"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events/stream": {
         parameters: {
             query?: never;
@@ -3773,6 +3813,46 @@ export interface components {
             /** Format: uuid */
             ledger_transaction_id: string | null;
             recorded_at: components["schemas"]["Timestamp"];
+        };
+        /** @enum {string} */
+        BudgetScope: "tenant" | "project" | "team" | "user";
+        /** @enum {string} */
+        BudgetCap: "notify" | "refuse" | "release";
+        Budget: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            scope_type: components["schemas"]["BudgetScope"];
+            /** Format: uuid */
+            scope_id: string;
+            monthly: components["schemas"]["Money"];
+            thresholds: number[];
+            at_cap: components["schemas"]["BudgetCap"];
+            /** @description The month in UTC that `spent` is of. */
+            month: string;
+            spent: components["schemas"]["Money"];
+            created_at: components["schemas"]["Timestamp"];
+            updated_at: components["schemas"]["Timestamp"];
+        };
+        SetBudget: {
+            /** Format: uuid */
+            organization_id: string;
+            scope_type: components["schemas"]["BudgetScope"];
+            /**
+             * Format: uuid
+             * @description The tenant itself, or one of its projects, teams or users.
+             */
+            scope_id: string;
+            monthly: {
+                /** @description One of the price book. */
+                currency: string;
+                /** Format: int64 */
+                micros: number;
+            };
+            /** @description Percentages at which people are told. */
+            thresholds: number[];
+            at_cap: components["schemas"]["BudgetCap"];
         };
         /** @description Only these event types; empty for every one a tenant may see. */
         EventTypes: string[];
@@ -7466,6 +7546,87 @@ export interface operations {
                         next_page: components["schemas"]["NextPage"];
                     };
                 };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listBudgets: {
+        parameters: {
+            query: {
+                organization_id: components["parameters"]["OrganizationQuery"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Budget"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    setBudget: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetBudget"];
+            };
+        };
+        responses: {
+            /** @description The budget as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Budget"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    deleteBudget: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                budget_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             "4XX": components["responses"]["Problem"];
         };

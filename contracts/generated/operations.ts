@@ -2424,6 +2424,115 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "listBudgets",
+    "method": "get",
+    "path": "/api/v1/billing/budgets",
+    "summary": "Budgets of a tenant with what was spent of them this month",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "organization_id",
+      "scope_type",
+      "scope_id",
+      "at_cap",
+      "month",
+      "created_at",
+      "updated_at"
+    ]
+  },
+  {
+    "id": "setBudget",
+    "method": "put",
+    "path": "/api/v1/billing/budgets",
+    "summary": "Set what a tenant, project, team or user may spend in a month",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "scope_type",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "tenant",
+          "project",
+          "team",
+          "user"
+        ]
+      },
+      {
+        "name": "scope_id",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "description": "The tenant itself, or one of its projects, teams or users"
+      },
+      {
+        "name": "monthly",
+        "in": "body",
+        "type": "json",
+        "required": true
+      },
+      {
+        "name": "thresholds",
+        "in": "body",
+        "type": "json",
+        "required": true,
+        "description": "Percentages at which people are told"
+      },
+      {
+        "name": "at_cap",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "notify",
+          "refuse",
+          "release"
+        ]
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "deleteBudget",
+    "method": "delete",
+    "path": "/api/v1/billing/budgets/{budget_id}",
+    "summary": "Do without a budget",
+    "fields": [
+      {
+        "name": "budget_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ]
+  },
+  {
     "id": "streamEvents",
     "method": "get",
     "path": "/api/v1/events/stream",

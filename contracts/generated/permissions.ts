@@ -26,6 +26,7 @@ export const tenantPermissions = {
   "billing.read": "See the tenant's balance and ledger.",
   "quota.read": "See what projects and members may hold, and what they hold.",
   "quota.manage": "Limit what projects and members may hold.",
+  "budget.manage": "Set and delete the tenant's budgets.",
   "tenant_policy.read": "See the policies that hold for one's tenant and projects.",
   "tenant_policy.manage": "Set the policies of one's tenant and projects, within what the platform allows.",
   "tenant_audit.read": "Read the audit log of one's tenant."
@@ -128,6 +129,7 @@ export const permissionGroups = {
       "billing.read",
       "quota.read",
       "quota.manage",
+      "budget.manage",
       "tenant_policy.read",
       "tenant_policy.manage",
       "tenant_audit.read"
@@ -141,6 +143,7 @@ export const permissionGroups = {
       "project.read",
       "allocation.read",
       "billing.read",
+      "budget.manage",
       "quota.read"
     ]
   },

@@ -392,6 +392,14 @@ export const problems = {
     "status": 500,
     "title": "Something went wrong on our side"
   },
+  "budget_exceeded": {
+    "status": 409,
+    "title": "A budget of this month is used up"
+  },
+  "budget_scope_unknown": {
+    "status": 422,
+    "title": "The tenant has no such project, team or user"
+  },
   "balance_too_low": {
     "status": 409,
     "title": "The balance does not cover the launch"

@@ -48,6 +48,11 @@ export async function seedKnownResources(
     ...tenancy.values,
     project_id: [projectId],
     amount: [{ currency: 'USD', micros: 5_000_000 }],
+    monthly: [{ currency: 'USD', micros: 5_000_000 }],
+    scope_type: ['tenant'],
+    scope_id: [api.people['admin']!.organizationId],
+    budget_id: [await seedBudget(api, 'project')],
+    at_cap: ['notify'],
     policy_name: ['allocations.stop_timeout_seconds'],
     after: ['1:0'],
     corrects_entry_id: [await seedLedgerEntry(api)],
@@ -92,6 +97,7 @@ export async function seedKnownResources(
     resetPolicy: { policy_name: ['webhooks.max_per_project'] },
     setOrganizationPolicy: { value: [60] },
     deleteWebhook: await seedWebhook(api),
+    deleteBudget: { budget_id: [await seedBudget(api, 'user')] },
     deleteIdentityProvider: await seedIdentityProvider(api, 'ending'),
     deleteIdentityProviderDomain: await seedIdentityProvider(api, 'shrinking'),
     recordNodeBurnIn: { result: ['failed'] },
@@ -357,6 +363,29 @@ async function seedLedgerEntry(api: TestApi): Promise<string> {
   };
   const posted = await ask(api, 'operator', 'POST', url, body);
   return posted.json<{ entries: { id: string }[] }>().entries[0]!.id;
+}
+
+async function seedBudget(api: TestApi, scope: 'project' | 'user'): Promise<string> {
+  const { organizationId, projectId, email } = api.people['admin']!;
+  const user = await api.services.db
+    .selectFrom('users')
+    .select('id')
+    .where('email', '=', email)
+    .executeTakeFirstOrThrow();
+  const put = await api.server.inject({
+    method: 'PUT',
+    url: '/api/v1/billing/budgets',
+    headers: { authorization: `Bearer ${api.people['admin']!.apiKey}` },
+    payload: {
+      organization_id: organizationId,
+      scope_type: scope,
+      scope_id: scope === 'user' ? user.id : projectId,
+      monthly: { currency: 'USD', micros: 1_000_000_000 },
+      thresholds: [80],
+      at_cap: 'notify',
+    },
+  });
+  return put.json<{ id: string }>().id;
 }
 
 async function seedIncident({ services }: TestApi, nodeId: string): Promise<string> {

@@ -73,6 +73,8 @@ export const tableOwners: Record<string, string> = {
   allocation_meters: 'domains/billing',
   usage_records: 'domains/billing',
   billing_standings: 'domains/billing',
+  budgets: 'domains/billing',
+  budget_notices: 'domains/billing',
   // Written by the trigger on entries alone.
   balance_snapshots: 'the database',
   ledger_transactions: 'domains/billing',

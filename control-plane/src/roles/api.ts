@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { ownedAllocations } from '../domains/allocations/owned-allocations.ts';
 import { certificateRoutes } from '../domains/allocations/certificates/routes.ts';
 import { allocationRoutes } from '../domains/allocations/routes.ts';
+import { budgetRoutes } from '../domains/billing/budgets/routes.ts';
 import { billingRoutes } from '../domains/billing/routes.ts';
 import { auditRoutes } from '../domains/audit/routes.ts';
 import { quotaRoutes } from '../domains/quotas/routes.ts';
@@ -160,6 +161,7 @@ export async function createApi(
       proveDomain: domainProver(options.dnsServers ?? []),
     }),
     ...billingRoutes(services),
+    ...budgetRoutes(services),
     ...accessRoutes(services, { publicUrl: options.publicUrl, owners: [ownedAllocations, ownedWebhooks] }),
     ...catalogRoutes(services),
     ...entitlementRoutes(services),

@@ -8,6 +8,7 @@ import { warnOfEnds } from '../domains/allocations/warn-of-ends.ts';
 import { endLeases } from '../domains/allocations/end-leases.ts';
 import { meterLeases } from '../domains/billing/meter-leases.ts';
 import { reconcileMeters } from '../domains/billing/reconcile-meters.ts';
+import { watchBudgets } from '../domains/billing/budgets/watch-budgets.ts';
 import { watchBalances } from '../domains/billing/watch-balances.ts';
 import { releaseLeases } from '../domains/allocations/release-leases.ts';
 import { reconcileAllocations } from '../domains/allocations/reconcile/reconcile-allocations.ts';
@@ -99,6 +100,7 @@ export async function startWorker(base: Services): Promise<WorkflowEngine> {
       signRemaining,
       meterLeases,
       watchBalances(releaseLeases),
+      watchBudgets(releaseLeases),
       reconcileMeters,
       reconcileNodes(),
       retireUnusedAuthorities,

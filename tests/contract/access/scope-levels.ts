@@ -9,6 +9,7 @@ export const scopeLevels: Record<string, 'project' | 'tenant' | 'any project'> =
   'project-body': 'project',
   tenant: 'tenant',
   identity_provider: 'tenant',
+  budget: 'tenant',
   'organization-query': 'tenant',
   'organization-body': 'tenant',
   'any-project': 'any project',

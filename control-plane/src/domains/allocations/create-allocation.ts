@@ -41,7 +41,12 @@ export async function createAllocation(
   });
   requireDuration(services.policies, project, request.max_duration_seconds);
   const wanted = launchRequest(services.clock.now(), request, offer, [project.id]);
-  await requireFunds(services, tx, project.organization_id, times(offer.perGpuHour, request.gpu_count));
+  await requireFunds(services, tx, {
+    organizationId: project.organization_id,
+    projectId: project.id,
+    userId: caller.userId,
+    perHour: times(offer.perGpuHour, request.gpu_count),
+  });
   const id = newId();
   const launch = {
     id,

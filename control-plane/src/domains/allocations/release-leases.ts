@@ -6,11 +6,21 @@ import { releasable } from './states.ts';
 /** Leases taken in one transaction; the next look takes the next ones. */
 const AT_ONCE = 200;
 
-/** The platform's own wish to release what a tenant has in a currency. Returns how many it asked for. */
+/** The platform's own wish to release what a tenant, or a part of it, has in a currency. Returns how many it asked for. */
 export async function releaseLeases(
   services: Services,
   tx: Tx,
-  { organizationId, currency }: { organizationId: string; currency: string },
+  {
+    organizationId,
+    currency,
+    scopeType = 'tenant',
+    scopeId = organizationId,
+  }: {
+    organizationId: string;
+    currency: string;
+    scopeType?: 'tenant' | 'project' | 'team' | 'user';
+    scopeId?: string;
+  },
   why: string,
 ): Promise<number> {
   const rows = await tx
@@ -18,6 +28,13 @@ export async function releaseLeases(
     .selectAll()
     .where('organization_id', '=', organizationId)
     .where('currency', '=', currency)
+    .$if(scopeType === 'project', (q) => q.where('project_id', '=', scopeId))
+    .$if(scopeType === 'user', (q) => q.where('owner_user_id', '=', scopeId))
+    .$if(scopeType === 'team', (q) =>
+      q.where('owner_user_id', 'in', (e) =>
+        e.selectFrom('team_members').select('user_id').where('team_id', '=', scopeId),
+      ),
+    )
     .where('desired_state', '=', 'active')
     .where('state', 'in', [...releasable])
     .orderBy('id')

@@ -2,16 +2,18 @@ import type { Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import { cumulativeCost, moneyJson, type Money } from '../../platform/money.ts';
 import type { Services } from '../../platform/services.ts';
+import { requireBudgets } from './budgets/require-budgets.ts';
 import { atZero } from './at-zero.ts';
 import { availableMicros, readFunds } from './tenant-funds.ts';
 
-/** Refuses a launch that the tenant's money does not cover for the time that the policy asks for. */
+/** Refuses a launch that a budget forbids, or that the tenant's money does not cover for as long as the policy asks. */
 export async function requireFunds(
   { policies, clock }: Pick<Services, 'policies' | 'clock'>,
   tx: Tx,
-  organizationId: string,
-  perHour: Money,
+  launch: { organizationId: string; projectId: string; userId: string | null; perHour: Money },
 ): Promise<void> {
+  const { organizationId, perHour } = launch;
+  await requireBudgets({ clock }, tx, { ...launch, currency: perHour.currency });
   const seconds = policies.get('billing.minimum_launch_seconds', { organizationId });
   const required = cumulativeCost(perHour, BigInt(seconds));
   if (required.micros === 0n) return;

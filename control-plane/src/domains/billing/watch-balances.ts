@@ -12,7 +12,13 @@ import { availableMicros, readFunds, runsOutAt, type TenantFunds } from './tenan
 export type ReleaseLeases = (
   services: Services,
   tx: Tx,
-  leases: { organizationId: string; currency: string },
+  leases: {
+    organizationId: string;
+    currency: string;
+    /** All of the tenant's where nothing narrower is said. */
+    scopeType?: 'tenant' | 'project' | 'team' | 'user';
+    scopeId?: string;
+  },
   why: string,
 ) => Promise<number>;
 

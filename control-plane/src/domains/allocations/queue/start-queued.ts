@@ -3,6 +3,7 @@ import { inScope, withRole } from '../../../platform/db/scope.ts';
 import { Problem } from '../../../platform/http/problem.ts';
 import { times } from '../../../platform/money.ts';
 import type { Services } from '../../../platform/services.ts';
+import { requireFunds } from '../../billing/require-funds.ts';
 import { requireQuota } from '../../quotas/require-quota.ts';
 import { moveAllocation, type AllocationRow } from '../move-allocation.ts';
 import { recordSales, type Sale } from '../record-sales.ts';
@@ -15,30 +16,42 @@ export type Outcome =
   | { kind: 'started' | 'gone' }
   | { kind: 'refused'; reason: 'quota' | 'capacity'; detail: string };
 
-/** The launch decision for one whose turn has come: the same quota, placement and sale as for a new one. */
+/** Refusals that only the tenant can end: it waits on, and others pass. */
+const TENANT_LIMITS: ReadonlySet<string> = new Set(['quota_exceeded', 'budget_exceeded', 'balance_too_low']);
+
+/** The launch decision for one whose turn has come: the same money, quota, placement and sale as for a new one. */
 export async function startQueued(services: Services, launch: QueuedLaunch): Promise<Outcome> {
   const scope = { role: 'gpuaas_placement', organizationIds: [launch.organizationId] } as const;
   try {
     return await inScope(services.db, scope, (tx) => decide(services, tx, launch));
   } catch (error) {
-    if (error instanceof Problem && (error.code === 'quota_exceeded' || error.code === 'sku_unavailable')) {
-      const reason = error.code === 'quota_exceeded' ? 'quota' : 'capacity';
-      return { kind: 'refused', reason, detail: error.message };
-    }
-    throw error;
+    if (!(error instanceof Problem)) throw error;
+    if (error.code === 'sku_unavailable')
+      return { kind: 'refused', reason: 'capacity', detail: error.message };
+    if (!TENANT_LIMITS.has(error.code)) throw error;
+    return { kind: 'refused', reason: 'quota', detail: error.message };
   }
 }
 
 async function decide(services: Services, tx: Tx, launch: QueuedLaunch): Promise<Outcome> {
   const row = await withRole(tx, 'gpuaas_worker', () => lockQueued(tx, launch.id));
   if (!row) return { kind: 'gone' };
+  const perHour = times(launch.perGpuHour, launch.gpus);
+  await withRole(tx, 'gpuaas_worker', () =>
+    requireFunds(services, tx, {
+      organizationId: launch.organizationId,
+      projectId: launch.projectId,
+      userId: row.owner_user_id,
+      perHour,
+    }),
+  );
   await requireQuota(services.policies, tx, {
     organizationId: launch.organizationId,
     projectId: launch.projectId,
     launchedBy: launch.createdBy,
     gpuModel: launch.gpuModel,
     gpus: launch.gpus,
-    perHour: times(launch.perGpuHour, launch.gpus),
+    perHour,
   });
   const wanted = requestOf(launch, services.clock.now());
   const { nodeId, slots } = await reserveSlots(services, tx, wanted, launch);

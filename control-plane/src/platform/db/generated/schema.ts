@@ -209,6 +209,27 @@ export interface BillingStandings {
   stops_at: Timestamp | null;
 }
 
+export interface BudgetNotices {
+  budget_id: string;
+  month: Timestamp;
+  noticed_at: Timestamp;
+  percent: number;
+  spent_micros: bigint;
+}
+
+export interface Budgets {
+  at_cap: string;
+  created_at: Generated<Timestamp>;
+  currency: string;
+  id: string;
+  monthly_micros: bigint;
+  organization_id: string;
+  scope_id: string;
+  scope_type: string;
+  thresholds: number[];
+  updated_at: Generated<Timestamp>;
+}
+
 export interface CertificateKeys {
   created_at: Generated<Timestamp>;
   id: string;
@@ -993,6 +1014,8 @@ export interface DB {
   audit_segments: AuditSegments;
   balance_snapshots: BalanceSnapshots;
   billing_standings: BillingStandings;
+  budget_notices: BudgetNotices;
+  budgets: Budgets;
   certificate_keys: CertificateKeys;
   claim_cells: ClaimCells;
   claimed_quota: ClaimedQuota;

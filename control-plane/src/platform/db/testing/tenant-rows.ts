@@ -129,6 +129,11 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
   );
   await sql`insert into billing_standings (organization_id, currency, standing, since)
     values (${organization}, 'USD', 'good', now())`.execute(db);
+  const budget = newId();
+  await sql`insert into budgets (id, organization_id, scope_type, scope_id, currency, monthly_micros, thresholds, at_cap)
+    values (${budget}, ${organization}, 'tenant', ${organization}, 'USD', 1, '{80}', 'notify')`.execute(db);
+  await sql`insert into budget_notices (budget_id, month, percent, spent_micros, noticed_at)
+    values (${budget}, now(), 80, 1, now())`.execute(db);
   const identityProvider = newId();
   await sql`insert into identity_providers (id, organization_id, name, issuer, client_id, sealed_client_secret, created_by)
     values (${identityProvider}, ${organization}, 'n', ${`https://${name}.test`}, 'c', ${secret}, ${user})`.execute(

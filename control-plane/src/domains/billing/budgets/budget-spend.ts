@@ -1,0 +1,80 @@
+import { sql } from 'kysely';
+import type { Tx } from '../../../platform/db/database.ts';
+
+export interface BudgetSpend {
+  id: string;
+  organizationId: string;
+  scopeType: 'tenant' | 'project' | 'team' | 'user';
+  scopeId: string;
+  currency: string;
+  monthlyMicros: bigint;
+  thresholds: number[];
+  atCap: 'notify' | 'refuse' | 'release';
+  createdAt: Date;
+  updatedAt: Date;
+  spentMicros: bigint;
+}
+
+/** The month a time falls into, for everybody in UTC. */
+export function monthOf(at: Date): Date {
+  return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1));
+}
+
+/** Whether something of a project and its owner counts to the budget `b`. */
+const inScope = (projectId: string, userId: string) => sql`case b.scope_type
+  when 'tenant' then true
+  when 'project' then ${sql.ref(projectId)} = b.scope_id
+  when 'user' then ${sql.ref(userId)} = b.scope_id
+  else exists (select from team_members t where t.team_id = b.scope_id and t.user_id = ${sql.ref(userId)}) end`;
+
+/**
+ * Budgets with what was spent of them this month: usage records of windows that began in it, and what running leases
+ * have accrued since.
+ */
+export async function readBudgets(
+  tx: Tx,
+  now: Date,
+  which: {
+    organizationId?: string;
+    budgetId?: string;
+    applyingTo?: { projectId: string; userId: string | null };
+  },
+  page: { after?: string; limit: number },
+): Promise<BudgetSpend[]> {
+  const { organizationId = null, budgetId = null, applyingTo } = which;
+  const launch = applyingTo
+    ? sql`case b.scope_type when 'tenant' then true when 'project' then b.scope_id = ${applyingTo.projectId}
+        when 'user' then b.scope_id = ${applyingTo.userId}::uuid
+        else exists (select from team_members t where t.team_id = b.scope_id and t.user_id = ${applyingTo.userId}::uuid) end`
+    : sql`true`;
+  const { rows } = await sql<BudgetSpend>`
+    select b.id, b.organization_id as "organizationId", b.scope_type as "scopeType", b.scope_id as "scopeId", b.currency,
+      b.monthly_micros as "monthlyMicros", b.thresholds, b.at_cap as "atCap", b.created_at as "createdAt",
+      b.updated_at as "updatedAt",
+      (coalesce((select sum(u.amount_micros) from usage_records u
+        where u.organization_id = b.organization_id and u.currency = b.currency
+          and u.window_from >= ${monthOf(now)} and ${inScope('u.project_id', 'u.user_id')}), 0)
+      + coalesce((select sum(div(m.per_hour_micros::numeric * greatest(0, floor(extract(epoch from
+            least(${now}::timestamptz, coalesce(a.release_requested_at, ${now})) - m.started_at)) - m.metered_seconds), 3600))
+        from allocation_meters m join allocations a on a.id = m.allocation_id
+        where m.ended_at is null and m.organization_id = b.organization_id and m.currency = b.currency
+          and ${inScope('m.project_id', 'a.owner_user_id')}), 0))::bigint as "spentMicros"
+    from budgets b
+    where (${organizationId}::uuid is null or b.organization_id = ${organizationId})
+      and (${budgetId}::uuid is null or b.id = ${budgetId})
+      and (${page.after ?? null}::uuid is null or b.id > ${page.after ?? null}) and ${launch}
+    order by b.id limit ${page.limit}`.execute(tx);
+  return rows;
+}
+
+/** Thresholds that the spending has reached, and the cap itself where it does something. */
+export function reachedThresholds({ spentMicros, monthlyMicros, thresholds, atCap }: BudgetSpend): number[] {
+  const all = new Set(atCap === 'notify' ? thresholds : [...thresholds, 100]);
+  return [...all]
+    .filter((percent) => spentMicros * 100n >= monthlyMicros * BigInt(percent))
+    .toSorted((a, b) => a - b);
+}
+
+export function isUsedUp({ spentMicros, monthlyMicros }: BudgetSpend): boolean {
+  return spentMicros >= monthlyMicros;
+}

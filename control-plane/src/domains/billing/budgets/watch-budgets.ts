@@ -1,0 +1,79 @@
+import type { Tx } from '../../../platform/db/database.ts';
+import { emit } from '../../../platform/events/emit.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { Services } from '../../../platform/services.ts';
+import type { Tick } from '../../../platform/ticks/tick.ts';
+import type { ReleaseLeases } from '../watch-balances.ts';
+import { isUsedUp, monthOf, reachedThresholds, readBudgets, type BudgetSpend } from './budget-spend.ts';
+
+const AT_ONCE = 100;
+
+/** Tells of thresholds that are reached, and releases what a used-up budget must not pay for any longer. */
+export function watchBudgets(releaseLeases: ReleaseLeases): Tick<Services> {
+  return {
+    name: 'billing.watch_budgets',
+    everySeconds: 30,
+    catchUp: 'skip',
+    run: (services) => watchAllBudgets(services, releaseLeases),
+  };
+}
+
+export async function watchAllBudgets(services: Services, releaseLeases: ReleaseLeases): Promise<void> {
+  const { db, clock } = services;
+  let after: string | undefined;
+  for (;;) {
+    const budgets = await db
+      .transaction()
+      .execute((tx) => readBudgets(tx, clock.now(), {}, { limit: AT_ONCE, ...(after ? { after } : {}) }));
+    for (const budget of budgets) {
+      await db.transaction().execute(async (tx) => {
+        await tellThresholds(services, tx, budget);
+        if (budget.atCap === 'release' && isUsedUp(budget)) {
+          await releaseLeases(services, tx, budget, 'The budget of this month is used up');
+        }
+      });
+    }
+    if (budgets.length < AT_ONCE) return;
+    after = budgets.at(-1)!.id;
+  }
+}
+
+async function tellThresholds({ clock }: Services, tx: Tx, budget: BudgetSpend): Promise<void> {
+  const reached = reachedThresholds(budget);
+  if (reached.length === 0) return;
+  const fresh = await tx
+    .insertInto('budget_notices')
+    .values(
+      reached.map((percent) => ({
+        budget_id: budget.id,
+        month: monthOf(clock.now()),
+        percent,
+        spent_micros: budget.spentMicros,
+        noticed_at: clock.now(),
+      })),
+    )
+    .onConflict((c) => c.columns(['budget_id', 'month', 'percent']).doNothing())
+    .returning('percent')
+    .execute();
+  // Of several that were reached since the last look, the highest says it all.
+  const percent = fresh.map((row) => row.percent).toSorted((a, b) => b - a)[0];
+  if (percent === undefined) return;
+  await emit(tx, {
+    type: 'billing.budget_threshold_reached',
+    subjectId: budget.id,
+    organizationId: budget.organizationId,
+    correlationId: newId(),
+    payload: {
+      budget_id: budget.id,
+      organization_id: budget.organizationId,
+      project_id: budget.scopeType === 'project' ? budget.scopeId : null,
+      scope_type: budget.scopeType,
+      scope_id: budget.scopeId,
+      percent,
+      currency: budget.currency,
+      monthly_micros: Number(budget.monthlyMicros),
+      spent_micros: Number(budget.spentMicros),
+      at_cap: budget.atCap,
+    },
+  });
+}
