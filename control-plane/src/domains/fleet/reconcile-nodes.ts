@@ -68,9 +68,9 @@ async function reconcile(
       await setDeviceFaults(tx, node.id, conditions.slotFaults);
       if (changed) await emitNodeChanged(tx, node.id, 'cordons_changed', newId());
     }
-    await announceConnections(services, tx, nodes);
     await tellOperators(tx, now, found, policies.get('fleet.unreachable_incident_after_seconds'));
   });
+  await announceConnections(services, nodes);
 }
 
 async function applyCordons(
