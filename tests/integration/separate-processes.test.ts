@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { giveDemoCredit } from '@gpuaas/control-plane/domains/billing/give-demo-credit';
 import { seedDemoPeople, type SeededPerson } from '@gpuaas/control-plane/domains/tenancy/seed-demo-people';
 import { createTestDatabase } from '@gpuaas/control-plane/platform/db/testing';
 import { natsServerInstalled, startNatsServer } from '@gpuaas/control-plane/platform/events/nats-testing';
@@ -39,6 +40,8 @@ beforeAll(async () => {
   stops.push(() => opened.close());
   ({ services } = opened);
   people = await services.db.transaction().execute((tx) => seedDemoPeople(tx, ISSUER, new Map()));
+  const tenants = people.flatMap(({ organizationId }) => organizationId ?? []);
+  await services.db.transaction().execute((tx) => giveDemoCredit(tx, tenants));
   env = {
     DATABASE_URL: databaseUrl,
     GPUAAS_DATA_DIR: dataDir,
