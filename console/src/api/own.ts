@@ -22,7 +22,7 @@ export function revokeApiKey(id: string) {
   return unwrap(client.DELETE('/api/v1/api-keys/{api_key_id}', { params: { path: { api_key_id: id } } }));
 }
 
-/** The person's own keys, and with a project also those everybody of the project gets. */
+/** The person's own keys, or those of a project. */
 export const sshKeysQuery = (projectId: string | null) =>
   pagedQuery([...ownKeys.sshKeys, projectId], (page, signal) =>
     unwrap(

@@ -10,9 +10,10 @@ export interface PlacementRequest {
   max_duration_seconds?: number;
 }
 
-/** A dry run of a launch. It is kept under the stock, and asked again whenever that moves. */
+/** A dry run of a launch, asked again as often as the stock is. */
 export const placementQuery = (request: PlacementRequest) =>
   queryOptions({
     queryKey: [...catalogKeys.skus, 'explain', request],
     queryFn: ({ signal }) => unwrap(client.POST('/api/v1/placements/explain', { body: request, signal })),
+    refetchInterval: 10_000,
   });

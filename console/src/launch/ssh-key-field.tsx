@@ -15,33 +15,38 @@ interface SshKeyFieldProps {
 /** Which keys the machine lets in. */
 export function SshKeyField({ projectId, chosen, onChange }: SshKeyFieldProps) {
   const [adding, setAdding] = useState(false);
-  const query = useInfiniteQuery(sshKeysQuery(projectId));
+  const own = useInfiniteQuery(sshKeysQuery(null));
+  // Who may not see the project's keys chooses from their own.
+  const shared = useInfiniteQuery(sshKeysQuery(projectId)).data ?? [];
   return (
     <fieldset className="flex flex-col gap-2">
       <legend className="mb-2 text-sm font-medium">
         SSH keys <span className="font-normal text-ink-faint">(optional)</span>
       </legend>
-      <Loaded query={query} loading={<Skeleton label="Loading SSH keys" rows={1} />}>
-        {(keys) => (
-          <div className="flex flex-col gap-1.5 text-sm">
-            {keys.length === 0 && (
-              <p className="text-ink-muted">You have none yet. The web terminal works without one.</p>
-            )}
-            {keys.map(({ id, name, fingerprint }) => (
-              <label key={id} className="flex min-w-0 items-center gap-2">
-                <input
-                  type="checkbox"
-                  checked={chosen.includes(id)}
-                  onChange={({ target }) =>
-                    onChange(target.checked ? [...chosen, id] : chosen.filter((one) => one !== id))
-                  }
-                />
-                {name}
-                <code className="min-w-0 truncate font-mono text-xs text-ink-faint">{fingerprint}</code>
-              </label>
-            ))}
-          </div>
-        )}
+      <Loaded query={own} loading={<Skeleton label="Loading SSH keys" rows={1} />}>
+        {(ownKeys) => {
+          const keys = [...ownKeys, ...shared];
+          return (
+            <div className="flex flex-col gap-1.5 text-sm">
+              {keys.length === 0 && (
+                <p className="text-ink-muted">You have none yet. The web terminal works without one.</p>
+              )}
+              {keys.map(({ id, name, fingerprint }) => (
+                <label key={id} className="flex min-w-0 items-center gap-2">
+                  <input
+                    type="checkbox"
+                    checked={chosen.includes(id)}
+                    onChange={({ target }) =>
+                      onChange(target.checked ? [...chosen, id] : chosen.filter((one) => one !== id))
+                    }
+                  />
+                  {name}
+                  <code className="min-w-0 truncate font-mono text-xs text-ink-faint">{fingerprint}</code>
+                </label>
+              ))}
+            </div>
+          );
+        }}
       </Loaded>
       <div>
         <Button size="sm" onClick={() => setAdding(true)}>

@@ -6,28 +6,22 @@ import { ownKeys } from '../api/query-keys.ts';
 import { useMe, mayInProject, useProject } from '../api/session.ts';
 import type { SshKey } from '../api/types.ts';
 import { useChange } from '../api/use-change.ts';
-import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { ConfirmButton } from '../ui/confirm-button.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { Page } from '../ui/page.tsx';
+import { Panel } from '../ui/panel.tsx';
 import { ResourceList } from '../ui/resource-list.tsx';
 import { RowActions } from '../ui/row-actions.tsx';
-import { Surface } from '../ui/surface.tsx';
 import { Timestamp } from '../ui/timestamp.tsx';
 import { AddSshKeyDialog } from './add-ssh-key-dialog.tsx';
 
 const COLUMNS: Column<SshKey>[] = [
   {
     header: 'Name',
-    cell: ({ name, project_id: projectId }) => (
-      <span className="flex items-center gap-2">
-        <span className="font-medium">{name}</span>
-        {projectId && <Badge tone="info">Project</Badge>}
-      </span>
-    ),
+    cell: ({ name }) => <span className="font-medium">{name}</span>,
   },
   { header: 'Type', cell: ({ type }) => <span className="text-ink-muted">{type}</span>, from: 'md' },
   {
@@ -49,32 +43,41 @@ const COLUMNS: Column<SshKey>[] = [
 export function SshKeysPage() {
   const choice = useProject();
   const [adding, setAdding] = useState(false);
-  const query = useInfiniteQuery(sshKeysQuery(choice?.project.id ?? null));
   return (
     <Page
       title="SSH keys"
-      subtitle="Public keys that machines are launched with: yours, and those of the project."
+      subtitle="Public keys that machines can be launched with: yours, and those of the project."
       actions={
         <Button variant="primary" onClick={() => setAdding(true)}>
           Add key
         </Button>
       }
     >
-      <Surface>
-        <ResourceList
-          label="SSH keys"
-          query={query}
-          columns={COLUMNS}
-          rowKey={({ id }) => id}
-          empty={
-            <EmptyState icon={KeyRound} title="There is no SSH key">
-              Paste a public key, or make a pair here. The web terminal needs none.
-            </EmptyState>
-          }
-        />
-      </Surface>
+      <KeysPanel title="Yours" projectId={null} />
+      {choice && <KeysPanel title={`Of the project ${choice.project.name}`} projectId={choice.project.id} />}
       {adding && <AddSshKeyDialog onClose={() => setAdding(false)} />}
     </Page>
+  );
+}
+
+function KeysPanel({ title, projectId }: { title: string; projectId: string | null }) {
+  const query = useInfiniteQuery(sshKeysQuery(projectId));
+  return (
+    <Panel title={title} flush>
+      <ResourceList
+        label={title}
+        query={query}
+        columns={COLUMNS}
+        rowKey={({ id }) => id}
+        empty={
+          <EmptyState icon={KeyRound} title="There is no SSH key">
+            {projectId
+              ? 'Everybody of the project may launch machines with the keys that are added to it.'
+              : 'Paste a public key, or make a pair here. The web terminal needs none.'}
+          </EmptyState>
+        }
+      />
+    </Panel>
   );
 }
 
