@@ -12,6 +12,7 @@ const SOURCES = [
   join(CONSOLE, 'index.html'),
   join(CONSOLE, 'vite.config.ts'),
   join(ROOT, 'sdk', 'src'),
+  join(ROOT, 'docs', 'runbooks'),
   join(ROOT, 'contracts', 'generated', 'openapi.ts'),
 ];
 
@@ -28,6 +29,8 @@ export async function buildConsole(log: (line: string) => void, signal?: AbortSi
     {
       cwd: CONSOLE,
       timeout: 120_000,
+      // Tests run with another one, and would leave a development build behind for the next start.
+      env: { ...process.env, NODE_ENV: 'production' },
       ...(signal ? { signal } : {}),
     },
   );
