@@ -2183,6 +2183,214 @@ export const operations: readonly Operation[] = [
     "answer": "text"
   },
   {
+    "id": "listReservations",
+    "method": "get",
+    "path": "/api/v1/reservations",
+    "summary": "Capacity that is kept for a project, newest first",
+    "fields": [
+      {
+        "name": "project_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "organization_id",
+      "project_id",
+      "sku",
+      "region",
+      "node_count",
+      "starts_at",
+      "ends_at",
+      "reason",
+      "state",
+      "gpus_used",
+      "created_at"
+    ]
+  },
+  {
+    "id": "createReservation",
+    "method": "post",
+    "path": "/api/v1/reservations",
+    "summary": "Keep whole nodes for a project and a time",
+    "fields": [
+      {
+        "name": "project_id",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "sku",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "region",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "node_count",
+        "in": "body",
+        "type": "integer",
+        "required": true
+      },
+      {
+        "name": "starts_at",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "ends_at",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "reason",
+        "in": "body",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "cancelReservation",
+    "method": "post",
+    "path": "/api/v1/reservations/{reservation_id}/cancel",
+    "summary": "Give up what is kept for a project",
+    "fields": [
+      {
+        "name": "reservation_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "listAllReservations",
+    "method": "get",
+    "path": "/api/v1/admin/reservations",
+    "summary": "Capacity that is kept for projects of all tenants, with its nodes, newest first",
+    "fields": [
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "organization_id",
+      "project_id",
+      "sku",
+      "region",
+      "node_count",
+      "starts_at",
+      "ends_at",
+      "reason",
+      "state",
+      "gpus_used",
+      "created_at"
+    ]
+  },
+  {
+    "id": "createReservationFor",
+    "method": "post",
+    "path": "/api/v1/admin/reservations",
+    "summary": "Keep whole nodes for a project of any tenant, without its limit",
+    "fields": [
+      {
+        "name": "project_id",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "sku",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "region",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "node_count",
+        "in": "body",
+        "type": "integer",
+        "required": true
+      },
+      {
+        "name": "starts_at",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "ends_at",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "reason",
+        "in": "body",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "cancelReservationOf",
+    "method": "post",
+    "path": "/api/v1/admin/reservations/{reservation_id}/cancel",
+    "summary": "Give up what is kept for a project of any tenant",
+    "fields": [
+      {
+        "name": "reservation_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
     "id": "listWipeCertificateKeys",
     "method": "get",
     "path": "/api/v1/wipe-certificate-keys",

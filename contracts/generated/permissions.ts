@@ -21,6 +21,8 @@ export const tenantPermissions = {
   "allocation.create": "Launch allocations.",
   "allocation.release": "Release allocations.",
   "allocation.connect": "Open a terminal or connection to an allocation.",
+  "reservation.read": "See the capacity that is kept for a project.",
+  "reservation.manage": "Keep capacity for a project, and give it up.",
   "webhook.read": "See webhooks and their delivery logs.",
   "webhook.manage": "Create, test, rotate, replay and delete webhooks.",
   "billing.read": "See the tenant's balance and ledger.",
@@ -74,6 +76,7 @@ export const permissionGroups = {
       "allocation.create",
       "allocation.release",
       "allocation.connect",
+      "reservation.read",
       "webhook.read"
     ]
   },
@@ -95,6 +98,8 @@ export const permissionGroups = {
       "allocation.create",
       "allocation.release",
       "allocation.connect",
+      "reservation.read",
+      "reservation.manage",
       "webhook.read",
       "webhook.manage"
     ]
@@ -124,6 +129,8 @@ export const permissionGroups = {
       "allocation.create",
       "allocation.release",
       "allocation.connect",
+      "reservation.read",
+      "reservation.manage",
       "webhook.read",
       "webhook.manage",
       "billing.read",

@@ -288,6 +288,40 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "reservations.max_nodes_per_project": {
+    "type": "integer",
+    "default": 2,
+    "minimum": 0,
+    "maximum": 1000,
+    "unit": "nodes",
+    "doc": "How many nodes a tenant may have kept for one project at a time; operators may keep more.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "reservations.max_window_seconds": {
+    "type": "duration",
+    "default": 2592000,
+    "minimum": 3600,
+    "maximum": 31536000,
+    "unit": "s",
+    "doc": "How long capacity may be kept by one reservation, from now to its end.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "reservations.turnaround_seconds": {
+    "type": "duration",
+    "default": 900,
+    "minimum": 0,
+    "maximum": 86400,
+    "unit": "s",
+    "doc": "How long before a reservation begins its nodes must be free of others, for wiping.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "queue.max_wait_seconds": {
     "type": "duration",
     "default": 86400,
@@ -778,6 +812,9 @@ export interface PolicyValues {
   'allocations.stop_timeout_seconds': number;
   'allocations.max_duration_seconds': number;
   'allocations.end_warning_seconds': number;
+  'reservations.max_nodes_per_project': number;
+  'reservations.max_window_seconds': number;
+  'reservations.turnaround_seconds': number;
   'queue.max_wait_seconds': number;
   'queue.max_per_project': number;
   'queue.protect_after_seconds': number;

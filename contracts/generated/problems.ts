@@ -128,6 +128,14 @@ export const problems = {
     "status": 409,
     "title": "The launch would exceed a quota"
   },
+  "reservation_unavailable": {
+    "status": 409,
+    "title": "So many nodes cannot be kept for the time"
+  },
+  "reservation_refused": {
+    "status": 422,
+    "title": "The reservation is not one that can be made"
+  },
   "queue_full": {
     "status": 409,
     "title": "The project has as many launches in line as it may have"

@@ -26,6 +26,8 @@ export const CANNOT_SUCCEED: Record<string, string> = {
   finishTenantLogin: 'needs a sign-in that was begun with an identity provider',
   verifyIdentityProviderDomain: 'needs a record in DNS; the tests of tenant sign-in have one',
   confirmAuditExport: 'needs a month that is over and sealed; the tests of the audit API have one',
+  createReservation: 'needs a host that reports itself; the tests of reservations have one',
+  createReservationFor: 'needs a host that reports itself; the tests of reservations have one',
   createAllocation: 'needs a host that reports itself; the launch tests have one',
 };
 
@@ -118,6 +120,8 @@ export async function seedKnownResources(
     setTenantQuota: quota,
     releaseAllocation: { allocation_id: [await seedActiveAllocation(api)] },
     extendAllocation: { allocation_id: [await seedEndingAllocation(api)], additional_seconds: [60] },
+    cancelReservation: { reservation_id: [await seedReservation(api)] },
+    cancelReservationOf: { reservation_id: [await seedReservation(api)] },
     getWipeCertificate: wiped,
     printWipeCertificate: wiped,
     retryAllocationRelease: { allocation_id: [await seedEnded(api, 'release_failed')] },
@@ -209,6 +213,28 @@ async function seedEndingAllocation(api: TestApi): Promise<string> {
     .updateTable('allocations')
     .set({ ends_at: new Date(Date.now() + 3_600_000) })
     .where('id', '=', id)
+    .execute();
+  return id;
+}
+
+async function seedReservation({ services, people }: TestApi): Promise<string> {
+  const { projectId, organizationId } = people['member']!;
+  const id = newId();
+  const owner = await services.db.selectFrom('users').select('id').limit(1).executeTakeFirstOrThrow();
+  await services.db
+    .insertInto('capacity_reservations')
+    .values({
+      id,
+      organization_id: organizationId!,
+      project_id: projectId!,
+      sku: SKU,
+      region: 'uae-north-1',
+      node_count: 1,
+      starts_at: new Date(Date.now() + 3_600_000),
+      ends_at: new Date(Date.now() + 7_200_000),
+      reason: 'fuzz',
+      created_by: owner.id,
+    })
     .execute();
   return id;
 }

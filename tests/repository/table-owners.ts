@@ -67,6 +67,7 @@ export const tableOwners: Record<string, string> = {
   host_cleanups: 'domains/allocations',
   queued_launches: 'domains/allocations',
   node_promises: 'domains/allocations',
+  capacity_reservations: 'domains/allocations',
   allocation_access_keys: 'domains/allocations',
   terminal_tokens: 'domains/terminal',
   allocation_outages: 'domains/allocations',

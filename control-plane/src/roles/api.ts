@@ -3,6 +3,7 @@ import cookie from '@fastify/cookie';
 import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
 import type { FastifyInstance } from 'fastify';
 import { ownedAllocations } from '../domains/allocations/owned-allocations.ts';
+import { reservationRoutes } from '../domains/allocations/reservations/routes.ts';
 import { certificateRoutes } from '../domains/allocations/certificates/routes.ts';
 import { allocationRoutes } from '../domains/allocations/routes.ts';
 import { budgetRoutes } from '../domains/billing/budgets/routes.ts';
@@ -170,6 +171,7 @@ export async function createApi(
     ...quotaRoutes(services),
     ...allocationRoutes(services),
     ...certificateRoutes(services),
+    ...reservationRoutes(services),
     ...terminalRoutes(services),
     ...fleetRoutes(services),
     ...nodeOperationRoutes(services),

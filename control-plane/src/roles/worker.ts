@@ -4,6 +4,7 @@ import { startSealer } from '../platform/audit/run-sealer.ts';
 import { overdueAllocations } from '../domains/allocations/state-deadlines.ts';
 import { signRemaining } from '../domains/allocations/certificates/sign-remaining.ts';
 import { runQueueRegularly } from '../domains/allocations/queue/wake-queue.ts';
+import { forgetPromises } from '../domains/allocations/reservations/cancel-reservation.ts';
 import { warnOfEnds } from '../domains/allocations/warn-of-ends.ts';
 import { endLeases } from '../domains/allocations/end-leases.ts';
 import { meterLeases } from '../domains/billing/meter-leases.ts';
@@ -95,6 +96,7 @@ export async function startWorker(base: Services): Promise<WorkflowEngine> {
       watchMaintenance,
       endLeases,
       warnOfEnds,
+      forgetPromises,
       runQueueRegularly,
       reconcileAllocations,
       signRemaining,

@@ -5,6 +5,7 @@ export const scopeLevels: Record<string, 'project' | 'tenant' | 'any project'> =
   'service-account': 'project',
   'ssh-key': 'project',
   webhook: 'project',
+  reservation: 'project',
   'project-query': 'project',
   'project-body': 'project',
   tenant: 'tenant',

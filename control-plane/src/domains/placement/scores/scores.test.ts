@@ -15,6 +15,18 @@ const until = (endsAt: number, ...slots: number[]) => ({ leases: [{ slots, endsA
 
 /** Pairs that this score decides. The ids speak for the worse one, so that no tie passes. */
 const cases: Record<string, Case[]> = {
+  own_promise: [
+    {
+      better: node('z', {}, { promises: [{ holder: 'mine', from: 0, until: 10 }] }),
+      worse: node('a', leased(0, 1, 2, 3)),
+      for: { holders: ['mine'] },
+    },
+    {
+      better: node('z', {}, { promises: [{ holder: 'mine', from: 0, until: 10 }] }),
+      worse: node('a', {}, { promises: [{ holder: 'mine', from: 5, until: 10 }] }),
+      for: { holders: ['mine'] },
+    },
+  ],
   time_opened: [
     { better: node('z', until(9, 0, 1)), worse: node('a', until(5, 0, 1)), for: { endsAt: 9 } },
     // A lease that outlasts the request beats the fuller node and the clean one.

@@ -94,6 +94,10 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
     values (${allocation}, ${organization}, ${project}, now(), now() + interval '1 hour')`.execute(db);
   await sql`insert into node_promises (id, node_id, holder_id, allocation_id, starts_at)
     values (${newId()}, ${node}, ${allocation}, ${allocation}, now())`.execute(db);
+  await sql`insert into capacity_reservations (id, organization_id, project_id, sku, region, node_count, starts_at,
+      ends_at, reason, created_by)
+    select ${newId()}::uuid, ${organization}::uuid, ${project}::uuid, p.sku, p.region, 1, now(), now() + interval '1 hour',
+      'r', ${user}::uuid from sku_prices p limit 1`.execute(db);
   await sql`insert into allocation_access_keys (allocation_id, public_key, sealed_private_key)
     values (${allocation}, 'p', ${secret})`.execute(db);
   await sql`insert into terminal_tokens (token_hash, allocation_id, user_id, credential, correlation_id, expires_at)
