@@ -29,6 +29,25 @@ CREATE OR REPLACE FUNCTION public.audit_position()
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 RETURN ((SELECT audit_clock.base FROM audit_clock) + ((pg_current_xact_id())::text)::bigint);
+CREATE OR REPLACE FUNCTION public.claim_bound_nodes()
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  made bigint;
+begin
+  insert into allocation_resource_claims (id, allocation_id, node_id, claim_kind, ends_at, snapshot)
+    select gen_random_uuid(), a.id, a.node_id, 'node_exclusive', a.ends_at, jsonb_build_object('bound_node', a.node_id)
+    from allocations a
+    where a.capacity_shape = 'baremetal' and a.node_id is not null
+      and a.state in ('reserved', 'provisioning', 'active', 'releasing', 'release_failed')
+      and not exists (select from allocation_resource_claims c where c.allocation_id = a.id)
+      and not exists (select from claim_cells o where o.node_id = a.node_id)
+    order by a.created_at, a.id;
+  get diagnostics made = row_count;
+  return made;
+end $function$;
 CREATE OR REPLACE FUNCTION public.count_claims_in_quota()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -651,6 +670,20 @@ create table budgets (
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null
 );
+create table capacity_reservations (
+  id uuid not null,
+  organization_id uuid not null,
+  project_id uuid not null,
+  sku text not null,
+  region text not null,
+  node_count integer not null,
+  starts_at timestamp with time zone not null,
+  ends_at timestamp with time zone not null,
+  reason text not null,
+  created_by uuid not null,
+  created_at timestamp with time zone default now() not null,
+  cancelled_at timestamp with time zone
+);
 create table certificate_keys (
   id uuid not null,
   key_id text not null,
@@ -909,7 +942,8 @@ create table node_promises (
   starts_at timestamp with time zone not null,
   ends_at timestamp with time zone,
   allocation_id uuid,
-  created_at timestamp with time zone default now() not null
+  created_at timestamp with time zone default now() not null,
+  reservation_id uuid
 );
 create table node_resource_slots (
   id uuid not null,
@@ -1402,6 +1436,7 @@ alter table balance_snapshots add constraint balance_snapshots_pkey PRIMARY KEY 
 alter table billing_standings add constraint billing_standings_pkey PRIMARY KEY (organization_id, currency);
 alter table budget_notices add constraint budget_notices_pkey PRIMARY KEY (budget_id, month, percent);
 alter table budgets add constraint budgets_pkey PRIMARY KEY (id);
+alter table capacity_reservations add constraint capacity_reservations_pkey PRIMARY KEY (id);
 alter table certificate_keys add constraint certificate_keys_pkey PRIMARY KEY (id);
 alter table claim_cells add constraint claim_cells_pkey PRIMARY KEY (node_id, cell);
 alter table event_consumers add constraint event_consumers_pkey PRIMARY KEY (name);
@@ -1544,6 +1579,8 @@ alter table budgets add constraint budgets_currency_check CHECK ((currency ~ '^[
 alter table budgets add constraint budgets_monthly_micros_check CHECK ((monthly_micros > 0));
 alter table budgets add constraint budgets_scope_type_check CHECK ((scope_type = ANY (ARRAY['tenant'::text, 'project'::text, 'team'::text, 'user'::text])));
 alter table budgets add constraint budgets_thresholds_check CHECK (((cardinality(thresholds) <= 10) AND (1 <= ALL (thresholds)) AND (1000 >= ALL (thresholds))));
+alter table capacity_reservations add constraint capacity_reservations_check CHECK ((ends_at > starts_at));
+alter table capacity_reservations add constraint capacity_reservations_node_count_check CHECK ((node_count > 0));
 alter table certificate_keys add constraint certificate_keys_check CHECK (((retired_at IS NULL) = (sealed_private_key IS NOT NULL)));
 alter table claim_cells add constraint claim_cells_cell_check CHECK (((cell >= 0) AND (cell <= 15)));
 alter table event_consumers add constraint event_consumers_name_check CHECK ((name ~ '^[a-z][a-z0-9_.-]{0,62}$'::text));
@@ -1690,6 +1727,11 @@ alter table balance_snapshots add constraint balance_snapshots_organization_id_f
 alter table billing_standings add constraint billing_standings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table budget_notices add constraint budget_notices_budget_id_fkey FOREIGN KEY (budget_id) REFERENCES budgets(id) ON DELETE CASCADE;
 alter table budgets add constraint budgets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table capacity_reservations add constraint capacity_reservations_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+alter table capacity_reservations add constraint capacity_reservations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table capacity_reservations add constraint capacity_reservations_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
+alter table capacity_reservations add constraint capacity_reservations_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
+alter table capacity_reservations add constraint capacity_reservations_sku_fkey FOREIGN KEY (sku) REFERENCES sku_catalog(sku);
 alter table handed_over_resources add constraint handed_over_resources_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table handed_over_resources add constraint handed_over_resources_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
 alter table handed_over_resources add constraint handed_over_resources_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
@@ -1723,6 +1765,7 @@ alter table node_enrolments add constraint node_enrolments_created_by_fkey FOREI
 alter table node_enrolments add constraint node_enrolments_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
 alter table node_promises add constraint node_promises_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table node_promises add constraint node_promises_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
+alter table node_promises add constraint node_promises_reservation_id_fkey FOREIGN KEY (reservation_id) REFERENCES capacity_reservations(id);
 alter table node_resource_slots add constraint node_resource_slots_last_wipe_id_fkey FOREIGN KEY (last_wipe_id) REFERENCES wipe_certificates(id);
 alter table node_resource_slots add constraint node_resource_slots_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_resource_slots add constraint node_resource_slots_parent_slot_id_fkey FOREIGN KEY (parent_slot_id) REFERENCES node_resource_slots(id);
@@ -1800,6 +1843,7 @@ CREATE INDEX audit_logs_order ON ONLY public.audit_logs USING btree (xid, id);
 CREATE INDEX audit_logs_target ON ONLY public.audit_logs USING btree (target_type, target_id, occurred_at);
 CREATE INDEX audit_logs_tenant ON ONLY public.audit_logs USING btree (organization_id, id);
 CREATE INDEX audit_segments_month ON public.audit_segments USING btree (month, segment);
+CREATE INDEX capacity_reservations_project ON public.capacity_reservations USING btree (project_id, id DESC);
 CREATE UNIQUE INDEX certificate_keys_one_signs ON public.certificate_keys USING btree ((true)) WHERE (retired_at IS NULL);
 CREATE INDEX handed_over_resources_organization ON public.handed_over_resources USING btree (organization_id, id DESC);
 CREATE INDEX handled_events_age ON public.handled_events USING btree (handled_at);
@@ -1823,6 +1867,7 @@ CREATE INDEX node_conversions_node ON public.node_conversions USING btree (node_
 CREATE UNIQUE INDEX node_conversions_running ON public.node_conversions USING btree (node_id) WHERE (state = 'running'::text);
 CREATE UNIQUE INDEX node_promises_allocation ON public.node_promises USING btree (allocation_id) WHERE (allocation_id IS NOT NULL);
 CREATE INDEX node_promises_node ON public.node_promises USING btree (node_id);
+CREATE INDEX node_promises_reservation ON public.node_promises USING btree (reservation_id) WHERE (reservation_id IS NOT NULL);
 CREATE INDEX node_tasks_latest ON public.node_tasks USING btree (node_id, kind, created_at DESC) WHERE (state = 'succeeded'::text);
 CREATE INDEX node_tasks_open ON public.node_tasks USING btree (node_id, created_at) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text]));
 CREATE INDEX node_tasks_recent ON public.node_tasks USING btree (created_at DESC, id DESC);
@@ -1917,6 +1962,7 @@ alter table balance_snapshots enable row level security;
 alter table billing_standings enable row level security;
 alter table budget_notices enable row level security;
 alter table budgets enable row level security;
+alter table capacity_reservations enable row level security;
 alter table claim_cells enable row level security;
 alter table handed_over_resources enable row level security;
 alter table host_cleanups enable row level security;
@@ -1968,6 +2014,7 @@ create policy every on balance_snapshots as permissive for select to gpuaas_oper
 create policy every on billing_standings as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on budget_notices as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on budgets as permissive for select to gpuaas_operator, gpuaas_worker using (true);
+create policy every on capacity_reservations as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on host_cleanups as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on identity_provider_domains as permissive for select to gpuaas_auth using (true);
 create policy every on identity_providers as permissive for select to gpuaas_auth using (true);
@@ -2046,6 +2093,7 @@ create policy own on budget_notices as permissive for select to gpuaas_tenant us
    FROM budgets b
   WHERE (b.id = budget_notices.budget_id))));
 create policy own on budgets as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on capacity_reservations as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on handed_over_resources as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on host_cleanups as permissive for select to gpuaas_tenant using ((EXISTS ( SELECT
    FROM allocations a
@@ -2186,6 +2234,8 @@ grant insert, select on audit_logs to gpuaas_worker;
 grant insert, select on audit_retirements to gpuaas_worker;
 grant insert, select on audit_segments to gpuaas_worker;
 grant insert, select on budget_notices to gpuaas_worker;
+grant insert, select on capacity_reservations to gpuaas_operator;
+grant insert, select on capacity_reservations to gpuaas_tenant;
 grant insert, select on handed_over_resources to gpuaas_tenant;
 grant insert, select on host_cleanups to gpuaas_worker;
 grant insert, select on idempotency_keys to gpuaas_operator;
@@ -2275,6 +2325,7 @@ grant select on budget_notices to gpuaas_operator;
 grant select on budget_notices to gpuaas_tenant;
 grant select on budgets to gpuaas_operator;
 grant select on budgets to gpuaas_worker;
+grant select on capacity_reservations to gpuaas_worker;
 grant select on certificate_keys to gpuaas_worker;
 grant select on claimed_quota to gpuaas_worker;
 grant select on event_consumers to gpuaas_operator;
@@ -2345,6 +2396,8 @@ grant update (acknowledged_at, acknowledged_by, resolved_at, resolved_by, resolu
 grant update (agent_version, boot_id, last_heartbeat_at, observed, identity_revoked_at) on nodes to gpuaas_node;
 grant update (amount, changed_at) on quota_limits to gpuaas_operator;
 grant update (amount, changed_at) on quota_limits to gpuaas_tenant;
+grant update (cancelled_at) on capacity_reservations to gpuaas_operator;
+grant update (cancelled_at) on capacity_reservations to gpuaas_tenant;
 grant update (cancelled_at) on maintenance_windows to gpuaas_operator;
 grant update (deleted_at) on organizations to gpuaas_auth;
 grant update (deleted_at) on projects to gpuaas_auth;
@@ -2391,6 +2444,7 @@ grant update (value, changed_at) on policy_values to gpuaas_operator;
 grant update (value, changed_at) on policy_values to gpuaas_tenant;
 grant update (verified_at) on identity_provider_domains to gpuaas_tenant;
 revoke execute on function add_to_balances() from public;
+revoke execute on function claim_bound_nodes() from public;
 revoke execute on function create_month_partitions(timestamp with time zone,integer) from public;
 revoke execute on function drop_month_partitions(text,timestamp with time zone) from public;
 revoke execute on function grant_workflow_engine() from public;

@@ -1264,6 +1264,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/allocations/{allocation_id}/progress": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far the allocation is, stage by stage
+         * @description The timeline in six stages. It changes with each event of the allocation on the live stream.
+         */
+        get: operations["getAllocationProgress"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/allocations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Allocations of all tenants, newest first */
+        get: operations["listAllAllocations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/allocations/{allocation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One allocation as operators see it: shape, claims, quote, four states, stages and tasks */
+        get: operations["getAllocationForOperators"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/reservations": {
         parameters: {
             query?: never;
@@ -3724,6 +3778,10 @@ export interface components {
             percent: number | null;
         };
         Connection: {
+            /** @description From inside the private network. */
+            ssh_command: string;
+            /** @description The address the machine has; the one it should get until that is known. */
+            private_ip: string;
             username: string;
             host_key_fingerprint: string;
             mac: string;
@@ -3794,6 +3852,50 @@ export interface components {
             certificate: components["schemas"]["WipeStatement"];
             /** @description Ed25519 over the canonical JSON (RFC 8785) of `certificate`, base64url. */
             signature: string;
+        };
+        ProgressStage: {
+            /** @enum {unknown} */
+            stage: "onboarding" | "placement" | "image_clone" | "vm_boot" | "ssh_readiness" | "cleanup";
+            /** @enum {unknown} */
+            status: "waiting" | "running" | "done" | "failed";
+            percent: number;
+            started_at: components["schemas"]["Timestamp"] | null;
+            ended_at: components["schemas"]["Timestamp"] | null;
+            message: string;
+        };
+        AllocationDetail: {
+            allocation: components["schemas"]["Allocation"];
+            node: null | {
+                /** Format: uuid */
+                node_id: string;
+                hostname: string;
+            };
+            claims: {
+                /** Format: uuid */
+                id: string;
+                /** @enum {unknown} */
+                claim_kind: "slot" | "node_exclusive";
+                /** Format: uuid */
+                node_id: string;
+                slot_id: string | null;
+                slot_index: number | null;
+                created_at: components["schemas"]["Timestamp"];
+                ends_at: components["schemas"]["Timestamp"] | null;
+                released_at: components["schemas"]["Timestamp"] | null;
+            }[];
+            stages: components["schemas"]["ProgressStage"][];
+            /** @description What hosts were asked for it, newest first, in the hosts' own words. */
+            tasks: {
+                /** Format: uuid */
+                task_id: string;
+                kind: string;
+                state: string;
+                stage: string | null;
+                percent: number | null;
+                message: string | null;
+                /** @description Where to read the task. */
+                path: string;
+            }[];
         };
         Reservation: {
             /** Format: uuid */
@@ -7399,6 +7501,86 @@ export interface operations {
                 };
                 content: {
                     "text/html": string;
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getAllocationProgress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                allocation_id: components["parameters"]["AllocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stages, in order. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ProgressStage"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listAllAllocations: {
+        parameters: {
+            query?: {
+                organization_id?: string;
+                node_id?: string;
+                state?: components["schemas"]["AllocationState"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Allocation"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getAllocationForOperators: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                allocation_id: components["parameters"]["AllocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The allocation. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllocationDetail"];
                 };
             };
             "4XX": components["responses"]["Problem"];

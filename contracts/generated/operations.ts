@@ -2183,6 +2183,108 @@ export const operations: readonly Operation[] = [
     "answer": "text"
   },
   {
+    "id": "getAllocationProgress",
+    "method": "get",
+    "path": "/api/v1/allocations/{allocation_id}/progress",
+    "summary": "How far the allocation is, stage by stage",
+    "fields": [
+      {
+        "name": "allocation_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json",
+    "columns": [
+      "stage",
+      "status",
+      "percent",
+      "started_at",
+      "ended_at",
+      "message"
+    ]
+  },
+  {
+    "id": "listAllAllocations",
+    "method": "get",
+    "path": "/api/v1/admin/allocations",
+    "summary": "Allocations of all tenants, newest first",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "query",
+        "type": "string"
+      },
+      {
+        "name": "node_id",
+        "in": "query",
+        "type": "string"
+      },
+      {
+        "name": "state",
+        "in": "query",
+        "type": "string",
+        "choices": [
+          "queued",
+          "reserved",
+          "provisioning",
+          "active",
+          "releasing",
+          "released",
+          "failed",
+          "release_failed"
+        ]
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "resource_name",
+      "name",
+      "organization_id",
+      "project_id",
+      "sku",
+      "capacity_shape",
+      "gpu_count",
+      "image",
+      "region",
+      "state",
+      "created_at",
+      "active_at",
+      "release_requested_at",
+      "released_at",
+      "ends_at"
+    ]
+  },
+  {
+    "id": "getAllocationForOperators",
+    "method": "get",
+    "path": "/api/v1/admin/allocations/{allocation_id}",
+    "summary": "One allocation as operators see it: shape, claims, quote, four states, stages and tasks",
+    "fields": [
+      {
+        "name": "allocation_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
     "id": "listReservations",
     "method": "get",
     "path": "/api/v1/reservations",

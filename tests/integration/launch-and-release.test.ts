@@ -31,7 +31,15 @@ describe('launch and release', () => {
     const connection = await unwrap(
       member.GET('/api/v1/allocations/{allocation_id}/connection', { params: { path } }),
     );
-    expect(connection).toMatchObject({ username: 'ubuntu', lease_state: 'bound' });
+    expect(connection).toMatchObject({
+      username: 'ubuntu',
+      lease_state: 'bound',
+      actual_ip: connection.expected_ip,
+      private_ip: connection.expected_ip,
+      ssh_command: `ssh ubuntu@${connection.expected_ip}`,
+      host_key_fingerprint: expect.stringMatching(/^SHA256:/),
+    });
+    await showsHowFar(launched.id, ['done', 'done', 'done', 'done', 'done', 'waiting']);
 
     const slots = await heldSlots(launched.id);
     expect(slots.map((slot) => slot.state)).toEqual(['in_use', 'in_use']);
@@ -46,12 +54,16 @@ describe('launch and release', () => {
     expect(items).toHaveLength(2);
     expect(items.every((certificate) => certificate.verified)).toBe(true);
     expect(await heldSlots(launched.id)).toEqual([]);
+    await showsHowFar(launched.id, ['done', 'done', 'done', 'done', 'done', 'done']);
     const nodes = await unwrap(operator.GET('/api/v1/admin/nodes'));
     expect(nodes.items.map((node) => node.slot_counts.available)).toEqual([8, 8]);
 
     const timeline = await unwrap(
       member.GET('/api/v1/allocations/{allocation_id}/timeline', { params: { path, query: { limit: 200 } } }),
     );
+    // Device addresses and serials are for operators.
+    for (const { message } of timeline.items)
+      expect(message).not.toMatch(/[0-9a-f]{4}:[0-9a-f]{2}:|S6CK|\/dev\//);
     const stages = [...new Set(timeline.items.map((entry) => entry.stage))];
     expect(stages).toEqual(
       expect.arrayContaining([
@@ -179,6 +191,31 @@ async function dialGuest(allocationId: string): Promise<Socket> {
   const socket = connect(ssh_port, '127.0.0.1');
   await once(socket, 'connect');
   return socket;
+}
+
+/** To the tenant in stages, to operators also with claims, quote and the tasks behind it. */
+async function showsHowFar(allocationId: string, statuses: string[]): Promise<void> {
+  const { member, operator } = platform;
+  const params = { path: { allocation_id: allocationId } };
+  const { items } = await unwrap(member.GET('/api/v1/allocations/{allocation_id}/progress', { params }));
+  expect(items.map(({ status }) => status)).toEqual(statuses);
+  const detail = await unwrap(operator.GET('/api/v1/admin/allocations/{allocation_id}', { params }));
+  expect(detail.allocation).toMatchObject({ id: allocationId, capacity_shape: 'gpu_slice' });
+  expect(detail.allocation.quote.per_hour.micros).toBeGreaterThan(0);
+  expect(Object.keys(detail.allocation.states).toSorted()).toEqual([
+    'desired',
+    'execution',
+    'observed',
+    'projected',
+  ]);
+  expect(detail.claims.map(({ claim_kind }) => claim_kind)).toEqual(['slot', 'slot']);
+  expect(detail.stages).toEqual(items);
+  const [task] = detail.tasks;
+  expect(task).toMatchObject({ state: 'succeeded', path: `/api/v1/admin/tasks/${task!.task_id}` });
+  const listed = await unwrap(
+    operator.GET('/api/v1/admin/allocations', { params: { query: { limit: 200 } } }),
+  );
+  expect(listed.items.map(({ id }) => id)).toContain(allocationId);
 }
 
 async function heldSlots(allocationId: string) {

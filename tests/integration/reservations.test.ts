@@ -153,8 +153,8 @@ describe('a reservation', () => {
         .where('node_id', '=', nodeId)
         .execute();
       expect(claims).toHaveLength(sold.filter(({ statusCode }) => statusCode === 202).length);
-      if (reserved!.statusCode === 201) expect(claims).toHaveLength(0);
-      else expect(reserved!.json().code).toBe('reservation_unavailable');
+      if (reserved.statusCode === 201) expect(claims).toHaveLength(0);
+      else expect(reserved.json().code).toBe('reservation_unavailable');
       await sql`update nodes set draining = true`.execute(api.services.db);
     }
   });

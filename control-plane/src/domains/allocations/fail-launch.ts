@@ -4,6 +4,7 @@ import type { TaskFailure } from '../fleet/complete-task.ts';
 import { destroyAccessKey } from './access-key.ts';
 import { emitAllocation } from './allocation-events.ts';
 import { lockAllocation, moveAllocation } from './move-allocation.ts';
+import { failureWords } from './tenant-words.ts';
 import { quarantineHeld } from './quarantine-held.ts';
 
 /** The launch has failed; what it held is quarantined at once. False when the allocation had ended otherwise. */
@@ -22,7 +23,7 @@ export async function failLaunchIn(tx: Tx, allocationId: string, failure: TaskFa
   const moved = await moveAllocation(tx, allocationId, 'failed', {
     observed_state: 'unknown',
     execution_state: 'cleaning up',
-    failure: JSON.stringify({ code: failure.code, detail: failure.detail.slice(0, 1000) }),
+    failure: JSON.stringify({ code: failure.code, detail: failureWords(failure.code) }),
   });
   if (!moved) return true;
   await destroyAccessKey(tx, allocationId);
@@ -30,7 +31,7 @@ export async function failLaunchIn(tx: Tx, allocationId: string, failure: TaskFa
   await emitAllocation(tx, 'allocation.failed', moved, {
     stage: 'failed',
     status: 'failed',
-    message: `Provisioning failed: ${failure.detail}`.slice(0, 500),
+    message: `Provisioning failed. ${failureWords(failure.code)}`,
   });
   return true;
 }

@@ -7,16 +7,26 @@ import { queueStandings } from './queue/standings.ts';
 
 type Allocation = components['schemas']['Allocation'];
 
+interface AllocationFilters {
+  project_id?: string;
+  organization_id?: string;
+  node_id?: string;
+  state?: Allocation['state'];
+}
+
 export async function listAllocations(
   db: Db,
   now: Date,
-  query: { project_id: string; limit: number; page?: string },
+  query: AllocationFilters & { limit: number; page?: string },
 ): Promise<{ items: Allocation[]; next_page: string | null }> {
   const before = decodePage(query.page, ['uuid']);
   const rows = await db
     .selectFrom('allocations')
     .selectAll()
-    .where('project_id', '=', query.project_id)
+    .$if(query.project_id !== undefined, (q) => q.where('project_id', '=', query.project_id!))
+    .$if(query.organization_id !== undefined, (q) => q.where('organization_id', '=', query.organization_id!))
+    .$if(query.node_id !== undefined, (q) => q.where('node_id', '=', query.node_id!))
+    .$if(query.state !== undefined, (q) => q.where('state', '=', query.state!))
     .$if(before !== null, (q) => q.where('id', '<', before![0]!))
     .orderBy('id', 'desc')
     .limit(query.limit + 1)

@@ -1,5 +1,6 @@
 import type { Tx } from '../../platform/db/database.ts';
 import { emitAllocation } from './allocation-events.ts';
+import { stageWords } from './tenant-words.ts';
 
 export type NodeStage =
   | 'plan'
@@ -14,11 +15,11 @@ export type NodeStage =
   | 'wipe'
   | 'verify';
 
-/** What the node says of its work, in the allocation's timeline. */
+/** How far the node is, in the allocation's timeline and in words for its tenant. */
 export async function recordStageProgress(
   tx: Tx,
   allocationId: string,
-  progress: { stage: NodeStage; percent: number; message: string },
+  { stage, percent }: { stage: NodeStage; percent: number },
   correlationId: string,
 ): Promise<void> {
   const allocation = await tx
@@ -31,6 +32,6 @@ export async function recordStageProgress(
     tx,
     'allocation.progress',
     { ...allocation, correlation_id: correlationId },
-    { ...progress, status: progress.percent >= 100 ? 'done' : 'running' },
+    { stage, percent, message: stageWords[stage], status: percent >= 100 ? 'done' : 'running' },
   );
 }

@@ -1,10 +1,10 @@
-import type { components, operations } from '@gpuaas/contracts/generated/openapi.ts';
-import type { Caller } from '../../platform/auth/caller.ts';
+import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
+import { authorize, type Caller } from '../../platform/auth/caller.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
-import { Problem } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
 import { createAllocation } from './create-allocation.ts';
 import { describeAllocation } from './describe-allocation.ts';
+import { describeConnection } from './describe-connection.ts';
 import { extendAllocation } from './extend-allocation.ts';
 import { explainPlacement } from './explain-placement.ts';
 import { findProject } from '../tenancy/projects/find-project.ts';
@@ -13,6 +13,8 @@ import { listAllocations } from './list-allocations.ts';
 import { listTimeline } from './list-timeline.ts';
 import { listWipeCertificates } from './list-wipe-certificates.ts';
 import { requestRelease, retryFailedRelease } from './request-release.ts';
+import { showForOperators } from './show-for-operators.ts';
+import { showProgress } from './show-progress.ts';
 import { showAllocation } from './show-allocation.ts';
 
 type AllocationOperations = Pick<
@@ -25,9 +27,14 @@ type AllocationOperations = Pick<
   | 'extendAllocation'
   | 'listAllocationTimeline'
   | 'getAllocationConnection'
+  | 'getAllocationProgress'
+  | 'listAllAllocations'
+  | 'getAllocationForOperators'
   | 'listWipeCertificates'
   | 'explainPlacement'
 >;
+
+const platform = { kind: 'platform' } as const;
 
 export function allocationRoutes(services: Services): Handlers<AllocationOperations, Caller> {
   const { clock } = services;
@@ -97,14 +104,27 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
         return { status: 200, body: await listTimeline(tx, params.allocation_id, { limit: 50, ...query }) };
       });
     },
+    getAllocationProgress({ caller, params, read }) {
+      return read(async (tx) => {
+        const row = await findAllocation(tx, caller, 'allocation.read', params.allocation_id);
+        return { status: 200, body: { items: await showProgress(tx, row), next_page: null } };
+      });
+    },
     async getAllocationConnection({ caller, params, read }) {
       const row = await read((tx) => findAllocation(tx, caller, 'allocation.connect', params.allocation_id));
-      if (row.state !== 'active' || !row.connection) {
-        throw new Problem('allocation_not_active', `The allocation is ${row.state}.`, {
-          extensions: { state: row.state },
-        });
-      }
-      return { status: 200, body: row.connection as unknown as components['schemas']['Connection'] };
+      return { status: 200, body: describeConnection(row) };
+    },
+    async listAllAllocations({ caller, query, read }) {
+      authorize(caller, 'fleet.read', platform);
+      const body = await read((tx) => listAllocations(tx, clock.now(), { limit: 50, ...query }));
+      return { status: 200, body };
+    },
+    async getAllocationForOperators({ caller, params, read }) {
+      authorize(caller, 'fleet.read', platform);
+      return {
+        status: 200,
+        body: await read((tx) => showForOperators(tx, clock.now(), params.allocation_id)),
+      };
     },
     explainPlacement({ caller, body, read }) {
       return read(async (tx) => ({

@@ -37,7 +37,7 @@ export async function reportProgress(
     .execute();
   const moved = task.stage !== stage || task.percent !== percent;
   if (moved && task.allocation_id && !isHostStage(stage)) {
-    await recordStageProgress(tx, task.allocation_id, { stage, percent, message }, task.correlation_id);
+    await recordStageProgress(tx, task.allocation_id, { stage, percent }, task.correlation_id);
   }
 }
 

@@ -5,7 +5,7 @@ import { withRole } from '../../../platform/db/scope.ts';
 import { Problem } from '../../../platform/http/problem.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Services } from '../../../platform/services.ts';
-import { priceSlice } from '../../catalog/quote.ts';
+import { quoteProduct } from '../../catalog/quote.ts';
 import { fleetIndexOf } from '../../fleet/fleet-index-of.ts';
 import type { CapacityShape, PlacementRequest } from '../../placement/candidate.ts';
 import { mayServe } from '../../placement/node-to-keep.ts';
@@ -28,10 +28,11 @@ export async function createReservation(
 ): Promise<string> {
   const [startsAt, endsAt] = [new Date(asked.starts_at), new Date(asked.ends_at)];
   checkWindow(services, startsAt, endsAt);
-  const sku = await priceSlice(tx, {
+  const sku = await quoteProduct(services, tx, {
     sku: asked.sku,
     gpuCount: await smallestCount(tx, asked.sku),
     region: asked.region,
+    organizationId,
   });
   if (maxNodes !== null) await checkLimit(services, tx, asked, maxNodes);
   const turnaround = services.policies.get('reservations.turnaround_seconds') * 1000;

@@ -230,6 +230,21 @@ export interface Budgets {
   updated_at: Generated<Timestamp>;
 }
 
+export interface CapacityReservations {
+  cancelled_at: Timestamp | null;
+  created_at: Generated<Timestamp>;
+  created_by: string;
+  ends_at: Timestamp;
+  id: string;
+  node_count: number;
+  organization_id: string;
+  project_id: string;
+  reason: string;
+  region: string;
+  sku: string;
+  starts_at: Timestamp;
+}
+
 export interface CertificateKeys {
   created_at: Generated<Timestamp>;
   id: string;
@@ -522,6 +537,7 @@ export interface NodePromises {
   holder_id: string;
   id: string;
   node_id: string;
+  reservation_id: string | null;
   starts_at: Timestamp;
 }
 
@@ -1016,6 +1032,7 @@ export interface DB {
   billing_standings: BillingStandings;
   budget_notices: BudgetNotices;
   budgets: Budgets;
+  capacity_reservations: CapacityReservations;
   certificate_keys: CertificateKeys;
   claim_cells: ClaimCells;
   claimed_quota: ClaimedQuota;

@@ -1,0 +1,17 @@
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import { Problem } from '../../platform/http/problem.ts';
+import type { AllocationRow } from './move-allocation.ts';
+
+type Connection = components['schemas']['Connection'];
+
+/** How to reach the machine, from what its host has reported. */
+export function describeConnection(row: AllocationRow): Connection {
+  if (row.state !== 'active' || !row.connection) {
+    throw new Problem('allocation_not_active', `The allocation is ${row.state}.`, {
+      extensions: { state: row.state },
+    });
+  }
+  const reported = row.connection as unknown as Omit<Connection, 'ssh_command' | 'private_ip'>;
+  const address = reported.actual_ip ?? reported.expected_ip;
+  return { ...reported, private_ip: address, ssh_command: `ssh ${reported.username}@${address}` };
+}

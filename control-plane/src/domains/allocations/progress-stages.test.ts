@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { progressStages } from './progress-stages.ts';
+
+type Entry = Parameters<typeof progressStages>[0][number];
+
+const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
+const entry = (
+  second: number,
+  stage: Entry['stage'],
+  status: Entry['status'],
+  percent: number | null = null,
+): Entry => ({ occurred_at: at(second), stage, status, percent, message: stage });
+
+const launch = [
+  entry(1, 'queue', 'running'),
+  entry(5, 'placement', 'done', 100),
+  entry(6, 'plan', 'running'),
+  entry(7, 'image', 'running', 50),
+  entry(9, 'seed', 'done', 100),
+  entry(10, 'vm', 'running', 10),
+  entry(12, 'network', 'done', 100),
+  entry(13, 'readiness', 'done', 100),
+  entry(14, 'active', 'done', 100),
+];
+const brief = (entries: readonly Entry[]) =>
+  progressStages(entries, at(0)).map(({ stage, status, percent }) => `${stage} ${status} ${percent}`);
+
+describe('the stages of an allocation', () => {
+  it('begin with its acceptance and follow its events', () => {
+    expect(brief([])).toEqual([
+      'onboarding running 0',
+      'placement waiting 0',
+      'image_clone waiting 0',
+      'vm_boot waiting 0',
+      'ssh_readiness waiting 0',
+      'cleanup waiting 0',
+    ]);
+    expect(brief(launch.slice(0, 4)).slice(0, 4)).toEqual([
+      'onboarding done 100',
+      'placement done 100',
+      'image_clone running 50',
+      'vm_boot waiting 0',
+    ]);
+  });
+
+  it('have times without gaps, and are all done in the end', () => {
+    const stages = progressStages(launch, at(0));
+    expect(stages.map(({ started_at, ended_at }) => [started_at, ended_at])).toEqual([
+      [at(1), at(5)],
+      [at(5), at(6)],
+      [at(6), at(10)],
+      [at(10), at(13)],
+      [at(13), at(14)],
+      [null, null],
+    ]);
+    const released = [
+      ...launch,
+      entry(20, 'release', 'running'),
+      entry(21, 'wipe', 'running', 40),
+      entry(30, 'released', 'done', 100),
+    ];
+    expect(brief(released).every((line) => line.endsWith('done 100'))).toBe(true);
+  });
+
+  it('say where a launch failed, and when', () => {
+    const stages = progressStages([...launch.slice(0, 6), entry(11, 'failed', 'failed')], at(0));
+    expect(stages[3]).toMatchObject({
+      stage: 'vm_boot',
+      status: 'failed',
+      ended_at: at(11),
+      message: 'failed',
+    });
+    expect(stages[4]).toMatchObject({ status: 'waiting' });
+  });
+});

@@ -1,0 +1,65 @@
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import type { Stage } from './allocation-events.ts';
+
+export type ProgressStage = components['schemas']['ProgressStage'];
+type Entry = Pick<
+  components['schemas']['TimelineEntry'],
+  'stage' | 'status' | 'percent' | 'occurred_at' | 'message'
+>;
+
+/** The timeline's steps in each of the six stages. */
+const steps: Record<ProgressStage['stage'], readonly Stage[]> = {
+  onboarding: ['queue'],
+  placement: ['placement'],
+  image_clone: ['plan', 'image', 'seed'],
+  vm_boot: ['vm', 'network'],
+  ssh_readiness: ['readiness', 'user', 'active'],
+  cleanup: ['release', 'detach', 'stop', 'network_cleanup', 'wipe', 'verify', 'host', 'released'],
+};
+
+/** A stage is over when its last step is, or when a later one has begun. */
+const lastStep: Partial<Record<Stage, true>> = {
+  placement: true,
+  seed: true,
+  network: true,
+  active: true,
+  released: true,
+};
+
+/** Stages of a launch and its end, from its events in order; `acceptedAt` is when the platform took it on. */
+export function progressStages(entries: readonly Entry[], acceptedAt: string): ProgressStage[] {
+  const order = Object.keys(steps) as ProgressStage['stage'][];
+  const found = order.map((stage) => entries.filter((entry) => steps[stage].includes(entry.stage)));
+  const failed = entries.findLast((entry) => entry.stage === 'failed');
+  const begun = found.map((own) => own.length > 0);
+  begun[0] = true;
+  const current = begun.lastIndexOf(true);
+  return order.map((stage, index): ProgressStage => {
+    const own = found[index]!;
+    const last = own.at(-1);
+    const startedAt = own[0]?.occurred_at ?? (index === 0 ? acceptedAt : null);
+    if (startedAt === null) {
+      return { stage, status: 'waiting', percent: 0, started_at: null, ended_at: null, message: '' };
+    }
+    const passed = index < current;
+    const over = passed || (last?.status === 'done' && lastStep[last.stage] === true);
+    const next = found.slice(index + 1).find((later) => later.length > 0)?.[0]?.occurred_at;
+    const broken = !over && failed !== undefined && index === current;
+    return {
+      stage,
+      status: broken ? 'failed' : over ? 'done' : 'running',
+      percent: over ? 100 : percentOf(stage, last),
+      started_at: startedAt,
+      ended_at: broken ? failed.occurred_at : over ? (passed ? next! : last!.occurred_at) : null,
+      message: broken ? failed.message : (last?.message ?? 'Accepted'),
+    };
+  });
+}
+
+/** Each step of a stage counts the same. */
+function percentOf(stage: ProgressStage['stage'], last: Entry | undefined): number {
+  if (!last) return 0;
+  const within = steps[stage];
+  const share = last.status === 'done' ? 100 : (last.percent ?? 0);
+  return Math.min(99, Math.floor((within.indexOf(last.stage) * 100 + share) / within.length));
+}
