@@ -1,15 +1,19 @@
 import type { TaskOutput } from '@gpuaas/contracts/tasks';
-import { issueCertificates } from '@gpuaas/control-plane/domains/allocations/certificates/issue-certificates';
 import { rotateAuthority } from '@gpuaas/control-plane/domains/fleet/rotate-authority';
 import { openIncident } from '@gpuaas/control-plane/domains/incidents/open-incident';
 import { createSession } from '@gpuaas/control-plane/platform/auth/sessions';
 import { encodePage } from '@gpuaas/control-plane/platform/http/pagination';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import { x509 } from '@gpuaas/control-plane/platform/keys/x509';
-import { seedAllocation } from '../benchmarks/seed-allocation.ts';
 import { TEST_LAB_HOST, type TestApi } from '../harness/api.ts';
 import { blockSlot } from '../harness/blocked-slot.ts';
 import { addDiscovery, addNode, approveAll, candidate } from '../harness/fleet.ts';
+import {
+  seedActiveAllocation,
+  seedEndingAllocation,
+  seedReservation,
+  seedWipeCertificate,
+} from './known-allocations.ts';
 import { seedTenancy } from './known-tenancy.ts';
 
 export type KnownValues = Record<string, unknown[]>;
@@ -187,79 +191,6 @@ async function seedNode({ services }: TestApi): Promise<string> {
     .execute();
   await services.db.updateTable('sku_catalog').set({ enabled: true }).execute();
   return id;
-}
-
-async function seedActiveAllocation({ services, people }: TestApi): Promise<string> {
-  const id = await seedAllocation(services.db, people['member']!);
-  const connection = {
-    username: 'ubuntu',
-    host_key_fingerprint: 'SHA256:fuzz',
-    mac: '52:54:00:00:00:01',
-    expected_ip: '10.0.0.11',
-    actual_ip: '10.0.0.11',
-    lease_state: 'bound',
-  };
-  await services.db
-    .updateTable('allocations')
-    .set({ connection: JSON.stringify(connection) })
-    .where('id', '=', id)
-    .execute();
-  return id;
-}
-
-async function seedEndingAllocation(api: TestApi): Promise<string> {
-  const id = await seedActiveAllocation(api);
-  await api.services.db
-    .updateTable('allocations')
-    .set({ ends_at: new Date(Date.now() + 3_600_000) })
-    .where('id', '=', id)
-    .execute();
-  return id;
-}
-
-async function seedReservation({ services, people }: TestApi): Promise<string> {
-  const { projectId, organizationId } = people['member']!;
-  const id = newId();
-  const owner = await services.db.selectFrom('users').select('id').limit(1).executeTakeFirstOrThrow();
-  await services.db
-    .insertInto('capacity_reservations')
-    .values({
-      id,
-      organization_id: organizationId!,
-      project_id: projectId!,
-      sku: SKU,
-      region: 'uae-north-1',
-      node_count: 1,
-      starts_at: new Date(Date.now() + 3_600_000),
-      ends_at: new Date(Date.now() + 7_200_000),
-      reason: 'fuzz',
-      created_by: owner.id,
-    })
-    .execute();
-  return id;
-}
-
-async function seedWipeCertificate(api: TestApi, slotId: string): Promise<KnownValues> {
-  const { services } = api;
-  const [id, allocationId, now] = [newId(), await seedActiveAllocation(api), new Date()];
-  await services.db
-    .insertInto('wipe_certificates')
-    .values({
-      id,
-      allocation_id: allocationId,
-      slot_id: slotId,
-      slot_index: 0,
-      witnessed_by: newId(),
-      device_serial: candidate(0).nvme_serial!,
-      method: 'shredded',
-      verified: true,
-      verification: 'seen',
-      started_at: now,
-      finished_at: now,
-    })
-    .execute();
-  await services.db.transaction().execute((tx) => issueCertificates(services, tx, [id]));
-  return { allocation_id: [allocationId], certificate_id: [id] };
 }
 
 /** An allocation that has ended and still holds a whole host. */
