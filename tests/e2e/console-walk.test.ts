@@ -1,0 +1,107 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildConsole } from '@gpuaas/control-plane/roles/build-console';
+import { chromiumPath, openBrowser } from '../harness/browser.ts';
+import { signIn } from '../harness/console-session.ts';
+import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
+
+let platform: TestPlatform;
+let browser: Browser;
+
+describe.skipIf(!chromiumPath)('the console (needs chromium)', () => {
+  beforeAll(async () => {
+    const consoleDir = await buildConsole(() => undefined);
+    platform = await startTestPlatform({ nodes: 1, consoleDir, speed: 0 });
+    browser = await openBrowser();
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await platform?.stop();
+  });
+
+  it('lets an administrator run the organization', async () => {
+    const page = await signIn(browser, platform.baseUrl, 'Tenant Admin', '/organization/members');
+    await page.getByRole('button', { name: 'Invite' }).click();
+    await page.getByLabel('E-mail').fill('new@acme.test');
+    await page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click();
+    await page.getByText('It is shown this once').waitFor();
+    await page.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('cell', { name: 'new@acme.test' }).waitFor();
+
+    await goTo(page, 'teams');
+    await page.getByRole('button', { name: 'New team' }).click();
+    await page.getByLabel('Name').fill('Research');
+    await page.getByRole('button', { name: 'Make team' }).click();
+    await page.getByRole('link', { name: 'Research' }).click();
+    await page.getByText('Nobody is in this team.').waitFor();
+
+    await goTo(page, 'ssh keys');
+    await page.getByRole('button', { name: 'Add key' }).click();
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Make a key pair in the browser' }).click();
+    expect((await download).suggestedFilename()).toBe('gpuaas-key');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add key' }).click();
+    await page.getByRole('cell', { name: /SHA256:/ }).waitFor();
+
+    await goTo(page, 'audit organization');
+    await page.getByLabel('Action').fill('team.create');
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await expect.poll(() => new URL(page.url()).searchParams.get('action')).toBe('team.create');
+    await expect.poll(() => page.getByRole('row').count()).toBe(2);
+    await page.context().close();
+  }, 120_000);
+
+  it('says what a member may not, and why', async () => {
+    const page = await signIn(browser, platform.baseUrl, 'Tenant Member', '/organization/permissions');
+    await page.getByText('You may not see this').first().waitFor();
+    const bind = page.getByRole('button', { name: 'Bind a group' });
+    expect(await bind.getAttribute('aria-disabled')).toBe('true');
+    await page.getByText('You lack the permission access.manage').first().waitFor({ state: 'attached' });
+    await page.context().close();
+  }, 60_000);
+
+  it('launches with the keyboard alone', async () => {
+    const page = await signIn(browser, platform.baseUrl, 'Tenant Member', '/launch');
+    await page.getByRole('radio', { name: /^1 GPU/ }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('button', { name: 'Launch 2 GPUs' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('The machine answers; billing has started').waitFor();
+    await page.context().close();
+  }, 60_000);
+
+  it('lets an operator break a host, read the runbook, set a policy and enrol', async () => {
+    const page = await signIn(browser, platform.baseUrl, 'Platform Operator', '/operator/lab');
+    await page.getByRole('combobox', { name: /^Break/ }).click();
+    await page.getByRole('option', { name: /^GPU of slot 6 is lost/ }).click();
+    await goTo(page, 'incidents');
+    await page
+      .getByRole('link', { name: /GPU|device/i })
+      .first()
+      .click();
+    await page.getByRole('heading', { name: 'Runbook' }).waitFor();
+    await page.getByRole('heading', { name: 'Look' }).waitFor();
+    await page.getByRole('button', { name: 'Acknowledge' }).click();
+    await page.getByText('Acknowledged', { exact: true }).first().waitFor();
+
+    await page.goto(`${platform.baseUrl}/operator/policies/auth.session_idle_seconds`);
+    await page.getByLabel('Value in seconds').fill('7200');
+    await page.getByRole('button', { name: 'Set', exact: true }).click();
+    await page.getByRole('cell', { name: '2h 0m (7,200 s)' }).waitFor();
+
+    await goTo(page, 'enrolments');
+    await page.getByRole('button', { name: 'Enrol a host' }).click();
+    await page.getByLabel('Host name').fill('gpu-a1-07');
+    await page.getByRole('button', { name: 'Mint token' }).click();
+    await page.getByText(/gpuaas-node-agent install --server .* --hostname gpu-a1-07 --token gpe_/).waitFor();
+    await page.context().close();
+  }, 120_000);
+});
+
+/** By the command palette, as people who know their way do. */
+async function goTo(page: Page, words: string): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Go to' }).fill(words);
+  await page.keyboard.press('Enter');
+  await page.getByRole('combobox', { name: 'Go to' }).waitFor({ state: 'detached' });
+}

@@ -1,0 +1,13 @@
+import { expect } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+
+/** A page of the console in a browser session of its own, as one of the demo people. */
+export async function signIn(browser: Browser, baseUrl: string, person: string, path: string): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1360, height: 860 }, colorScheme: 'dark' });
+  const page = await context.newPage();
+  page.on('pageerror', (error) => expect.fail(`the page threw: ${error.message}`));
+  await page.goto(`${baseUrl}/auth/login?return_to=${encodeURIComponent(path)}`);
+  await page.getByRole('button', { name: new RegExp(`^${person}`) }).click();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  return page;
+}
