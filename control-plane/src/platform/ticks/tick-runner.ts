@@ -1,3 +1,4 @@
+import { atMost } from '../at-most.ts';
 import type { Clock } from '../clock.ts';
 import type { Db } from '../db/database.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -24,15 +25,25 @@ export interface TickRunnerOptions<Services> {
 }
 
 const POLL_MS = 1000;
+/**
+ * A tick at work has a connection for its lock and needs another one: were there as many at work as the pool has
+ * connections, each would wait for the others for ever.
+ */
+const AT_WORK = 5;
 
 /** Looks for due periods for as long as the process lives. Any number of processes may. */
 export function startTickRunner<Services>(options: TickRunnerOptions<Services>): { stop(): Promise<void> } {
   let stopping = false;
   const complain = (error: unknown): void =>
     options.log.warn({ err: error }, 'ticks could not be looked for');
-  // One loop each: a slow tick holds up nobody else.
+  const inTurn = atMost(AT_WORK);
+  // One loop each: a slow tick holds up nobody else as long as few are slow.
   const loops = options.ticks.map((tick) =>
-    repeat(options.pollMs ?? POLL_MS, () => poll(options, tick, () => stopping), complain),
+    repeat(
+      options.pollMs ?? POLL_MS,
+      () => inTurn(() => (stopping ? Promise.resolve() : poll(options, tick, () => stopping))),
+      complain,
+    ),
   );
   return {
     async stop() {

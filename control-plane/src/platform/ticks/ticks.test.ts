@@ -175,6 +175,36 @@ it('keeps looking until it is stopped, by the clock it is given', async () => {
   expect(periods).toEqual([0, 10, 20]);
 });
 
+it('leaves connections to work with, however many ticks there are', async () => {
+  const small = openDatabase(test.url, { max: 6 });
+  const done = new Set<string>();
+  const ticks = Array.from({ length: 24 }, (_, index): Tick<object> => {
+    const name = `many-${index}`;
+    return {
+      name,
+      everySeconds: 10,
+      catchUp: 'skip',
+      run: async () =>
+        void done.add((await small.db.selectNoFrom((e) => e.val(name).as('n')).execute())[0]!.n),
+    };
+  });
+  const log = createLogger('test');
+  log.level = 'silent';
+  const clock = { now: () => after(0) };
+  const runner = startTickRunner({
+    db: small.db,
+    clock,
+    services: {},
+    ticks,
+    runner: 'many',
+    log,
+    pollMs: 10,
+  });
+  await expect.poll(() => done.size).toBe(24);
+  await runner.stop();
+  await small.close();
+});
+
 it('forgets old runs but for the newest of each tick', async () => {
   const { tick } = recorder('old', 'each');
   await run(one, tick, after(0));
