@@ -22,7 +22,7 @@ export function nodeOverviewConsumer(db: Db): Consumer {
 
 /**
  * Shows a host as it is after the event, which says only that it changed: a posture follows from claims, cordons and
- * silence together, and no event carries all of them (docs/decisions/0005-projected-hosts.md).
+ * silence together, and no event carries all of them (docs/decisions/0007-projected-hosts.md).
  */
 export async function projectNode(db: Db, nodeId: string): Promise<void> {
   await db.transaction().execute(async (tx) => {
