@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { requestConversion } from '@gpuaas/control-plane/domains/fleet/conversion/request-conversion';
 import { disableSlot } from '@gpuaas/control-plane/domains/fleet/disable-slot';
 import { drainNode } from '@gpuaas/control-plane/domains/fleet/drain-node';
-import { editNode } from '@gpuaas/control-plane/domains/fleet/edit-node';
-import { lockNode } from '@gpuaas/control-plane/domains/fleet/lock-node';
 import type { Tx } from '@gpuaas/control-plane/platform/db/database';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import { launchBody } from '../harness/allocations.ts';
@@ -39,8 +38,10 @@ const changes: Record<string, (tx: Tx, host: Host) => Promise<void>> = {
   'a drain': (tx, { nodeId }) => drainNode(tx, nodeId, 'race', newId()),
   'a disabled slot': (tx, { nodeId, slotIds }) =>
     disableSlot(tx, { nodeId, slotId: slotIds[0]!, reason: 'race', correlationId: newId() }),
-  'a new mode': async (tx, { nodeId }) =>
-    editNode(tx, await lockNode(tx, nodeId), { mode: 'baremetal' }, newId()),
+  'a conversion': async (tx, { nodeId }) => {
+    const request = { nodeId, mode: 'baremetal' as const, reason: 'race' };
+    await requestConversion(api.services, tx, { ...request, requestedBy: newId(), correlationId: newId() });
+  },
 };
 
 /** Resolves when another connection waits for a lock of this one. */
