@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { verifyQuotas } from '@gpuaas/control-plane/domains/quotas/verify-quotas';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { launchBody, release, waitForState } from '../harness/allocations.ts';
+import { eventually } from '../harness/eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
 
 const SKU = 'h200-sxm-baremetal';
@@ -41,6 +42,21 @@ async function projectRow(): Promise<{ organizationId: string }> {
     .executeTakeFirstOrThrow();
 }
 
+async function convertToBaremetal(nodeId: string): Promise<void> {
+  const params = { path: { node_id: nodeId } };
+  const body = { mode: 'baremetal' as const, reason: 'demand' };
+  const { id } = await unwrap(
+    platform.operator.POST('/api/v1/admin/nodes/{node_id}/convert', { params, body }),
+  );
+  const ended = await eventually('the conversion to end', async () => {
+    const { items } = await unwrap(
+      platform.operator.GET('/api/v1/admin/nodes/{node_id}/conversions', { params }),
+    );
+    return items.find((one) => one.id === id && one.state !== 'running') ?? null;
+  });
+  expect(ended).toMatchObject({ state: 'succeeded' });
+}
+
 it('a whole node is quoted, leased once, given to its user, and comes back clean', async () => {
   const { operator, member } = platform;
   expect((await launch()).error).toMatchObject({ code: 'sku_unknown' });
@@ -49,12 +65,7 @@ it('a whole node is quoted, leased once, given to its user, and comes back clean
   );
   expect((await launch()).error).toMatchObject({ code: 'sku_unavailable' });
   const { items: nodes } = await unwrap(operator.GET('/api/v1/admin/nodes'));
-  await unwrap(
-    operator.PATCH('/api/v1/admin/nodes/{node_id}', {
-      params: { path: { node_id: nodes[0]!.id } },
-      body: { mode: 'baremetal' },
-    }),
-  );
+  await convertToBaremetal(nodes[0]!.id);
   const { items: skus } = await unwrap(member.GET('/api/v1/skus'));
   expect(skus.find(({ sku }) => sku === SKU)).toMatchObject({
     capacity_shape: 'baremetal',
