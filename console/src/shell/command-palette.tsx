@@ -4,7 +4,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { useId, useState, type KeyboardEvent } from 'react';
 import { useProject } from '../api/session.ts';
 import type { Me } from '../api/types.ts';
-import { commandsFor, matching } from './commands.ts';
+import { commandsFor } from './commands.ts';
+import { matching } from './matching.ts';
 
 interface CommandPaletteProps {
   me: Me;

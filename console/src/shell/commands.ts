@@ -44,19 +44,6 @@ export function commandsFor(me: Me, choice: ProjectChoice | null, queryClient: Q
   return [...places, ...projects, ...allocations, ...nodes];
 }
 
-const SHOWN_AT_MOST = 50;
-
-/** Commands that have every typed word in their name or kind. */
-export function matching<Item extends Pick<Command, 'label' | 'hint'>>(
-  commands: Item[],
-  typed: string,
-): Item[] {
-  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
-  return commands
-    .filter(({ label, hint }) => words.every((word) => `${label} ${hint}`.toLowerCase().includes(word)))
-    .slice(0, SHOWN_AT_MOST);
-}
-
 function known<Item>(queryClient: QueryClient, key: readonly string[]): Item[] {
   const data = queryClient.getQueryData<InfiniteData<{ items: Item[] }>>(key);
   return data?.pages.flatMap(({ items }) => items) ?? [];

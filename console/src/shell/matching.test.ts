@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { matching } from './commands.ts';
+import { matching } from './matching.ts';
 
 const COMMANDS = [
   { label: 'Audit log', hint: 'Organization' },
