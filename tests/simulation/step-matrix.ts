@@ -22,6 +22,12 @@ export function casesOf(prefix: Prefix): Case[] {
   return definition.steps.flatMap((step) => TRIALS.map((trial) => ({ step, trial })));
 }
 
+const ENDS: Record<Prefix, string[]> = {
+  provision: ['active', 'failed'],
+  release: ['released', 'release_failed'],
+  cleanup: ['failed'],
+};
+
 // Deadlines are short so that a silent host is given up on while somebody waits for the test.
 const POLICIES = {
   'allocations.provision_deadline_seconds': 4,
@@ -41,10 +47,12 @@ export async function proveSteps(prefix: Prefix, cases: readonly Case[], timeout
     const ids: string[] = [];
     for (const { step } of cases) {
       const id = await world.launch();
-      setMoods(world, id, step);
+      if (prefix === 'provision') setMoods(world, id, step);
       ids.push(id);
     }
     const workflowIds = await bringBefore(world, prefix, ids, timeoutMs);
+    if (prefix !== 'provision')
+      for (const [index, { step }] of cases.entries()) setMoods(world, ids[index]!, step);
     const places = cases.map(({ step, trial }, index) => ({ trial, place: `${workflowIds[index]}/${step}` }));
     const listed = (trials: readonly Trial[]): string =>
       places
@@ -59,13 +67,14 @@ export async function proveSteps(prefix: Prefix, cases: readonly Case[], timeout
       GPUAAS_CRASH_MARKER: marker,
     });
     stops.push(() => workers.stop());
-    await world.waitFor(ids, ['active', 'failed', 'released', 'release_failed'], timeoutMs);
-    const happened = (await readFile(marker, 'utf8').catch(() => '')).trim().split('\n');
-    expect(happened.toSorted()).toEqual(
-      listed([...TRIALS])
-        .split(',')
-        .toSorted(),
-    );
+    const happened = async (): Promise<string[]> =>
+      (await readFile(marker, 'utf8').catch(() => '')).trim().split('\n').toSorted();
+    const expected = listed([...TRIALS])
+      .split(',')
+      .toSorted();
+    await expect.poll(happened, { timeout: timeoutMs, interval: 500 }).toEqual(expected);
+    await world.waitFor(ids, ENDS[prefix], timeoutMs);
+    expect(await happened()).toEqual(expected);
     await world.expectCleanEnd(timeoutMs);
   } finally {
     for (const stop of stops) await stop();
@@ -76,8 +85,7 @@ export async function proveSteps(prefix: Prefix, cases: readonly Case[], timeout
 
 /** How the host must behave for the step to be reached. Whatever is new is looked for on the good way first. */
 function setMoods({ hosts }: LifecycleWorld, id: string, step: string): void {
-  const afterFailure = /^provision\.(fail|wipe|cleaned)/.test(step) || step.startsWith('cleanup.');
-  if (afterFailure) hosts.mood(id, 'slice.vm_provision', 'fails');
+  if (/^provision\.(fail|wipe|cleaned)/.test(step)) hosts.mood(id, 'slice.vm_provision', 'fails');
   if (step === 'provision.expire') hosts.mood(id, 'slice.vm_provision', 'silent', 1);
   if (step.endsWith('.wipe.expire')) hosts.mood(id, 'slice.vm_release', 'silent', 1);
   if (step.endsWith('.wipe.blocked')) hosts.mood(id, 'slice.vm_release', 'dirty', 2);
@@ -91,7 +99,10 @@ async function bringBefore(
   timeoutMs: number,
 ): Promise<string[]> {
   if (prefix === 'provision') return ids.map((id) => `provision:${id}`);
-  if (prefix === 'cleanup') for (const id of ids) world.hosts.mood(id, 'slice.vm_release', 'dirty', 2);
+  for (const id of prefix === 'cleanup' ? ids : []) {
+    world.hosts.mood(id, 'slice.vm_provision', 'fails');
+    world.hosts.mood(id, 'slice.vm_release', 'dirty', 2);
+  }
   const workers = keepWorkers(1, world.env);
   try {
     await world.waitFor(ids, [prefix === 'release' ? 'active' : 'failed'], timeoutMs);
