@@ -42,7 +42,7 @@ async function main(): Promise<number> {
       await import('./main.ts');
       return 0;
     case 'install': {
-      const command = `${process.execPath} ${fileURLToPath(new URL('main.ts', import.meta.url))}`;
+      const command = [process.execPath, fileURLToPath(new URL('main.ts', import.meta.url))];
       const token = values.token ?? process.env['GPUAAS_AGENT_TOKEN'] ?? null;
       const options = { server, hostname: values.hostname, token, command, root, dryRun, isRoot };
       await install(options, runCommand, print);

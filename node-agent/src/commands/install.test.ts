@@ -33,7 +33,7 @@ function options(change: Partial<InstallOptions> = {}): InstallOptions {
     server: 'https://gpuaas.example:8443',
     hostname: 'gpu-01',
     token: TOKEN,
-    command: '/usr/bin/node /opt/gpuaas/node-agent/src/main.ts',
+    command: ['/usr/bin/node', '/opt/gpuaas/node-agent/src/main.ts'],
     root,
     dryRun: false,
     isRoot: true,
@@ -66,7 +66,7 @@ it('puts unit, settings and token in place and starts the service', async () => 
 
 it('writes a unit that systemd understands (needs systemd-analyze)', async (ctx) => {
   if (!existsSync('/usr/bin/systemd-analyze')) ctx.skip('needs systemd-analyze');
-  await install(options({ command: `${process.execPath} ${import.meta.filename}` }), run, print);
+  await install(options({ command: [process.execPath, import.meta.filename] }), run, print);
   const unit = at('etc/systemd/system/gpuaas-node-agent.service');
   const verdict = await new Promise<string>((resolve) => {
     execFile('/usr/bin/systemd-analyze', ['verify', '--man=no', unit], (error, stdout, stderr) =>
@@ -76,6 +76,13 @@ it('writes a unit that systemd understands (needs systemd-analyze)', async (ctx)
   const ours = verdict.split('\n').filter((line) => line.includes('gpuaas-node-agent'));
   expect(ours).toEqual([]);
   expect(verdict).not.toMatch(/^code/);
+});
+
+it('starts the agent from wherever it is', async () => {
+  await install(options({ command: ['/opt/my "new" node/bin', '/srv/100% $HOME/main.ts'] }), run, print);
+  const unit = readFileSync(at('etc/systemd/system/gpuaas-node-agent.service'), 'utf8');
+  const quoted = String.raw`ExecStart="/opt/my \"new\" node/bin" "/srv/100%% $$HOME/main.ts"`;
+  expect(unit).toContain(`${quoted}\n`);
 });
 
 it('a dry run shows everything but the secret and touches nothing', async () => {

@@ -11,7 +11,7 @@ export interface InstallOptions {
   /** Null when the host is enrolled already. */
   token: string | null;
   /** How the service starts the agent. */
-  command: string;
+  command: readonly string[];
   root: string;
   dryRun: boolean;
   isRoot: boolean;

@@ -36,7 +36,7 @@ export function environmentFile(settings: { server: string; hostname: string }):
  * It needs root for devices, libvirt and Open vSwitch, so what it cannot need is taken away. VMs belong to
  * libvirt, not to this service: stopping it ends only the agent.
  */
-export function unitFile(command: string): string {
+export function unitFile(command: readonly string[]): string {
   return `[Unit]
 Description=GPUaaS node agent
 Wants=network-online.target
@@ -45,7 +45,7 @@ StartLimitIntervalSec=0
 
 [Service]
 Type=exec
-ExecStart=${command}
+ExecStart=${command.map(unitWord).join(' ')}
 EnvironmentFile=/etc/gpuaas/node-agent.env
 Restart=always
 RestartSec=5
@@ -74,4 +74,13 @@ CapabilityBoundingSet=CAP_SYS_ADMIN CAP_SYS_RAWIO CAP_NET_ADMIN CAP_DAC_OVERRIDE
 [Install]
 WantedBy=multi-user.target
 `;
+}
+
+/** A word of a command line as systemd reads it: no variable, no specifier, spaces kept. */
+function unitWord(word: string): string {
+  if (/^[\w@+=:,./-]+$/.test(word)) return word;
+  return `"${word
+    .replaceAll(/["\\]/g, String.raw`\$&`)
+    .replaceAll('%', '%%')
+    .replaceAll('$', '$$$$')}"`;
 }
