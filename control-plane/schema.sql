@@ -649,7 +649,8 @@ create table billing_standings (
   currency text not null,
   standing text not null,
   since timestamp with time zone not null,
-  stops_at timestamp with time zone
+  stops_at timestamp with time zone,
+  told_at timestamp with time zone
 );
 create table budget_notices (
   budget_id uuid not null,

@@ -80,7 +80,13 @@ export interface WebhookDisabled {
 }
 export interface BalanceNotice {
   organization_id: string;
-  project_id: string;
+  project_id: null;
+  /**
+   * Whose leases the money is spent on.
+   *
+   * @maxItems 1000
+   */
+  project_ids: string[];
   currency: string;
   available_micros: number;
   per_hour_micros: number;
@@ -211,7 +217,7 @@ export const eventTypes = {
     "audience": "tenant"
   },
   "billing.low_balance_warning": {
-    "summary": "The tenant's money runs out soon, at the rate of now. One for each project with running leases.",
+    "summary": "The tenant's money runs out soon, at the rate of now.",
     "audience": "tenant"
   },
   "billing.budget_threshold_reached": {
@@ -1654,6 +1660,7 @@ export const payloadSchemas: Record<EventType, object> = {
     "required": [
       "organization_id",
       "project_id",
+      "project_ids",
       "currency",
       "available_micros",
       "per_hour_micros",
@@ -1668,8 +1675,16 @@ export const payloadSchemas: Record<EventType, object> = {
         "format": "uuid"
       },
       "project_id": {
-        "type": "string",
-        "format": "uuid"
+        "type": "null"
+      },
+      "project_ids": {
+        "type": "array",
+        "maxItems": 1000,
+        "items": {
+          "type": "string",
+          "format": "uuid"
+        },
+        "description": "Whose leases the money is spent on."
       },
       "currency": {
         "type": "string",
@@ -1777,6 +1792,7 @@ export const payloadSchemas: Record<EventType, object> = {
     "required": [
       "organization_id",
       "project_id",
+      "project_ids",
       "currency",
       "available_micros",
       "per_hour_micros",
@@ -1791,8 +1807,16 @@ export const payloadSchemas: Record<EventType, object> = {
         "format": "uuid"
       },
       "project_id": {
-        "type": "string",
-        "format": "uuid"
+        "type": "null"
+      },
+      "project_ids": {
+        "type": "array",
+        "maxItems": 1000,
+        "items": {
+          "type": "string",
+          "format": "uuid"
+        },
+        "description": "Whose leases the money is spent on."
       },
       "currency": {
         "type": "string",

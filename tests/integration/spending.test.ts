@@ -141,6 +141,62 @@ describe('money that acts', () => {
   });
 });
 
+describe('many tenants', () => {
+  /** More than are read at once. */
+  const TENANTS = 1100;
+
+  it('are all looked at, and only those in need are written to', async () => {
+    const { db } = api.services;
+    await sql`insert into organizations (id, name)
+      select gen_random_uuid(), 'many ' || n from generate_series(1, ${TENANTS}) n`.execute(db);
+    await sql`insert into balance_snapshots (organization_id, currency, micros)
+      select id, 'USD', 5000000 from organizations where name like 'many %'`.execute(db);
+    const { rows } = await sql<{ id: string; project_id: string }>`
+      insert into projects (id, organization_id, name)
+      select gen_random_uuid(), max(id::text)::uuid, 'default' from organizations where name like 'many %'
+      returning organization_id as id, id as project_id`.execute(db);
+    const { id: last, project_id } = rows[0]!;
+    const spent = await lease();
+    await sql`update allocation_meters set organization_id = ${last}, project_id = ${project_id}
+      where allocation_id = ${spent}`.execute(db);
+    await look();
+    await look();
+    const { rows: written } = await sql<{ organization_id: string; standing: string }>`
+      select s.organization_id, s.standing from billing_standings s join organizations o on o.id = s.organization_id
+      where o.name like 'many %'`.execute(db);
+    expect(written).toEqual([{ organization_id: last, standing: 'low' }]);
+    const told = (await events('billing.low_balance_warning')).filter((e) => e['organization_id'] === last);
+    expect(told).toEqual([
+      expect.objectContaining({ project_id: null, project_ids: [project_id], available_micros: 5_000_000 }),
+    ]);
+    await sql`update allocation_meters m set organization_id = a.organization_id, project_id = a.project_id
+      from allocations a where a.id = m.allocation_id and m.allocation_id = ${spent}`.execute(db);
+    await sql`update allocation_meters set ended_at = now() where allocation_id = ${spent}`.execute(db);
+  });
+
+  it('are warned when something starts to run on money that was low before', async () => {
+    const { db } = api.services;
+    const other = api.people['other']!.organizationId!;
+    const told = async () =>
+      (await events('billing.low_balance_warning')).filter((e) => e['organization_id'] === other).length;
+    await sql`insert into balance_snapshots (organization_id, currency, micros) values (${other}, 'USD', 0)`.execute(
+      db,
+    );
+    await look();
+    expect(await told()).toBe(0);
+    await sql`update balance_snapshots set micros = 1000000 where organization_id = ${other}`.execute(db);
+    const spent = await lease();
+    await sql`update allocation_meters set organization_id = ${other} where allocation_id = ${spent}`.execute(
+      db,
+    );
+    await look();
+    await look();
+    expect(await told()).toBe(1);
+    await sql`update allocation_meters set ended_at = now(), organization_id = ${tenant}
+      where allocation_id = ${spent}`.execute(db);
+  });
+});
+
 describe('meters and hosts', () => {
   const open = async () =>
     (await ask('operator', 'GET', '/api/v1/admin/incidents')).body.items

@@ -14,6 +14,7 @@ import type { ContractDocument } from '../platform/http/operation.ts';
 import { Mismatches } from '../platform/http/testing.ts';
 import { newId } from '../platform/ids.ts';
 import type { Services } from '../platform/services.ts';
+import { emit } from '../platform/events/emit.ts';
 import { streamEvents } from '../platform/events/stream-route.ts';
 import { EventTail } from '../platform/events/tail.ts';
 import { openTestEvents, tell, until, type TestEvents } from '../platform/events/testing.ts';
@@ -138,6 +139,42 @@ test('each caller sees the events of its own projects, operators those of the pl
   expect(labels(member)).toEqual(['of acme']);
   expect(labels(stranger)).toEqual(['of globex']);
   expect(labels(operator)).toEqual(['host']);
+});
+
+test('what is about a whole tenant is seen by who may see its money, and by people of the projects it names', async () => {
+  const { url } = await startServer();
+  const { organizationId, projectId } = person('member');
+  const [admin, member, stranger] = [
+    await listen(url, 'admin'),
+    await listen(url, 'member'),
+    await listen(url, 'other'),
+  ];
+  const warn = (projectIds: string[]) =>
+    events.db.transaction().execute((tx) =>
+      emit(tx, {
+        type: 'billing.low_balance_warning',
+        subjectId: organizationId!,
+        organizationId,
+        correlationId: newId(),
+        payload: {
+          organization_id: organizationId!,
+          project_id: null,
+          project_ids: projectIds,
+          currency: 'USD',
+          available_micros: 1,
+          per_hour_micros: 1,
+          runs_out_at: new Date().toISOString(),
+          stops_at: null,
+          at_zero: 'Stopped.',
+        },
+      }),
+    );
+  await warn([]);
+  await warn([projectId!]);
+  await happen('other', 'mark');
+  await until(() => admin.messages.length === 2 && member.messages.length === 1);
+  await until(() => stranger.messages.length === 1);
+  expect(labels(stranger)).toEqual(['mark']);
 });
 
 test('a stream resumes over a restart of the server without a gap or a repetition', async () => {

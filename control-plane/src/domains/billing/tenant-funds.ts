@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Tx } from '../../platform/db/database.ts';
 
-/** What a tenant has and spends in one currency, of all its running leases. */
+/** What a tenant has and spends in one currency, of all its running leases; one that ends does not spend any more. */
 export interface TenantFunds {
   organizationId: string;
   currency: string;
@@ -11,23 +11,44 @@ export interface TenantFunds {
   accruedMicros: bigint;
 }
 
-/** One statement for a tenant, or for all that have running leases: a launch waits for it. */
-export async function readFunds(tx: Tx, now: Date, organizationId?: string): Promise<TenantFunds[]> {
+/** What one tenant has and spends: a launch waits for it. */
+export async function readFunds(tx: Tx, now: Date, organizationId: string): Promise<TenantFunds[]> {
+  return await fundsOf(tx, now, sql`select ${organizationId}::uuid as organization_id`);
+}
+
+/** The next tenants, by id, that have or spend anything; some have a row for each of several currencies. */
+export async function readFundsOfMany(
+  tx: Tx,
+  now: Date,
+  page: { after: string; tenants: number },
+): Promise<TenantFunds[]> {
+  const { after, tenants } = page;
+  return await fundsOf(
+    tx,
+    now,
+    sql`select organization_id from (
+        select organization_id from balance_snapshots where organization_id > ${after}
+        union
+        select organization_id from allocation_meters where ended_at is null and organization_id > ${after}) known
+      order by 1 limit ${tenants}`,
+  );
+}
+
+async function fundsOf(tx: Tx, now: Date, tenants: RawBuilder<unknown>): Promise<TenantFunds[]> {
   const { rows } = await sql<TenantFunds>`
-    with running as (
-      select m.organization_id, m.currency, sum(m.per_hour_micros) as rate,
+    with asked as materialized (${tenants}), running as (
+      select m.organization_id, m.currency, sum(m.per_hour_micros) filter (where a.release_requested_at is null) as rate,
         sum(div(m.per_hour_micros::numeric * greatest(0, floor(extract(epoch from
           least(${now}::timestamptz, coalesce(a.release_requested_at, ${now})) - m.started_at)) - m.metered_seconds), 3600))
           as accrued
-      from allocation_meters m join allocations a on a.id = m.allocation_id
-      where m.ended_at is null and (${organizationId ?? null}::uuid is null or m.organization_id = ${organizationId ?? null})
+      from asked join allocation_meters m using (organization_id) join allocations a on a.id = m.allocation_id
+      where m.ended_at is null
       group by 1, 2
     )
     select coalesce(r.organization_id, b.organization_id) as "organizationId", coalesce(r.currency, b.currency) as currency,
       coalesce(b.micros, 0) as "balanceMicros", coalesce(r.rate, 0)::bigint as "perHourMicros",
       coalesce(r.accrued, 0)::bigint as "accruedMicros"
-    from running r full join (select * from balance_snapshots
-      where ${organizationId ?? null}::uuid is null or organization_id = ${organizationId ?? null}) b
+    from running r full join (select b.* from asked join balance_snapshots b using (organization_id)) b
       on b.organization_id = r.organization_id and b.currency = r.currency
     order by 1, 2`.execute(tx);
   return rows;

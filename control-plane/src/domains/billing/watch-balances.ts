@@ -1,12 +1,15 @@
 import { recordAudit } from '../../platform/audit/record.ts';
 import type { Tx } from '../../platform/db/database.ts';
-import { emit } from '../../platform/events/emit.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
 import type { Tick } from '../../platform/ticks/tick.ts';
-import { atZero } from './at-zero.ts';
 import { decideStanding, type Standing } from './decide-standing.ts';
-import { availableMicros, readFunds, runsOutAt, type TenantFunds } from './tenant-funds.ts';
+import { tellOfBalance, type Decided } from './tell-of-balance.ts';
+import { availableMicros, readFunds, readFundsOfMany, runsOutAt, type TenantFunds } from './tenant-funds.ts';
+
+/** Tenants looked at in one statement; memory stays the same however many there are. */
+const AT_ONCE = 1000;
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /** Releases what a tenant runs; allocations know how, and roles bring the two together. */
 export type ReleaseLeases = (
@@ -32,106 +35,141 @@ export function watchBalances(releaseLeases: ReleaseLeases): Tick<Services> {
   };
 }
 
+/** Everybody is looked at by the page; only who must be told or stopped gets a transaction. */
 export async function watchAll(services: Services, releaseLeases: ReleaseLeases): Promise<void> {
   const { db, clock } = services;
-  const all = await db.transaction().execute((tx) => readFunds(tx, clock.now()));
-  for (const { organizationId } of all) {
-    // One tenant at a time: a release of many leases holds up nobody else.
-    await db.transaction().execute(async (tx) => {
-      const funds = await readFunds(tx, clock.now(), organizationId);
-      for (const one of funds) await watch(services, tx, one, releaseLeases);
+  let after = BEFORE_ALL;
+  for (;;) {
+    const looks = await db.transaction().execute(async (tx) => {
+      const funds = await readFundsOfMany(tx, clock.now(), { after, tenants: AT_ONCE });
+      return decideAll(services, funds, await standingsOf(tx, funds));
     });
+    const last = looks.at(-1)?.funds.organizationId;
+    if (last === undefined) return;
+    for (const { funds } of looks.filter(({ act }) => act)) await settle(services, funds, releaseLeases);
+    after = last;
   }
 }
 
-async function watch(
-  services: Services,
-  tx: Tx,
-  funds: TenantFunds,
-  releaseLeases: ReleaseLeases,
-): Promise<void> {
-  const { policies, clock } = services;
-  const { organizationId, currency } = funds;
-  const now = clock.now();
-  const row = await tx
-    .selectFrom('billing_standings')
-    .select(['standing', 'stops_at'])
-    .where('organization_id', '=', organizationId)
-    .where('currency', '=', currency)
-    .forUpdate()
-    .executeTakeFirst();
-  const before = { standing: (row?.standing ?? 'good') as Standing, stopsAt: row?.stops_at ?? null };
+interface Before {
+  standing: Standing;
+  stopsAt: Date | null;
+  /** Since it stands like this, people have been told. */
+  told: boolean;
+}
+
+/** Who has no row yet has never been in need. */
+const UNTROUBLED: Before = { standing: 'good', stopsAt: null, told: false };
+
+interface Look extends Decided {
+  funds: TenantFunds;
+  before: Before;
+  changes: boolean;
+  tells: boolean;
+  act: boolean;
+}
+
+function decideAll(services: Services, funds: TenantFunds[], standings: Map<string, Before>): Look[] {
+  return funds.map((one) => decide(services, one, standings.get(rowKey(one)) ?? UNTROUBLED));
+}
+
+function decide({ policies, clock }: Services, funds: TenantFunds, before: Before): Look {
+  const { organizationId } = funds;
   const available = availableMicros(funds, policies.get('billing.credit_line_micros', { organizationId }));
-  const runsOut = runsOutAt(available, funds.perHourMicros, now);
+  const runsOut = runsOutAt(available, funds.perHourMicros, clock.now());
   const next = decideStanding({
     available,
     runsOutAt: runsOut,
     before,
     warnSeconds: policies.get('billing.low_balance_seconds', { organizationId }),
     graceSeconds: policies.get('billing.grace_seconds', { organizationId }),
-    now,
+    now: clock.now(),
   });
-  if (next.standing !== before.standing || !row) {
-    await tx
-      .insertInto('billing_standings')
-      .values({
-        organization_id: organizationId,
-        currency,
-        standing: next.standing,
-        since: now,
-        stops_at: next.stopsAt,
-      })
-      .onConflict((c) =>
-        c
-          .columns(['organization_id', 'currency'])
-          .doUpdateSet({ standing: next.standing, since: now, stops_at: next.stopsAt }),
-      )
-      .execute();
-    if (runsOut) await tell(services, tx, funds, { ...next, available, runsOut });
-  }
-  // Again at every look: what could not be released yet, or was launched in the same moment, must not run on.
-  if (next.standing === 'stopped' && funds.perHourMicros > 0n) {
-    const released = await releaseLeases(services, tx, { organizationId, currency }, 'The money is used up');
-    if (released > 0) await noteStop(tx, organizationId, released);
-  }
+  const changes = next.standing !== before.standing;
+  const inNeed = next.standing === 'low' || next.standing === 'exhausted';
+  const tells = inNeed && runsOut !== null && (changes || !before.told);
+  const stops = next.standing === 'stopped' && funds.perHourMicros > 0n;
+  return { funds, before, ...next, available, runsOut, changes, tells, act: changes || tells || stops };
 }
 
-async function tell(
-  { policies }: Services,
-  tx: Tx,
-  funds: TenantFunds,
-  next: { standing: Standing; stopsAt: Date | null; available: bigint; runsOut: Date },
+/** Decides once more with the tenant's row in hand, so that each thing is done once. */
+async function settle(
+  services: Services,
+  { organizationId, currency }: TenantFunds,
+  releaseLeases: ReleaseLeases,
 ): Promise<void> {
-  if (next.standing !== 'low' && next.standing !== 'exhausted') return;
-  const type = next.standing === 'low' ? 'billing.low_balance_warning' : 'billing.balance_exhausted';
-  const { organizationId, currency } = funds;
-  const projects = await tx
-    .selectFrom('allocation_meters')
-    .select('project_id')
-    .distinct()
+  const { db, clock } = services;
+  await db.transaction().execute(async (tx) => {
+    const now = clock.now();
+    await tx
+      .insertInto('billing_standings')
+      .values({ organization_id: organizationId, currency, standing: 'good', since: now })
+      .onConflict((c) => c.columns(['organization_id', 'currency']).doNothing())
+      .execute();
+    const row = await lockStanding(tx, organizationId, currency);
+    const funds = (await readFunds(tx, now, organizationId)).find((one) => one.currency === currency);
+    if (!funds) return;
+    const look = decide(services, funds, beforeOf(row));
+    if (look.changes || look.tells) {
+      await tx
+        .updateTable('billing_standings')
+        .set({
+          standing: look.standing,
+          stops_at: look.stopsAt,
+          since: look.changes ? now : row.since,
+          told_at: look.tells ? now : look.changes ? null : row.told_at,
+        })
+        .where('organization_id', '=', organizationId)
+        .where('currency', '=', currency)
+        .execute();
+    }
+    if (look.tells) await tellOfBalance(services, tx, funds, look);
+    // Again at every look: what could not be released yet, or was launched in the same moment, must not run on.
+    if (look.standing === 'stopped' && funds.perHourMicros > 0n) {
+      const released = await releaseLeases(
+        services,
+        tx,
+        { organizationId, currency },
+        'The money is used up',
+      );
+      if (released > 0) await noteStop(tx, organizationId, released);
+    }
+  });
+}
+
+async function lockStanding(tx: Tx, organizationId: string, currency: string) {
+  return await tx
+    .selectFrom('billing_standings')
+    .selectAll()
     .where('organization_id', '=', organizationId)
     .where('currency', '=', currency)
-    .where('ended_at', 'is', null)
-    .orderBy('project_id')
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+}
+
+async function standingsOf(tx: Tx, funds: TenantFunds[]): Promise<Map<string, Before>> {
+  const [first, last] = [funds[0], funds.at(-1)];
+  if (!first || !last) return new Map();
+  const rows = await tx
+    .selectFrom('billing_standings')
+    .selectAll()
+    .where('organization_id', '>=', first.organizationId)
+    .where('organization_id', '<=', last.organizationId)
     .execute();
-  for (const { project_id } of projects) {
-    await emit(tx, {
-      type,
-      subjectId: organizationId,
-      organizationId,
-      correlationId: newId(),
-      payload: {
-        organization_id: organizationId,
-        project_id,
-        currency,
-        available_micros: Number(next.available),
-        per_hour_micros: Number(funds.perHourMicros),
-        runs_out_at: next.runsOut.toISOString(),
-        stops_at: next.stopsAt?.toISOString() ?? null,
-        at_zero: atZero(policies, organizationId),
-      },
-    });
-  }
+  return new Map(
+    rows.map((row) => [
+      rowKey({ organizationId: row.organization_id, currency: row.currency }),
+      beforeOf(row),
+    ]),
+  );
+}
+
+function rowKey({ organizationId, currency }: Pick<TenantFunds, 'organizationId' | 'currency'>): string {
+  return `${organizationId} ${currency}`;
+}
+
+function beforeOf(row: { standing: string; stops_at: Date | null; told_at: Date | null }): Before {
+  return { standing: row.standing as Standing, stopsAt: row.stops_at, told: row.told_at !== null };
 }
 
 async function noteStop(tx: Tx, organizationId: string, released: number): Promise<void> {

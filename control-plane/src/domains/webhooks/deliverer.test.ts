@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Caller } from '../../platform/auth/caller.ts';
 import { EmbeddedBus } from '../../platform/events/embedded-bus.ts';
+import { emit } from '../../platform/events/emit.ts';
 import { until } from '../../platform/events/testing.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
@@ -102,6 +103,45 @@ const reload = (row: WebhookRow) =>
   services.db.selectFrom('webhooks').selectAll().where('id', '=', row.id).executeTakeFirstOrThrow();
 const dueNow = () =>
   sql`update webhook_deliveries set next_attempt_at = now() where state = 'pending'`.execute(services.db);
+
+describe('events of a whole tenant', () => {
+  const tellOfBudget = (key: string) => {
+    const { organizationId } = person(key);
+    return transact((tx) =>
+      emit(tx, {
+        type: 'billing.budget_threshold_reached',
+        subjectId: newId(),
+        organizationId,
+        correlationId: newId(),
+        payload: {
+          budget_id: newId(),
+          organization_id: organizationId!,
+          project_id: null,
+          scope_type: 'tenant',
+          scope_id: organizationId!,
+          percent: 80,
+          currency: 'USD',
+          monthly_micros: 100,
+          spent_micros: 80,
+          at_cap: 'notify',
+        },
+      }),
+    );
+  };
+
+  test('reach the webhooks of people who may see its money, and nobody else’s', async () => {
+    const ofAdmin = await create('admin', ['billing.budget_threshold_reached']);
+    const ofMember = await create('member');
+    const ofStranger = await create('other');
+    await startWebhooks();
+    await tellOfBudget('admin');
+    await tellOfBudget('other');
+    await until(() => receiver.received.length === 2);
+    expect(await deliveries(ofMember.row)).toEqual([]);
+    expect(await deliveries(ofAdmin.row)).toHaveLength(1);
+    expect(await deliveries(ofStranger.row)).toHaveLength(1);
+  });
+});
 
 describe('events of a project', () => {
   test('reach its webhook signed, once, as their envelope; other types and other tenants do not', async () => {

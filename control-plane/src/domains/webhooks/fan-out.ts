@@ -1,14 +1,16 @@
 import { sql } from 'kysely';
 import { tenantEventTypes } from '@gpuaas/contracts/events';
+import { permissionsAt } from '../../platform/auth/caller.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import type { Consumer } from '../../platform/events/consumer.ts';
 import type { LoggedEvent } from '../../platform/events/event-log.ts';
 import { handleOnce } from '../../platform/events/handle-once.ts';
+import { listPeople } from '../tenancy/members/list-people.ts';
 import { enqueueEvent } from './enqueue-delivery.ts';
 
 const NAME = 'webhooks';
 
-/** Turns each event of a tenant into one delivery for every webhook of its project that asked for it. */
+/** Turns each event of a tenant into one delivery for every webhook that it concerns and that asked for it. */
 export function webhookFanOut(db: Db): Consumer {
   return {
     name: NAME,
@@ -25,13 +27,14 @@ export function webhookFanOut(db: Db): Consumer {
 }
 
 async function subscribers(tx: Tx, event: LoggedEvent): Promise<string[]> {
-  const projectId = event.envelope.payload['project_id'];
-  if (event.organizationId === null || typeof projectId !== 'string') return [];
+  const { organizationId } = event;
+  if (organizationId === null) return [];
+  const { projects, owners } = await concerned(tx, organizationId, event.envelope.payload);
   const rows = await tx
     .selectFrom('webhooks')
     .select('id')
-    .where('organization_id', '=', event.organizationId)
-    .where('project_id', '=', projectId)
+    .where('organization_id', '=', organizationId)
+    .where(sql<boolean>`(project_id = any (${projects}::uuid[]) or owner_user_id = any (${owners}::uuid[]))`)
     .where('state', '=', 'enabled')
     .where(sql<boolean>`(event_types = '{}' or ${event.envelope.event_type} = any (event_types))`)
     // A webhook that appears later must not get what happened before it.
@@ -40,4 +43,22 @@ async function subscribers(tx: Tx, event: LoggedEvent): Promise<string[]> {
     .forKeyShare()
     .execute();
   return rows.map((row) => row.id);
+}
+
+/** What is about the whole tenant is its money: for the webhooks of people who may see that. */
+async function concerned(
+  tx: Tx,
+  organizationId: string,
+  { project_id, project_ids }: Record<string, unknown>,
+): Promise<{ projects: string[]; owners: string[] }> {
+  if (typeof project_id === 'string') return { projects: [project_id], owners: [] };
+  if (project_id !== null) return { projects: [], owners: [] };
+  const people = await listPeople(tx, organizationId);
+  const readers = people.filter(({ bindings }) =>
+    permissionsAt(bindings, { kind: 'tenant', organizationId }).has('billing.read'),
+  );
+  return {
+    projects: Array.isArray(project_ids) ? project_ids : [],
+    owners: readers.map(({ id }) => id),
+  };
 }

@@ -114,11 +114,17 @@ async function replay(
   }
 }
 
-/** Tenant events by project rights; events of nobody's tenant are the operators'. */
+/** Tenant events by project rights, or the tenant's; events of nobody's tenant are the operators'. */
 function maySee(bindings: Binding[], event: LoggedEvent): boolean {
-  if (event.organizationId === null) return permissionsAt(bindings, { kind: 'platform' }).has('fleet.read');
-  const projectId = event.envelope.payload['project_id'];
-  if (typeof projectId !== 'string') return false;
-  const scope = { kind: 'project', organizationId: event.organizationId, projectId } as const;
-  return permissionsAt(bindings, scope).has('allocation.read');
+  const { organizationId } = event;
+  if (organizationId === null) return permissionsAt(bindings, { kind: 'platform' }).has('fleet.read');
+  const { project_id: projectId, project_ids: projectIds } = event.envelope.payload;
+  const mayInProject = (id: unknown): boolean =>
+    typeof id === 'string' &&
+    permissionsAt(bindings, { kind: 'project', organizationId, projectId: id }).has('allocation.read');
+  if (projectId !== null) return mayInProject(projectId);
+  return (
+    permissionsAt(bindings, { kind: 'tenant', organizationId }).has('billing.read') ||
+    (Array.isArray(projectIds) && projectIds.some(mayInProject))
+  );
 }

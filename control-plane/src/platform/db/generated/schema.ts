@@ -207,6 +207,7 @@ export interface BillingStandings {
   since: Timestamp;
   standing: string;
   stops_at: Timestamp | null;
+  told_at: Timestamp | null;
 }
 
 export interface BudgetNotices {
