@@ -28,6 +28,6 @@ await startWorkflowEngine({
   log,
   onWorkflowFailed: (failed) => reportFailedWorkflow(services, failed),
   timings: { heartbeatMs: 200, deadAfterMs: 2000 },
-  concurrency: 8,
+  concurrency: 24,
 });
 process.stdout.write('ready\n');

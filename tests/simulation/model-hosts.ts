@@ -23,7 +23,7 @@ export class ModelHosts {
   }
 
   add(nodeId: string): void {
-    this.#hosts.set(nodeId, new ModelHost());
+    this.#hosts.set(nodeId, new ModelHost(nodeId));
   }
 
   start(): void {
@@ -35,9 +35,10 @@ export class ModelHosts {
     await this.#running;
   }
 
-  /** How the next tasks of an allocation go: `times` of them, or for ever. */
-  mood(allocationId: string, kind: TaskKind, mood: Mood, times = Infinity): void {
-    moods.set(`${allocationId}/${kind}`, { mood, left: times });
+  /** How the next tasks for an allocation, or for a host itself, go: `times` of them, or for ever; one after the other. */
+  mood(subject: string, kind: TaskKind, mood: Mood, times = Infinity): void {
+    const key = `${subject}/${kind}`;
+    moods.set(key, [...(moods.get(key) ?? []), { mood, left: times }]);
   }
 
   calm(): void {
@@ -109,9 +110,10 @@ const DISCOVERED = {
   left_out: [],
 };
 
-const moods = new Map<string, { mood: Mood; left: number }>();
+const moods = new Map<string, { mood: Mood; left: number }[]>();
 
 class ModelHost {
+  readonly #nodeId: string;
   /** Cut off from the platform: it runs on and hears nothing. */
   cut = false;
   bootId = 'boot-1';
@@ -120,6 +122,10 @@ class ModelHost {
   readonly networks = new Set<string>();
   readonly dirty = new Set<string>();
   hostLease: string | null = null;
+
+  constructor(nodeId: string) {
+    this.#nodeId = nodeId;
+  }
 
   heartbeat() {
     return {
@@ -155,7 +161,7 @@ class ModelHost {
   /** Null is a task that this host never answers. */
   perform(kind: TaskKind, given: unknown): Omit<ReportedOutcome, 'epoch'> | null {
     const allocationId = (given as { allocation_id?: string }).allocation_id ?? '';
-    const mood = moodOf(`${allocationId}/${kind}`);
+    const mood = moodOf(`${allocationId || this.#nodeId}/${kind}`);
     if (mood === 'silent') return null;
     if (kind === 'slice.vm_provision') return this.#provision(parseTaskParams(kind, given), mood);
     if (kind === 'slice.vm_release') return this.#release(parseTaskParams(kind, given), mood);
@@ -271,8 +277,8 @@ class ModelHost {
 }
 
 function moodOf(key: string): Mood | null {
-  const entry = moods.get(key);
-  if (!entry || entry.left <= 0) return null;
+  const entry = moods.get(key)?.find(({ left }) => left > 0);
+  if (!entry) return null;
   entry.left -= 1;
   return entry.mood;
 }

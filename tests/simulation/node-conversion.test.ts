@@ -80,12 +80,12 @@ it('takes the host out of sale, to baremetal and back; then every slot is approv
 }, 240_000);
 
 it('that fails is undone; where that fails too the host stays cordoned with an incident', async () => {
-  world.hosts.mood('', 'node.set_mode', 'fails', 1);
+  world.hosts.mood(nodeId, 'node.set_mode', 'fails', 1);
   const undone = await convert('baremetal');
   expect(await ended(undone.body.id)).toMatchObject({ state: 'undone', detail: expect.any(String) });
   expect(await node()).toMatchObject({ mode: 'slice', cordons: [] });
 
-  world.hosts.mood('', 'node.set_mode', 'fails', 2);
+  world.hosts.mood(nodeId, 'node.set_mode', 'fails', 2);
   const failed = await convert('baremetal');
   expect((await ended(failed.body.id)).state).toBe('failed');
   expect(await node()).toMatchObject({ mode: 'slice', cordons: [{ reason: 'conversion' }] });

@@ -1,7 +1,7 @@
 import { it } from 'vitest';
-import { casesOf, proveSteps } from './step-matrix.ts';
+import { casesOf, proveSteps, workflowNames } from './step-matrix.ts';
 
-it.each(['provision', 'release', 'cleanup'] as const)(
+it.each(workflowNames)(
   'every step of %s, killed before, inside and after it, failed once and run twice, leaves nothing behind',
   async (workflow) => {
     await proveSteps(workflow, casesOf(workflow), 400_000);

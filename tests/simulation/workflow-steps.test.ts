@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { casesOf, proveSteps, type Case } from './step-matrix.ts';
+import { casesOf, proveSteps, workflowNames, type Case } from './step-matrix.ts';
+import { scenes } from './step-scenes.ts';
 
 // One of each kind; the deep tier runs every trial of every step.
 const sample: Case[] = [
@@ -11,6 +12,10 @@ const sample: Case[] = [
 ];
 
 it('a launch ends cleanly when its steps are killed, failed or run twice', async () => {
-  expect(casesOf('provision')).toEqual(expect.arrayContaining(sample));
-  await proveSteps('provision', sample, 120_000);
+  expect(casesOf('allocation.provision')).toEqual(expect.arrayContaining(sample));
+  await proveSteps('allocation.provision', sample, 120_000);
 }, 240_000);
+
+it('every workflow has its trials', () => {
+  expect(Object.keys(scenes).toSorted()).toEqual(workflowNames.toSorted());
+});
