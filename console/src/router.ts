@@ -5,7 +5,7 @@ import { operatorRoutes } from './routes/operator.ts';
 import { organizationRoutes } from './routes/organization.ts';
 import { ownRoutes } from './routes/own.ts';
 import { root, signedIn } from './routes/signed-in.ts';
-import { allocationSearch, landingSearch, launchSearch } from './search-params.ts';
+import { allocationSearch, allocationsSearch, landingSearch, launchSearch } from './search-params.ts';
 import { homeOf } from './shell/home-of.ts';
 
 const landing = createRoute({
@@ -19,9 +19,22 @@ const landing = createRoute({
   component: lazyRouteComponent(() => import('./landing/landing-page.tsx'), 'LandingPage'),
 });
 
+const overview = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/overview',
+  component: lazyRouteComponent(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
+});
+
+const capacity = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/capacity',
+  component: lazyRouteComponent(() => import('./capacity/capacity-page.tsx'), 'CapacityPage'),
+});
+
 const allocations = createRoute({
   getParentRoute: () => signedIn,
   path: '/allocations',
+  validateSearch: allocationsSearch,
   component: lazyRouteComponent(() => import('./allocations/allocations-page.tsx'), 'AllocationsPage'),
 });
 
@@ -42,8 +55,10 @@ const launch = createRoute({
 const routeTree = root.addChildren([
   landing,
   signedIn.addChildren([
+    overview,
     allocations,
     allocation,
+    capacity,
     launch,
     ...organizationRoutes,
     ...ownRoutes,

@@ -1,3 +1,4 @@
+import type { StateFilter } from './api/allocations.ts';
 import type { NodeTaskState } from './api/types.ts';
 
 /** What each page keeps in its address. Anything else in a query string is dropped. */
@@ -16,6 +17,30 @@ export function projectSearch(raw: Raw): { project?: string } {
 
 export function allocationSearch(raw: Raw): { tab?: 'terminal' } {
   return raw['tab'] === 'terminal' ? { tab: 'terminal' } : {};
+}
+
+export interface AllocationsSearch {
+  find?: string;
+  state?: StateFilter;
+  sort?: string;
+}
+
+const STATE_FILTERS: StateFilter[] = [
+  'live',
+  'ended',
+  'queued',
+  'reserved',
+  'provisioning',
+  'active',
+  'releasing',
+  'released',
+  'failed',
+  'release_failed',
+];
+
+export function allocationsSearch(raw: Raw): AllocationsSearch {
+  const state = STATE_FILTERS.find((known) => known === raw['state']);
+  return { ...texts(raw, ['find', 'sort']), ...(state ? { state } : {}) };
 }
 
 export interface LaunchSearch {

@@ -4869,6 +4869,8 @@ export interface components {
         TokenId: string;
         ApiKeyId: string;
         SshKeyId: string;
+        /** @description Those in one state, all that hold or await capacity (`live`), or all that are over (`ended`). */
+        StateFilter: "live" | "ended" | "queued" | "reserved" | "provisioning" | "active" | "releasing" | "released" | "failed" | "release_failed";
         AllocationId: string;
         CertificateId: string;
         ReservationId: string;
@@ -7218,6 +7220,8 @@ export interface operations {
         parameters: {
             query: {
                 project_id: string;
+                /** @description Those in one state, all that hold or await capacity (`live`), or all that are over (`ended`). */
+                state?: components["parameters"]["StateFilter"];
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_page` of the previous answer. */
                 page?: components["parameters"]["Page"];
@@ -7537,7 +7541,8 @@ export interface operations {
             query?: {
                 organization_id?: string;
                 node_id?: string;
-                state?: components["schemas"]["AllocationState"];
+                /** @description Those in one state, all that hold or await capacity (`live`), or all that are over (`ended`). */
+                state?: components["parameters"]["StateFilter"];
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_page` of the previous answer. */
                 page?: components["parameters"]["Page"];

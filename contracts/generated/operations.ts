@@ -1897,6 +1897,24 @@ export const operations: readonly Operation[] = [
         "required": true
       },
       {
+        "name": "state",
+        "in": "query",
+        "type": "string",
+        "choices": [
+          "live",
+          "ended",
+          "queued",
+          "reserved",
+          "provisioning",
+          "active",
+          "releasing",
+          "released",
+          "failed",
+          "release_failed"
+        ],
+        "description": "Those in one state, all that hold or await capacity (`live`), or all that are over (`ended`)"
+      },
+      {
         "name": "limit",
         "in": "query",
         "type": "integer"
@@ -2226,6 +2244,8 @@ export const operations: readonly Operation[] = [
         "in": "query",
         "type": "string",
         "choices": [
+          "live",
+          "ended",
           "queued",
           "reserved",
           "provisioning",
@@ -2234,7 +2254,8 @@ export const operations: readonly Operation[] = [
           "released",
           "failed",
           "release_failed"
-        ]
+        ],
+        "description": "Those in one state, all that hold or await capacity (`live`), or all that are over (`ended`)"
       },
       {
         "name": "limit",

@@ -1,32 +1,19 @@
 import { AxeBuilder } from '@axe-core/playwright';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildConsole } from '@gpuaas/control-plane/roles/build-console';
-import { chromiumPath, openBrowser } from '../harness/browser.ts';
-import { signIn } from '../harness/console-session.ts';
-import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
-
-let platform: TestPlatform;
-let browser: Browser;
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { chromiumPath } from '../harness/browser.ts';
+import { useConsole } from '../harness/console.ts';
 
 describe.skipIf(!chromiumPath)('accessibility of the console (needs chromium)', () => {
-  beforeAll(async () => {
-    const consoleDir = await buildConsole(() => undefined);
-    platform = await startTestPlatform({ nodes: 1, consoleDir, speed: 0 });
-    browser = await openBrowser();
-  }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await platform?.stop();
-  });
+  const site = useConsole();
 
   it('has no serious problem on any list, in both themes', async () => {
     for (const [person, paths] of Object.entries(ROUTES)) {
-      const page = await signIn(browser, platform.baseUrl, person, '/sessions');
+      const page = await site.signIn(person, '/sessions');
       for (const colorScheme of ['dark', 'light'] as const) {
         await page.emulateMedia({ colorScheme });
         for (const path of paths) {
-          await page.goto(platform.baseUrl + path);
+          await page.goto(site.platform.baseUrl + path);
           await page.getByRole('heading', { level: 1 }).waitFor();
           await expect.poll(() => page.getByRole('status', { name: /^Loading/ }).count()).toBe(0);
           expect(await seriousProblems(page), `${path}, ${colorScheme}`).toEqual([]);

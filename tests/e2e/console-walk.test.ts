@@ -1,26 +1,13 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildConsole } from '@gpuaas/control-plane/roles/build-console';
-import { chromiumPath, openBrowser } from '../harness/browser.ts';
-import { signIn } from '../harness/console-session.ts';
-import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
-
-let platform: TestPlatform;
-let browser: Browser;
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { chromiumPath } from '../harness/browser.ts';
+import { useConsole } from '../harness/console.ts';
 
 describe.skipIf(!chromiumPath)('the console (needs chromium)', () => {
-  beforeAll(async () => {
-    const consoleDir = await buildConsole(() => undefined);
-    platform = await startTestPlatform({ nodes: 1, consoleDir, speed: 0 });
-    browser = await openBrowser();
-  }, 180_000);
-  afterAll(async () => {
-    await browser?.close();
-    await platform?.stop();
-  });
+  const site = useConsole();
 
   it('lets an administrator run the organization', async () => {
-    const page = await signIn(browser, platform.baseUrl, 'Tenant Admin', '/organization/members');
+    const page = await site.signIn('Tenant Admin', '/organization/members');
     await page.getByRole('button', { name: 'Invite' }).click();
     await page.getByLabel('E-mail').fill('new@acme.test');
     await page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click();
@@ -52,7 +39,7 @@ describe.skipIf(!chromiumPath)('the console (needs chromium)', () => {
   }, 120_000);
 
   it('says what a member may not, and why', async () => {
-    const page = await signIn(browser, platform.baseUrl, 'Tenant Member', '/organization/permissions');
+    const page = await site.signIn('Tenant Member', '/organization/permissions');
     await page.getByText('You may not see this').first().waitFor();
     const bind = page.getByRole('button', { name: 'Bind a group' });
     expect(await bind.getAttribute('aria-disabled')).toBe('true');
@@ -60,8 +47,30 @@ describe.skipIf(!chromiumPath)('the console (needs chromium)', () => {
     await page.context().close();
   }, 60_000);
 
+  it('does not launch when an SSH key is added in the launch form', async () => {
+    const page = await site.signIn('Tenant Member', '/launch');
+    const launches: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith('/api/v1/allocations'))
+        launches.push(request.url());
+    });
+    await page.getByRole('button', { name: 'Paste or make a key' }).click();
+    await page
+      .getByLabel('Public key')
+      .fill('ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEv9HjyxVJXOu4ZWrvJ1vXn5VhYQ1lXo7uE2mN2n3n4k laptop');
+    await page.getByRole('dialog').getByLabel('Name').fill('laptop');
+    // Enter in a field sends the form it stands in, and only that.
+    await page.getByRole('dialog').getByLabel('Name').press('Enter');
+    const key = page.getByRole('checkbox', { name: /^laptop/ });
+    await key.waitFor();
+    expect(await key.isChecked()).toBe(true);
+    expect(new URL(page.url()).pathname).toBe('/launch');
+    expect(launches).toEqual([]);
+    await page.context().close();
+  }, 60_000);
+
   it('launches with the keyboard alone', async () => {
-    const page = await signIn(browser, platform.baseUrl, 'Tenant Member', '/launch');
+    const page = await site.signIn('Tenant Member', '/launch');
     await page.getByRole('radio', { name: /^1 GPU/ }).focus();
     await page.keyboard.press('ArrowRight');
     await page.getByRole('button', { name: 'Launch 2 GPUs' }).focus();
@@ -71,7 +80,7 @@ describe.skipIf(!chromiumPath)('the console (needs chromium)', () => {
   }, 60_000);
 
   it('lets an operator break a host, read the runbook, set a policy and enrol', async () => {
-    const page = await signIn(browser, platform.baseUrl, 'Platform Operator', '/operator/lab');
+    const page = await site.signIn('Platform Operator', '/operator/lab');
     await page.getByRole('combobox', { name: /^Break/ }).click();
     await page.getByRole('option', { name: /^GPU of slot 6 is lost/ }).click();
     await goTo(page, 'incidents');
@@ -84,7 +93,7 @@ describe.skipIf(!chromiumPath)('the console (needs chromium)', () => {
     await page.getByRole('button', { name: 'Acknowledge' }).click();
     await page.getByText('Acknowledged', { exact: true }).first().waitFor();
 
-    await page.goto(`${platform.baseUrl}/operator/policies/auth.session_idle_seconds`);
+    await page.goto(`${site.platform.baseUrl}/operator/policies/auth.session_idle_seconds`);
     await page.getByLabel('Value in seconds').fill('7200');
     await page.getByRole('button', { name: 'Set', exact: true }).click();
     await page.getByRole('cell', { name: '2h 0m (7,200 s)' }).waitFor();

@@ -18,6 +18,7 @@ export function AllocationFacts({ allocation }: { allocation: Allocation }) {
         <Fact name="Requested">
           <Timestamp at={allocation.created_at} />
         </Fact>
+        <When name="Ends" at={allocation.ends_at} />
         <When name="Active" at={allocation.active_at} />
         <When name="Release asked" at={allocation.release_requested_at} />
         <When name="Released" at={allocation.released_at} />

@@ -2,6 +2,7 @@ import type { Allocation } from '../api/types.ts';
 import { Notice } from '../ui/notice.tsx';
 import { AllocationFacts } from './allocation-facts.tsx';
 import { ConnectionPanel } from './connection-panel.tsx';
+import { QueuePanel } from './queue-panel.tsx';
 import { StatesPanel } from './states-panel.tsx';
 import { TimelinePanel } from './timeline-panel.tsx';
 import { WipeRecordPanel } from './wipe-record-panel.tsx';
@@ -14,6 +15,7 @@ export function AllocationOverview({ allocation }: { allocation: Allocation }) {
       <Failure allocation={allocation} />
       <div className="grid items-start gap-4 lg:grid-cols-[1fr_22rem]">
         <div className="flex min-w-0 flex-col gap-4">
+          {allocation.queue && <QueuePanel queue={allocation.queue} />}
           {state === 'active' && <ConnectionPanel allocation={allocation} />}
           <TimelinePanel allocation={allocation} />
           {wiping && <WipeRecordPanel allocation={allocation} />}

@@ -10,6 +10,7 @@ import { Page } from '../ui/page.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { AllocationOverview } from './allocation-overview.tsx';
 import { AllocationSummary } from './allocation-summary.tsx';
+import { ExtendButton } from './extend-button.tsx';
 import { ReleaseButton } from './release-button.tsx';
 import { StateBadge } from './state-badge.tsx';
 import { TerminalTab } from './terminal-tab.tsx';
@@ -45,7 +46,12 @@ function AllocationDetail({ allocation, fetchedAt }: AllocationDetailProps) {
       title={allocation.name}
       aside={<StateBadge state={allocation.state} />}
       subtitle={`${counted(allocation.gpu_count, 'GPU')} · ${allocation.sku} · ${allocation.region}`}
-      actions={<ReleaseButton allocation={allocation} onReleased={() => void navigate({ search: {} })} />}
+      actions={
+        <>
+          <ExtendButton allocation={allocation} />
+          <ReleaseButton allocation={allocation} onReleased={() => void navigate({ search: {} })} />
+        </>
+      }
     >
       <AllocationSummary allocation={allocation} fetchedAt={fetchedAt} />
       <Tabs.Root

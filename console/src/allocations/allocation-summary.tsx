@@ -1,7 +1,7 @@
-import type { ReactNode } from 'react';
 import type { Allocation } from '../api/types.ts';
 import { formatMoney } from '../format/money.ts';
 import { formatDuration } from '../format/time.ts';
+import { Figure, Figures } from '../ui/figures.tsx';
 import { useNow } from '../ui/use-now.ts';
 import { costNow, isMetered } from './cost-now.ts';
 
@@ -17,7 +17,7 @@ export function AllocationSummary({ allocation, fetchedAt }: AllocationSummaryPr
   const now = useNow(metered ? 1_000 : null);
   const cost = costNow(allocation, fetchedAt, now);
   return (
-    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line md:grid-cols-4">
+    <Figures>
       <Figure name="GPUs" note={allocation.sku}>
         {allocation.gpu_count}
       </Figure>
@@ -31,21 +31,7 @@ export function AllocationSummary({ allocation, fetchedAt }: AllocationSummaryPr
       <Figure name="Running for" note={allocation.image}>
         {runningFor(allocation, now)}
       </Figure>
-    </dl>
-  );
-}
-
-function Figure({ name, note, children }: { name: string; note: string; children: ReactNode }) {
-  return (
-    <div className="flex min-w-0 flex-col gap-0.5 bg-surface px-4 py-3">
-      <dt className="text-xs text-ink-faint">{name}</dt>
-      <dd className="flex min-w-0 flex-col">
-        <span className="text-lg font-semibold tracking-tight tabular-nums">{children}</span>
-        <span className="truncate text-xs text-ink-faint" title={note}>
-          {note}
-        </span>
-      </dd>
-    </div>
+    </Figures>
   );
 }
 

@@ -1,56 +1,107 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
+import { SearchX } from 'lucide-react';
+import { useState } from 'react';
 import { allocationsQuery } from '../api/allocations.ts';
+import { useProjectRefusal } from '../api/session.ts';
 import type { Allocation } from '../api/types.ts';
-import { formatMoney } from '../format/money.ts';
-import { DataTable, ROW_LINK_CLASS, type Column } from '../ui/data-table.tsx';
+import { allocationsSearch, type AllocationsSearch } from '../search-params.ts';
+import { DataTable } from '../ui/data-table.tsx';
+import { EmptyState } from '../ui/empty-state.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { ShowMore } from '../ui/show-more.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
-import { Age } from '../ui/timestamp.tsx';
+import { sortedAsText, sortedOf, sortRows } from '../ui/sort-rows.ts';
+import { Surface } from '../ui/surface.tsx';
+import { ALLOCATION_COLUMNS } from './allocation-columns.tsx';
+import { RELEASE_REFUSALS } from './allocation-states.ts';
+import { AllocationsFilter } from './allocations-filter.tsx';
+import { BulkRelease } from './bulk-release.tsx';
 import { NoAllocations } from './no-allocations.tsx';
-import { StateBadge } from './state-badge.tsx';
 
-const COLUMNS: Column<Allocation>[] = [
-  {
-    header: 'Name',
-    cell: ({ id, name }) => (
-      <Link to="/allocations/$allocationId" params={{ allocationId: id }} className={ROW_LINK_CLASS}>
-        {name}
-      </Link>
-    ),
-  },
-  { header: 'State', cell: ({ state }) => <StateBadge state={state} /> },
-  { header: 'GPUs', cell: ({ gpu_count: gpus }) => gpus, align: 'right' },
-  { header: 'SKU', cell: ({ sku }) => <span className="text-ink-muted">{sku}</span>, from: 'lg' },
-  { header: 'Region', cell: ({ region }) => <span className="text-ink-muted">{region}</span>, from: 'md' },
-  { header: 'Price / h', cell: ({ quote }) => formatMoney(quote.per_hour), align: 'right', from: 'sm' },
-  {
-    header: 'Created',
-    cell: ({ created_at: at }) => (
-      <span className="text-ink-muted">
-        <Age since={at} />
-      </span>
-    ),
-    align: 'right',
-    from: 'sm',
-  },
-];
+const route = getRouteApi('/signed-in/allocations');
 
 export function AllocationsTable({ projectId }: { projectId: string }) {
-  const query = useInfiniteQuery(allocationsQuery(projectId));
+  const { project: _project, ...filter } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useInfiniteQuery(allocationsQuery(projectId, filter.state));
+  const permission = useProjectRefusal(projectId, 'allocation.release');
+  const [ticked, setTicked] = useState<Set<string>>(new Set());
+  const change = (next: { [Name in keyof AllocationsSearch]?: AllocationsSearch[Name] | undefined }) =>
+    void navigate({ search: (old) => allocationsSearch({ ...old, ...next }), replace: true });
   return (
     <Loaded query={query} loading={<Skeleton label="Loading allocations" />}>
       {(allocations) =>
-        allocations.length === 0 ? (
-          <NoAllocations />
+        allocations.length === 0 && !filter.state ? (
+          <Surface>
+            <NoAllocations />
+          </Surface>
         ) : (
           <>
-            <DataTable label="Allocations" columns={COLUMNS} rows={allocations} rowKey={({ id }) => id} />
-            <ShowMore query={query} />
+            <AllocationsFilter filter={filter} onChange={change} />
+            <BulkRelease
+              allocations={allocations.filter(({ id }) => ticked.has(id))}
+              onDone={() => setTicked(new Set())}
+            />
+            <Surface>
+              <Rows
+                allocations={found(allocations, filter.find)}
+                filter={filter}
+                onChange={change}
+                ticked={ticked}
+                onTick={setTicked}
+                refusal={permission}
+              />
+              <ShowMore query={query} />
+            </Surface>
           </>
         )
       }
     </Loaded>
   );
+}
+
+interface RowsProps {
+  allocations: Allocation[];
+  filter: AllocationsSearch;
+  onChange: (change: AllocationsSearch) => void;
+  ticked: Set<string>;
+  onTick: (ticked: Set<string>) => void;
+  refusal: string | null;
+}
+
+function Rows({ allocations, filter, onChange, ticked, onTick, refusal }: RowsProps) {
+  const sorted = sortedOf(filter.sort);
+  if (allocations.length === 0) {
+    return (
+      <EmptyState icon={SearchX} title="No allocation fits the filter">
+        Take the filter away to see all of them.
+      </EmptyState>
+    );
+  }
+  return (
+    <DataTable
+      label="Allocations"
+      columns={ALLOCATION_COLUMNS}
+      rows={sortRows(allocations, ALLOCATION_COLUMNS, sorted)}
+      rowKey={({ id }) => id}
+      sorted={sorted}
+      onSort={(next) => onChange({ sort: sortedAsText(next) })}
+      ticks={{
+        ticked,
+        onChange: onTick,
+        name: ({ name }) => name,
+        refusal: ({ state }) => refusal ?? RELEASE_REFUSALS[state],
+      }}
+    />
+  );
+}
+
+/** Among those that are loaded, by any word of the row. */
+function found(allocations: Allocation[], find: string | undefined): Allocation[] {
+  const words = find?.toLowerCase().split(/\s+/).filter(Boolean) ?? [];
+  return allocations.filter(({ name, sku, region, image, id }) => {
+    const text = `${name} ${sku} ${region} ${image} ${id}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
 }

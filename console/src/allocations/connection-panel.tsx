@@ -5,6 +5,7 @@ import { connectionQuery } from '../api/allocations.ts';
 import { mayInProject, useMe } from '../api/session.ts';
 import type { Allocation, Connection } from '../api/types.ts';
 import { buttonClass } from '../ui/button-class.ts';
+import { CopyLine } from '../ui/copy-line.tsx';
 import { Code, Fact, Facts } from '../ui/facts.tsx';
 import { Loaded } from '../ui/loaded.tsx';
 import { Notice } from '../ui/notice.tsx';
@@ -58,6 +59,11 @@ function ConnectionFacts({ connection }: { connection: Connection }) {
           </p>
         </Notice>
       )}
+      <CopyLine label="SSH command" value={connection.ssh_command} />
+      <p className="text-xs text-ink-faint">
+        From inside the private network, with a key that was chosen at the launch. From anywhere else, open
+        the terminal here.
+      </p>
       <Facts>
         <Fact name="User" copy={connection.username}>
           <Code>{connection.username}</Code>

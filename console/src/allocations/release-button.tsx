@@ -1,13 +1,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { releaseAllocation } from '../api/allocations.ts';
+import { releaseAllocation, retryRelease } from '../api/allocations.ts';
 import { allocationKeys } from '../api/query-keys.ts';
 import { mayInProject, useMe } from '../api/session.ts';
 import type { Allocation } from '../api/types.ts';
-import { counted } from '../format/words.ts';
 import { Button } from '../ui/button.tsx';
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx';
 import { RELEASE_REFUSALS } from './allocation-states.ts';
+import { ReleaseConsequences, releaseLabels } from './release-words.tsx';
 
 interface ReleaseButtonProps {
   allocation: Allocation;
@@ -20,7 +20,8 @@ export function ReleaseButton({ allocation, onReleased }: ReleaseButtonProps) {
   const queryClient = useQueryClient();
   const me = useMe();
   const release = useMutation({
-    mutationFn: () => releaseAllocation(allocation.id),
+    mutationFn: () =>
+      allocation.state === 'release_failed' ? retryRelease(allocation.id) : releaseAllocation(allocation.id),
     onSuccess: (released) => {
       queryClient.setQueryData(allocationKeys.one(allocation.id), released);
       setAsking(false);
@@ -30,27 +31,22 @@ export function ReleaseButton({ allocation, onReleased }: ReleaseButtonProps) {
   const refusal = mayInProject(me, allocation.project_id, 'allocation.release')
     ? RELEASE_REFUSALS[allocation.state]
     : 'You lack the permission allocation.release in this project.';
+  const labels = releaseLabels(allocation);
   return (
     <>
       <Button variant="danger" disabledReason={refusal} onClick={() => setAsking(true)}>
-        {allocation.state === 'release_failed' ? 'Release again' : 'Release'}
+        {labels.button}
       </Button>
       <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
-        title={`Release ${allocation.name}?`}
-        confirmLabel="Wipe and release"
+        title={`${labels.button}: ${allocation.name}?`}
+        confirmLabel={labels.confirm}
         onConfirm={() => release.mutate()}
         busy={release.isPending}
         error={release.error}
       >
-        <ul className="flex list-disc flex-col gap-1.5 pl-4">
-          <li>The machine is stopped and given back with its {counted(allocation.gpu_count, 'GPU')}.</li>
-          <li className="font-medium text-ink">
-            All data on its local NVMe is wiped. This cannot be undone.
-          </li>
-          <li>Billing stops now, not when the wipe is done.</li>
-        </ul>
+        <ReleaseConsequences allocation={allocation} />
       </ConfirmDialog>
     </>
   );

@@ -10,19 +10,21 @@ import { Panel } from '../ui/panel.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Timestamp } from '../ui/timestamp.tsx';
 import { TONE_CLASS } from '../ui/tone.ts';
+import { WipeCertificateActions } from './wipe-certificate-actions.tsx';
 
 const COLUMNS: Column<WipeCertificate>[] = [
   { header: 'Slot', cell: ({ slot_index: slot }) => slot },
   { header: 'Device serial', cell: ({ device_serial: serial }) => <Code>{serial}</Code> },
-  { header: 'Method', cell: ({ method }) => <Code>{method}</Code> },
+  { header: 'Method', cell: ({ method }) => <Code>{method}</Code>, from: 'sm' },
   { header: 'Proof', cell: (certificate) => <Verified {...certificate} /> },
-  { header: 'Finished', cell: ({ finished_at: at }) => <Timestamp at={at} />, from: 'sm' },
+  { header: 'Finished', cell: ({ finished_at: at }) => <Timestamp at={at} />, from: 'lg' },
   {
     header: 'Took',
     cell: ({ started_at: start, finished_at: end }) => formatDuration(Date.parse(end) - Date.parse(start)),
     align: 'right',
-    from: 'sm',
+    from: 'md',
   },
+  { header: 'Certificate', cell: (wipe) => <WipeCertificateActions wipe={wipe} />, align: 'right' },
 ];
 
 export function WipeRecordPanel({ allocation }: { allocation: Allocation }) {

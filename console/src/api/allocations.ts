@@ -1,25 +1,25 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
+import type { paths } from '@gpuaas/sdk/contract';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { client } from './client.ts';
+import { pagedQuery } from './paged.ts';
 import { allocationKeys } from './query-keys.ts';
 import type { CreateAllocation, TimelineEntry } from './types.ts';
 
-const firstPage = null as string | null;
+export type StateFilter = NonNullable<
+  NonNullable<paths['/api/v1/allocations']['get']['parameters']['query']>['state']
+>;
 
-export const allocationsQuery = (projectId: string) =>
-  infiniteQueryOptions({
-    queryKey: allocationKeys.list(projectId),
-    queryFn: ({ pageParam, signal }) =>
-      unwrap(
-        client.GET('/api/v1/allocations', {
-          params: { query: { project_id: projectId, ...(pageParam ? { page: pageParam } : {}) } },
-          signal,
-        }),
-      ),
-    initialPageParam: firstPage,
-    getNextPageParam: (last) => last.next_page,
-    select: (data) => data.pages.flatMap((page) => page.items),
-  });
+/** Allocations of a project: all of them, or those in a state. */
+export const allocationsQuery = (projectId: string, state?: StateFilter) =>
+  pagedQuery([...allocationKeys.list(projectId), state ?? null], (page, signal) =>
+    unwrap(
+      client.GET('/api/v1/allocations', {
+        params: { query: { project_id: projectId, ...(state ? { state } : {}), ...page } },
+        signal,
+      }),
+    ),
+  );
 
 export const allocationQuery = (id: string) =>
   queryOptions({
@@ -78,6 +78,29 @@ export function launchAllocation({ body, idempotencyKey }: LaunchRequest) {
 
 export function releaseAllocation(id: string) {
   return unwrap(client.POST('/api/v1/allocations/{allocation_id}/release', { params: at(id) }));
+}
+
+/** Takes up a release that has failed. */
+export function retryRelease(id: string) {
+  return unwrap(client.POST('/api/v1/allocations/{allocation_id}/retry-release', { params: at(id) }));
+}
+
+export function extendAllocation({ id, seconds }: { id: string; seconds: number }) {
+  return unwrap(
+    client.POST('/api/v1/allocations/{allocation_id}/extend', {
+      params: at(id),
+      body: { additional_seconds: seconds },
+    }),
+  );
+}
+
+/** The signed statement about one wipe, as a file to keep. */
+export function signedWipeCertificate({ allocationId, id }: { allocationId: string; id: string }) {
+  return unwrap(
+    client.GET('/api/v1/allocations/{allocation_id}/wipe-certificates/{certificate_id}', {
+      params: { path: { allocation_id: allocationId, certificate_id: id } },
+    }),
+  );
 }
 
 export function mintTerminalToken(id: string) {

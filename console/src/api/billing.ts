@@ -7,14 +7,16 @@ import { organizationKeys } from './query-keys.ts';
 /** Usage is debited by the minute and no event tells of it. */
 const LOOK_AGAIN_MS = 15_000;
 
-/** Balance, rate of spending and run-out date. */
-export const spendQuery = (organizationId: string) =>
+/** Balance, rate of spending and run-out date; the rate of one project if it is named. */
+export const spendQuery = (organizationId: string, projectId?: string) =>
   queryOptions({
-    queryKey: organizationKeys.spend(organizationId),
+    queryKey: [...organizationKeys.spend(organizationId), projectId ?? null],
     queryFn: ({ signal }) =>
       unwrap(
         client.GET('/api/v1/billing/spend', {
-          params: { query: { organization_id: organizationId } },
+          params: {
+            query: { organization_id: organizationId, ...(projectId ? { project_id: projectId } : {}) },
+          },
           signal,
         }),
       ),

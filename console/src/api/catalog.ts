@@ -3,12 +3,16 @@ import { unwrap } from '@gpuaas/sdk/problem';
 import { client } from './client.ts';
 import { catalogKeys } from './query-keys.ts';
 
-/** Other tenants' launches move the stock without an event for us, so this one is always polled. */
-export const skusQuery = queryOptions({
-  queryKey: catalogKeys.skus,
-  queryFn: async ({ signal }) => (await unwrap(client.GET('/api/v1/skus', { signal }))).items,
-  refetchInterval: 10_000,
-});
+/** Products at the organization's own prices. Other tenants' launches move the stock without an event for us, so this one is always polled. */
+export const skusQuery = (organizationId: string) =>
+  queryOptions({
+    queryKey: [...catalogKeys.skus, organizationId],
+    queryFn: async ({ signal }) => {
+      const params = { query: { organization_id: organizationId } };
+      return (await unwrap(client.GET('/api/v1/skus', { params, signal }))).items;
+    },
+    refetchInterval: 10_000,
+  });
 
 export const regionsQuery = queryOptions({
   queryKey: catalogKeys.regions,

@@ -7,6 +7,7 @@ export interface PlacementRequest {
   sku: string;
   gpu_count: number;
   region: string;
+  project_id: string;
   max_duration_seconds?: number;
 }
 

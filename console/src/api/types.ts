@@ -62,3 +62,5 @@ export type AdminSku = Schemas['AdminSku'];
 export type PlacementExplanation = Schemas['PlacementExplanation'];
 export type Spend = Schemas['Spend'];
 export type UsageRecord = Schemas['UsageRecord'];
+export type Reservation = Schemas['Reservation'];
+export type Budget = Schemas['Budget'];

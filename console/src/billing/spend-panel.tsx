@@ -8,14 +8,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Timestamp } from '../ui/timestamp.tsx';
-import type { Tone } from '../ui/tone.ts';
-
-const STANDINGS: Record<Spend['standing'], { label: string; tone: Tone }> = {
-  good: { label: 'Enough', tone: 'success' },
-  low: { label: 'Low', tone: 'warn' },
-  exhausted: { label: 'Used up', tone: 'danger' },
-  stopped: { label: 'Stopped', tone: 'danger' },
-};
+import { STANDINGS } from './standings.ts';
 
 /** What is there, how fast it goes, and what happens at the end of it. */
 export function SpendPanel({ organizationId }: { organizationId: string }) {

@@ -26,6 +26,10 @@ export function formatLocal(timestamp: string): string {
   return local.format(new Date(timestamp));
 }
 
+export function formatDay(timestamp: string): string {
+  return day.format(new Date(timestamp));
+}
+
 /** The time of day, with the day in front unless it is today. */
 export function formatClock(timestamp: string): string {
   const date = new Date(timestamp);

@@ -19,7 +19,7 @@ export function GpuCountPicker({ choice, onChange }: GpuCountPickerProps) {
       <legend className="mb-2 text-sm font-medium">GPUs</legend>
       <div className="grid grid-cols-4 gap-1.5 sm:grid-cols-8">
         {counts.map((count) => {
-          const refusal = countRefusal(count, largestSlice);
+          const refusal = countRefusal(count, choice);
           return (
             <label key={count} title={refusal ?? undefined} className={SEGMENT}>
               <input

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Sku } from '../api/types.ts';
-import { countRefusal, launchChoice, type Catalog } from './launch-choice.ts';
+import { countRefusal, launchChoice, skuOf, type Catalog } from './launch-choice.ts';
 
 const sku: Sku = {
   sku: 'h200-slice',
@@ -49,7 +49,23 @@ test('a coming region and a size that is not sold are not taken from the address
 });
 
 test('a size that does not fit on one node says so', () => {
-  expect(countRefusal(2, 2)).toBeNull();
-  expect(countRefusal(4, 2)).toContain('the largest free slice is 2');
-  expect(countRefusal(1, 0)).toContain('No GPU is free');
+  expect(countRefusal(2, { sku, largestSlice: 2 })).toBeNull();
+  expect(countRefusal(4, { sku, largestSlice: 2 })).toContain('the largest free slice is 2');
+  expect(countRefusal(1, { sku, largestSlice: 0 })).toContain('No GPU is free');
+});
+
+test('baremetal is another branch of the same GPU', () => {
+  const node: Sku = { ...sku, sku: 'h200-node', capacity_shape: 'baremetal', allowed_gpu_counts: [8] };
+  const both = { ...catalog, skus: [node, sku] };
+  expect(launchChoice({}, both)).toMatchObject({ sku: { sku: 'h200-slice' } });
+  expect(launchChoice({ sku: 'h200-node' }, both)).toMatchObject({ gpus: 8 });
+  expect(skuOf(both.skus, 'baremetal', 'H200')).toBe(node);
+  expect(countRefusal(8, { sku: node, largestSlice: 0 })).toContain('No whole host');
+});
+
+test('the price is that of the region', () => {
+  const [stock] = sku.availability;
+  const dear = { ...stock!, price_per_gpu_hour: { currency: 'USD', micros: 9_000_000 } };
+  const elsewhere = { ...sku, availability: [dear] };
+  expect(launchChoice({}, { ...catalog, skus: [elsewhere] })?.perGpuHour.micros).toBe(9_000_000);
 });

@@ -1,4 +1,3 @@
-import { Cpu } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { LaunchChange } from '../search-params.ts';
 import { Select } from '../ui/select.tsx';
@@ -6,6 +5,8 @@ import { DurationField } from './duration-field.tsx';
 import { GpuCountPicker } from './gpu-count-picker.tsx';
 import type { Catalog, LaunchChoice } from './launch-choice.ts';
 import { NameField } from './name-field.tsx';
+import { NetworkNote } from './network-note.tsx';
+import { ShapePicker } from './shape-picker.tsx';
 import { SshKeyField } from './ssh-key-field.tsx';
 
 interface LaunchFieldsProps {
@@ -23,32 +24,26 @@ interface LaunchFieldsProps {
 export function LaunchFields(props: LaunchFieldsProps) {
   const { projectId, catalog, choice, name, onName, seconds, sshKeys, onSshKeys, onChange } = props;
   const { sku, region, image } = choice;
+  const alike = catalog.skus.filter(({ capacity_shape: shape }) => shape === sku.capacity_shape);
   return (
     <div className="flex min-w-0 flex-col rounded-lg border border-line bg-surface">
       <Group>
-        <div className="flex items-center gap-3">
-          <span className="flex size-9 shrink-0 items-center justify-center rounded-md bg-accent-wash text-accent-text">
-            <Cpu aria-hidden className="size-4.5" />
-          </span>
-          <div>
-            <p className="font-semibold">{sku.display_name}</p>
-            <p className="text-sm text-ink-muted">
-              {sku.gpu_model} · {sku.resource_profile.vcpu_per_gpu} vCPU and{' '}
-              {sku.resource_profile.memory_gib_per_gpu} GiB memory with each GPU
-            </p>
-          </div>
-        </div>
-        {catalog.skus.length > 1 && (
+        <ShapePicker skus={catalog.skus} chosen={sku} onChange={onChange} />
+        {alike.length > 1 && (
           <Select
             label="Product"
             value={sku.sku}
-            onChange={(next) => onChange({ sku: next })}
-            options={catalog.skus.map((known) => ({ value: known.sku, label: known.display_name }))}
+            onChange={(next) => onChange({ sku: next, gpus: undefined })}
+            options={alike.map((known) => ({ value: known.sku, label: known.display_name }))}
           />
         )}
       </Group>
       <Group>
         <GpuCountPicker choice={choice} onChange={(gpus) => onChange({ gpus })} />
+        <p className="text-sm text-ink-muted">
+          {sku.gpu_model}, {sku.resource_profile.vcpu_per_gpu} vCPU and{' '}
+          {sku.resource_profile.memory_gib_per_gpu} GiB memory with each GPU.
+        </p>
       </Group>
       <Group columns>
         <div className="flex flex-col gap-1.5">
@@ -79,6 +74,9 @@ export function LaunchFields(props: LaunchFieldsProps) {
       </Group>
       <Group>
         <SshKeyField projectId={projectId} chosen={sshKeys} onChange={onSshKeys} />
+      </Group>
+      <Group>
+        <NetworkNote />
       </Group>
       <Group columns>
         <NameField value={name} onChange={onName} />

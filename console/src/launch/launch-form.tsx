@@ -6,7 +6,7 @@ import { retryUnlessRefused } from '../api/query-client.ts';
 import { allocationKeys, catalogKeys } from '../api/query-keys.ts';
 import { mayInProject, useMe } from '../api/session.ts';
 import { launchSearch, type LaunchChange } from '../search-params.ts';
-import { launchChoice, countRefusal, type Catalog } from './launch-choice.ts';
+import { countRefusal, launchChoice, skuOf, type Catalog } from './launch-choice.ts';
 import { EquivalentPanel } from './equivalent-panel.tsx';
 import { LaunchFields } from './launch-fields.tsx';
 import { LaunchSummary } from './launch-summary.tsx';
@@ -15,10 +15,11 @@ import { nameRefusal } from './name-field.tsx';
 const route = getRouteApi('/signed-in/launch');
 
 interface LaunchFormProps extends Catalog {
+  organizationId: string;
   projectId: string;
 }
 
-export function LaunchForm({ projectId, ...catalog }: LaunchFormProps) {
+export function LaunchForm({ organizationId, projectId, ...catalog }: LaunchFormProps) {
   const search = route.useSearch();
   const setSearch = route.useNavigate();
   const navigate = useNavigate();
@@ -41,22 +42,25 @@ export function LaunchForm({ projectId, ...catalog }: LaunchFormProps) {
   });
 
   if (!choice) return null;
-  const { sku, region, image, gpus, largestSlice } = choice;
-  const full = countRefusal(gpus, largestSlice);
+  const { sku, region, image, gpus } = choice;
+  const full = countRefusal(gpus, choice);
   const impossible = mayInProject(me, projectId, 'allocation.create')
     ? region === null
       ? 'No region is open yet.'
       : nameRefusal(name)
     : 'You lack the permission allocation.create in this project.';
+  const slice = skuOf(catalog.skus, 'gpu_slice', sku.gpu_model);
+  const sliceRoom = slice?.availability.find((stock) => stock.region === region)?.largest_slice ?? 0;
+  const instead = sku.capacity_shape === 'baremetal' && slice && sliceRoom > 0 ? { slice, sliceRoom } : null;
   const request = region !== null && {
     sku: sku.sku,
     gpu_count: gpus,
     region,
+    project_id: projectId,
     ...(search.seconds ? { max_duration_seconds: search.seconds } : {}),
   };
   const body = request && {
     ...request,
-    project_id: projectId,
     image: image.image,
     ...(name ? { name } : {}),
     ...(sshKeys.length > 0 ? { ssh_key_ids: sshKeys } : {}),
@@ -96,6 +100,7 @@ export function LaunchForm({ projectId, ...catalog }: LaunchFormProps) {
         {body && <EquivalentPanel body={body} />}
       </div>
       <LaunchSummary
+        organizationId={organizationId}
         choice={choice}
         request={request || null}
         refusal={impossible ?? full}
@@ -104,6 +109,7 @@ export function LaunchForm({ projectId, ...catalog }: LaunchFormProps) {
         busy={launch.isPending}
         error={launch.error}
         onGpuCount={(count) => change({ gpus: count })}
+        onSlice={instead && (() => change({ sku: instead.slice.sku, gpus: instead.sliceRoom }))}
         onQueue={() => submit('queue')}
       />
     </form>

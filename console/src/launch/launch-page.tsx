@@ -1,67 +1,62 @@
 import { useQuery } from '@tanstack/react-query';
-import { FolderX, PackageX } from 'lucide-react';
+import { PackageX } from 'lucide-react';
 import { imagesQuery, regionsQuery, skusQuery } from '../api/catalog.ts';
-import { useProject } from '../api/session.ts';
+import { ProjectPage } from '../shell/project-page.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { Loaded } from '../ui/loaded.tsx';
-import { Page } from '../ui/page.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
+import { Surface } from '../ui/surface.tsx';
 import { LaunchForm } from './launch-form.tsx';
 
 export function LaunchPage() {
-  const choice = useProject();
-  const skus = useQuery(skusQuery);
+  return (
+    <ProjectPage
+      title="Launch"
+      subtitle={({ project, organization }) => `In ${project.name}, ${organization.name}`}
+    >
+      {({ organization, project }) => <Wizard organizationId={organization.id} projectId={project.id} />}
+    </ProjectPage>
+  );
+}
+
+function Wizard({ organizationId, projectId }: { organizationId: string; projectId: string }) {
+  const skus = useQuery(skusQuery(organizationId));
   const regions = useQuery(regionsQuery);
   const images = useQuery(imagesQuery);
   const loading = <Skeleton label="Loading what can be launched" rows={6} />;
-  if (!choice) {
-    return (
-      <Page title="Launch">
-        <EmptyState icon={FolderX} title="You are in no project">
-          A launch is billed to a project. Ask an administrator of your organization to add you to one.
-        </EmptyState>
-      </Page>
-    );
-  }
   return (
-    <Page
-      title="Launch a GPU slice"
-      tabTitle="Launch"
-      subtitle={`In ${choice.project.name}, ${choice.organization.name}`}
-    >
-      <Loaded query={skus} loading={loading}>
-        {(skuItems) => (
-          <Loaded query={regions} loading={loading}>
-            {(regionItems) => (
-              <Loaded query={images} loading={loading}>
-                {(imageItems) => {
-                  const slices = skuItems.filter(({ capacity_shape: shape }) => shape === 'gpu_slice');
-                  return slices.length > 0 && imageItems.length > 0 ? (
-                    <LaunchForm
-                      projectId={choice.project.id}
-                      skus={slices}
-                      regions={regionItems}
-                      images={imageItems}
-                    />
-                  ) : (
-                    <NothingForSale />
-                  );
-                }}
-              </Loaded>
-            )}
-          </Loaded>
-        )}
-      </Loaded>
-    </Page>
+    <Loaded query={skus} loading={loading}>
+      {(skuItems) => (
+        <Loaded query={regions} loading={loading}>
+          {(regionItems) => (
+            <Loaded query={images} loading={loading}>
+              {(imageItems) =>
+                skuItems.length > 0 && imageItems.length > 0 ? (
+                  <LaunchForm
+                    organizationId={organizationId}
+                    projectId={projectId}
+                    skus={skuItems}
+                    regions={regionItems}
+                    images={imageItems}
+                  />
+                ) : (
+                  <NothingForSale />
+                )
+              }
+            </Loaded>
+          )}
+        </Loaded>
+      )}
+    </Loaded>
   );
 }
 
 function NothingForSale() {
   return (
-    <div className="rounded-lg border border-line bg-surface">
+    <Surface>
       <EmptyState icon={PackageX} title="Nothing is for sale yet">
-        The operator has not opened a GPU slice product with an image to start from.
+        The operator has not opened a product with an image to start from.
       </EmptyState>
-    </div>
+    </Surface>
   );
 }

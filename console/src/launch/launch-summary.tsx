@@ -5,12 +5,14 @@ import { counted } from '../format/words.ts';
 import { Button } from '../ui/button.tsx';
 import { DoesNotFit } from './does-not-fit.tsx';
 import type { LaunchChoice } from './launch-choice.ts';
+import { MoneyNote } from './money-note.tsx';
 import { LaunchRefused } from './launch-refused.tsx';
 
 const HOURS_PER_MONTH = 730;
 const SECOND_MS = 1_000;
 
 interface LaunchSummaryProps {
+  organizationId: string;
   choice: LaunchChoice;
   /** Why it cannot be launched as it stands. */
   refusal: string | null;
@@ -22,14 +24,16 @@ interface LaunchSummaryProps {
   busy: boolean;
   error: Error | null;
   onGpuCount: (gpus: number) => void;
+  /** Takes a slice in place of a whole host; null where that is no way out. */
+  onSlice: (() => void) | null;
   onQueue: () => void;
 }
 
 /** What it costs, what comes with it, and the button. */
 export function LaunchSummary(props: LaunchSummaryProps) {
-  const { choice, request, refusal, queueRefusal, full, busy, error, onGpuCount, onQueue } = props;
-  const { sku, gpus } = choice;
-  const perHour = times(sku.price_per_gpu_hour, gpus);
+  const { choice, request, refusal, queueRefusal, full, busy, error, onGpuCount, onSlice, onQueue } = props;
+  const { sku, gpus, perGpuHour } = choice;
+  const perHour = times(perGpuHour, gpus);
   return (
     <section
       aria-label="Summary"
@@ -41,7 +45,7 @@ export function LaunchSummary(props: LaunchSummaryProps) {
           <span className="text-base font-normal text-ink-muted"> / hour</span>
         </p>
         <p className="text-sm text-ink-muted">
-          {counted(gpus, 'GPU')} × {formatMoney(sku.price_per_gpu_hour)}, billed by the second
+          {counted(gpus, 'GPU')} × {formatMoney(perGpuHour)}, billed by the second
         </p>
       </div>
       <dl className="flex flex-col gap-1.5 border-y border-line py-3 text-sm">
@@ -61,9 +65,10 @@ export function LaunchSummary(props: LaunchSummaryProps) {
         <Line name="Memory">
           {(gpus * sku.resource_profile.memory_gib_per_gpu).toLocaleString('en-US')} GiB
         </Line>
-        <Line name="Storage">{counted(gpus, 'local NVMe disk')}</Line>
+        <Line name="Storage">{counted(gpus, 'local NVMe disk')}, wiped at release</Line>
       </dl>
-      {full && request && <DoesNotFit request={request} onGpuCount={onGpuCount} />}
+      <MoneyNote organizationId={props.organizationId} perHour={perHour} />
+      {request && <DoesNotFit request={request} onGpuCount={onGpuCount} onSlice={onSlice} />}
       {error && <LaunchRefused error={error} gpus={gpus} onGpuCount={onGpuCount} />}
       <div className="flex flex-col gap-2">
         <Button type="submit" variant="primary" size="lg" busy={busy} disabledReason={refusal}>

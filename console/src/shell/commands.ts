@@ -25,7 +25,7 @@ export function commandsFor(me: Me, choice: ProjectChoice | null, queryClient: Q
       label: `${project.name}, ${organization.name}`,
       hint: 'Switch project',
       icon: FolderOpen,
-      go: { to: '/allocations', search: { project: project.id } },
+      go: { to: '/overview', search: { project: project.id } },
     }));
   const allocations = choice
     ? known<Allocation>(queryClient, allocationKeys.list(choice.project.id)).map(({ id, name }): Command => ({
@@ -44,7 +44,9 @@ export function commandsFor(me: Me, choice: ProjectChoice | null, queryClient: Q
   return [...places, ...projects, ...allocations, ...nodes];
 }
 
-function known<Item>(queryClient: QueryClient, key: readonly string[]): Item[] {
-  const data = queryClient.getQueryData<InfiniteData<{ items: Item[] }>>(key);
-  return data?.pages.flatMap(({ items }) => items) ?? [];
+/** Each thing once, from every list of it that was loaded. */
+function known<Item extends { id: string }>(queryClient: QueryClient, key: readonly string[]): Item[] {
+  const lists = queryClient.getQueriesData<InfiniteData<{ items: Item[] }>>({ queryKey: key });
+  const items = lists.flatMap(([, data]) => data?.pages.flatMap((page) => page.items) ?? []);
+  return [...new Map(items.map((item) => [item.id, item])).values()];
 }

@@ -3,8 +3,10 @@ import {
   BadgeCheck,
   Bot,
   Boxes,
+  CalendarClock,
   Eraser,
   FlaskConical,
+  Gauge,
   KeyRound,
   KeySquare,
   LayoutGrid,
@@ -47,8 +49,15 @@ const AREAS: Area[] = [
     title: 'Project',
     held: 'project',
     places: [
-      { to: '/allocations', label: 'Allocations', icon: Boxes },
+      { to: '/overview', label: 'Overview', icon: Gauge },
       { to: '/launch', label: 'Launch', icon: Rocket },
+      { to: '/allocations', label: 'Allocations', icon: Boxes },
+      {
+        to: '/capacity',
+        label: 'Queue and reservations',
+        icon: CalendarClock,
+        permission: 'reservation.read',
+      },
       {
         to: '/organization/service-accounts',
         label: 'Service accounts',

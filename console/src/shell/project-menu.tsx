@@ -34,7 +34,7 @@ function ProjectSwitch({ current, choices }: { current: ProjectChoice; choices: 
           <Menu.Popup className={MENU_POPUP_CLASS}>
             <Menu.RadioGroup
               value={current.project.id}
-              onValueChange={(project: string) => void navigate({ to: '/allocations', search: { project } })}
+              onValueChange={(project: string) => void navigate({ to: '/overview', search: { project } })}
             >
               {choices.map((choice) => (
                 <Menu.RadioItem

@@ -13,6 +13,8 @@ interface ButtonProps extends ButtonLook {
   /** The work it started is under way. */
   busy?: boolean;
   className?: string;
+  /** What it does, for a button that shows only a picture. */
+  label?: string;
 }
 
 export function Button({
@@ -22,6 +24,7 @@ export function Button({
   disabledReason,
   busy,
   className,
+  label,
   ...look
 }: ButtonProps) {
   const reasonId = useId();
@@ -35,6 +38,8 @@ export function Button({
           focusableWhenDisabled
           aria-describedby={disabledReason ? reasonId : undefined}
           aria-busy={busy}
+          aria-label={label}
+          title={label}
           className={`${buttonClass(look)} ${className ?? ''}`}
         >
           {busy && <LoaderCircle aria-hidden className="size-3.5 animate-spin" />}

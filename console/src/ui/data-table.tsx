@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { ColumnHeader, type Sorted } from './column-header.tsx';
 
 export interface Column<Row> {
   header: string;
@@ -6,6 +7,18 @@ export interface Column<Row> {
   align?: 'right';
   /** The narrowest screen that still shows the column; always shown when left out. */
   from?: 'sm' | 'md' | 'lg' | 'xl';
+  /** The order of rows by this column, for tables that can be sorted. */
+  sort?: (a: Row, b: Row) => number;
+}
+
+/** Rows that can be ticked, by their keys. */
+export interface Ticks<Row> {
+  ticked: ReadonlySet<string>;
+  onChange: (ticked: Set<string>) => void;
+  /** What a row is called, for those who hear the box. */
+  name: (row: Row) => string;
+  /** Why a row cannot be ticked. */
+  refusal: (row: Row) => string | null;
 }
 
 interface DataTableProps<Row> {
@@ -13,6 +26,10 @@ interface DataTableProps<Row> {
   columns: Column<Row>[];
   rows: Row[];
   rowKey: (row: Row) => string;
+  /** How the rows are sorted; columns with an order can then be sorted by. */
+  sorted?: Sorted | undefined;
+  onSort?: (sorted: Sorted) => void;
+  ticks?: Ticks<Row>;
 }
 
 const FROM = {
@@ -22,27 +39,38 @@ const FROM = {
   xl: 'hidden xl:table-cell',
 };
 
-export function DataTable<Row>({ label, columns, rows, rowKey }: DataTableProps<Row>) {
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { label, columns, rows, rowKey, sorted, onSort, ticks } = props;
   return (
     // Focusable, so that arrow keys scroll what a narrow screen cuts off.
     <div role="region" aria-label={label} tabIndex={0} className="overflow-x-auto">
       <table className="w-full border-collapse text-sm">
         <thead>
           <tr className="border-b border-line">
-            {columns.map((column) => (
-              <th
-                key={column.header}
-                scope="col"
-                className={`py-2 text-xs font-medium text-ink-faint ${place(column)}`}
-              >
-                {column.header}
+            {ticks && (
+              <th scope="col" className="w-0 py-2 pl-4">
+                <TickAll rows={rows} rowKey={rowKey} ticks={ticks} />
               </th>
+            )}
+            {columns.map((column) => (
+              <ColumnHeader
+                key={column.header}
+                header={column.header}
+                className={place(column)}
+                sorted={sorted}
+                onSort={column.sort && onSort}
+              />
             ))}
           </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
             <tr key={rowKey(row)} className="relative border-b border-line last:border-0 hover:bg-hover/60">
+              {ticks && (
+                <td className="w-0 py-2.5 pl-4">
+                  <Tick row={row} id={rowKey(row)} ticks={ticks} />
+                </td>
+              )}
               {columns.map((column) => (
                 <td key={column.header} className={`py-2.5 ${place(column)}`}>
                   {column.cell(row)}
@@ -53,6 +81,45 @@ export function DataTable<Row>({ label, columns, rows, rowKey }: DataTableProps<
         </tbody>
       </table>
     </div>
+  );
+}
+
+function Tick<Row>({ row, id, ticks }: { row: Row; id: string; ticks: Ticks<Row> }) {
+  const refusal = ticks.refusal(row);
+  return (
+    <input
+      type="checkbox"
+      aria-label={`Choose ${ticks.name(row)}`}
+      title={refusal ?? undefined}
+      disabled={refusal !== null}
+      checked={ticks.ticked.has(id)}
+      onChange={({ target }) => {
+        const next = new Set(ticks.ticked);
+        if (target.checked) next.add(id);
+        else next.delete(id);
+        ticks.onChange(next);
+      }}
+      className="relative z-10 align-middle"
+    />
+  );
+}
+
+function TickAll<Row>({
+  rows,
+  rowKey,
+  ticks,
+}: Pick<DataTableProps<Row>, 'rows' | 'rowKey'> & { ticks: Ticks<Row> }) {
+  const possible = rows.filter((row) => ticks.refusal(row) === null).map(rowKey);
+  const all = possible.length > 0 && possible.every((key) => ticks.ticked.has(key));
+  return (
+    <input
+      type="checkbox"
+      aria-label="Choose all"
+      disabled={possible.length === 0}
+      checked={all}
+      onChange={() => ticks.onChange(new Set(all ? [] : possible))}
+      className="align-middle"
+    />
   );
 }
 

@@ -1,17 +1,23 @@
-import { formatAge, formatClock, formatLocal, formatUtc } from '../format/time.ts';
+import { formatAge, formatClock, formatDay, formatLocal, formatUtc } from '../format/time.ts';
 import { useNow } from './use-now.ts';
+
+const FORMATS = { full: formatLocal, clock: formatClock, day: formatDay };
 
 interface TimestampProps {
   at: string;
-  /** `clock` where the day is clear from the surroundings. */
-  as?: 'full' | 'clock';
+  /** `clock` where the day is clear from the surroundings, `day` where the time of day says too much. */
+  as?: keyof typeof FORMATS;
 }
 
 /** Local time; UTC on hover. */
 export function Timestamp({ at, as = 'full' }: TimestampProps) {
   return (
-    <time dateTime={at} title={formatUtc(at)} className="tabular-nums">
-      {as === 'clock' ? formatClock(at) : formatLocal(at)}
+    <time
+      dateTime={at}
+      title={as === 'day' ? `${formatLocal(at)} · ${formatUtc(at)}` : formatUtc(at)}
+      className="tabular-nums"
+    >
+      {FORMATS[as](at)}
     </time>
   );
 }

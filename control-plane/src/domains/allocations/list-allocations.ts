@@ -11,8 +11,11 @@ interface AllocationFilters {
   project_id?: string;
   organization_id?: string;
   node_id?: string;
-  state?: Allocation['state'];
+  /** One state, or all that hold or await capacity, or all that are over. */
+  state?: Allocation['state'] | 'live' | 'ended';
 }
+
+const ENDED: Allocation['state'][] = ['released', 'failed'];
 
 export async function listAllocations(
   db: Db,
@@ -20,13 +23,16 @@ export async function listAllocations(
   query: AllocationFilters & { limit: number; page?: string },
 ): Promise<{ items: Allocation[]; next_page: string | null }> {
   const before = decodePage(query.page, ['uuid']);
+  const oneState = query.state === 'live' || query.state === 'ended' ? undefined : query.state;
   const rows = await db
     .selectFrom('allocations')
     .selectAll()
     .$if(query.project_id !== undefined, (q) => q.where('project_id', '=', query.project_id!))
     .$if(query.organization_id !== undefined, (q) => q.where('organization_id', '=', query.organization_id!))
     .$if(query.node_id !== undefined, (q) => q.where('node_id', '=', query.node_id!))
-    .$if(query.state !== undefined, (q) => q.where('state', '=', query.state!))
+    .$if(query.state === 'live', (q) => q.where('state', 'not in', ENDED))
+    .$if(query.state === 'ended', (q) => q.where('state', 'in', ENDED))
+    .$if(oneState !== undefined, (q) => q.where('state', '=', oneState!))
     .$if(before !== null, (q) => q.where('id', '<', before![0]!))
     .orderBy('id', 'desc')
     .limit(query.limit + 1)

@@ -1,0 +1,71 @@
+import type { Allocation, Spend } from '../api/types.ts';
+import { formatDuration } from '../format/time.ts';
+import type { Tone } from '../ui/tone.ts';
+
+export interface Attention {
+  key: string;
+  tone: Extract<Tone, 'danger' | 'warn' | 'info'>;
+  title: string;
+  detail: string;
+  /** The allocation it is about; the balance when there is none. */
+  allocationId: string | null;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const ENDS_SOON_MS = HOUR_MS;
+
+/** What a person should know before anything else, the worst first. */
+export function attentionOf(allocations: Allocation[], spend: Spend[], now: number): Attention[] {
+  const found = [
+    ...spend.flatMap(ofMoney),
+    ...allocations.flatMap((allocation) => ofAllocation(allocation, now)),
+  ];
+  const order = { danger: 0, warn: 1, info: 2 };
+  return found.toSorted((a, b) => order[a.tone] - order[b.tone]);
+}
+
+function ofMoney({ standing, at_zero: atZero, balance }: Spend): Attention[] {
+  const key = `balance ${balance.currency}`;
+  if (standing === 'low')
+    return [{ key, tone: 'warn', title: 'The balance is low', detail: atZero, allocationId: null }];
+  if (standing === 'good') return [];
+  const title =
+    standing === 'stopped' ? 'Leases were stopped: the balance is used up' : 'The balance is used up';
+  return [{ key, tone: 'danger', title, detail: atZero, allocationId: null }];
+}
+
+function ofAllocation(allocation: Allocation, now: number): Attention[] {
+  const { id, name, state, failure, queue, ends_at: endsAt, created_at: createdAt } = allocation;
+  const of = { key: id, allocationId: id };
+  if (state === 'release_failed')
+    return [{ ...of, tone: 'danger', title: `${name} could not be released`, detail: why(failure) }];
+  if (state === 'failed' && now - Date.parse(createdAt) < DAY_MS)
+    return [{ ...of, tone: 'danger', title: `${name} did not come up`, detail: why(failure) }];
+  if (state === 'queued' && queue)
+    return [{ ...of, tone: 'info', title: `${name} waits in line`, detail: queue.detail }];
+  if (state === 'active' && allocation.states.observed !== 'running')
+    return [
+      {
+        ...of,
+        tone: 'warn',
+        title: `${name} is not seen running`,
+        detail: 'Its host does not vouch for it now. What is not served is not billed.',
+      },
+    ];
+  const left = endsAt ? Date.parse(endsAt) - now : Infinity;
+  if (state === 'active' && left < ENDS_SOON_MS)
+    return [
+      {
+        ...of,
+        tone: 'warn',
+        title: `${name} ends in ${formatDuration(left)}`,
+        detail: 'It is wiped and released then, unless you extend it.',
+      },
+    ];
+  return [];
+}
+
+function why(failure: Allocation['failure']): string {
+  return failure?.detail ?? 'Its page says how far it came.';
+}

@@ -1,0 +1,68 @@
+import { formatMoney, plus } from '../format/money.ts';
+import { holdsGpus } from '../allocations/live-states.ts';
+import { isMetered } from '../allocations/cost-now.ts';
+import type { Allocation, Money, Spend } from '../api/types.ts';
+import { STANDINGS } from '../billing/standings.ts';
+import { formatDuration } from '../format/time.ts';
+import { counted } from '../format/words.ts';
+import { Figure, Figures } from '../ui/figures.tsx';
+import { Timestamp } from '../ui/timestamp.tsx';
+import { useNow } from '../ui/use-now.ts';
+
+interface OverviewFiguresProps {
+  allocations: Allocation[];
+  /** Null for people who may not see the money. */
+  spend: Spend[] | null;
+}
+
+const MINUTE_MS = 60_000;
+
+/** What runs, what it costs, and how long the money lasts. */
+export function OverviewFigures({ allocations, spend }: OverviewFiguresProps) {
+  const now = useNow(MINUTE_MS);
+  const held = allocations.filter(holdsGpus);
+  const gpus = held.reduce((sum, { gpu_count: count }) => sum + count, 0);
+  const balance = spend?.[0];
+  return (
+    <Figures>
+      <Figure name="Running" note={`in ${counted(held.length, 'allocation')}`}>
+        {counted(gpus, 'GPU')}
+      </Figure>
+      <Figure name="Spend rate" note="of this project, right now">
+        {rateOf(allocations)}
+        <span className="text-sm font-normal text-ink-muted"> / h</span>
+      </Figure>
+      <Figure name="Balance" note={balanceNote(spend)}>
+        {balance ? formatMoney(balance.available, 2) : '—'}
+      </Figure>
+      <Figure
+        name="Runs out"
+        note={balance?.runs_out_at ? inTime(balance.runs_out_at, now) : 'at the present rate'}
+      >
+        {balance?.runs_out_at ? <Timestamp at={balance.runs_out_at} as="day" /> : spend ? 'Never' : '—'}
+      </Figure>
+    </Figures>
+  );
+}
+
+/** One price per currency, as they would be on the bill. */
+function rateOf(allocations: Allocation[]): string {
+  const rates = new Map<string, Money>();
+  for (const { quote } of allocations.filter(isMetered)) {
+    const known = rates.get(quote.per_hour.currency);
+    rates.set(quote.per_hour.currency, known ? plus(known, quote.per_hour) : quote.per_hour);
+  }
+  return [...rates.values()].map((rate) => formatMoney(rate)).join(' + ') || formatMoney(NOTHING);
+}
+
+const NOTHING: Money = { currency: 'USD', micros: 0 };
+
+function balanceNote(spend: Spend[] | null): string {
+  if (!spend) return 'Needs the permission billing.read';
+  const [first] = spend;
+  return first ? STANDINGS[first.standing].label : 'Nothing was paid in yet';
+}
+
+function inTime(at: string, now: number): string {
+  return `in ${formatDuration(Date.parse(at) - now)}`;
+}

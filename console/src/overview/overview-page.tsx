@@ -1,0 +1,60 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { allocationsQuery } from '../api/allocations.ts';
+import { spendQuery } from '../api/billing.ts';
+import { mayInOrganization, useMe, type ProjectChoice } from '../api/session.ts';
+import { LaunchLink } from '../shell/launch-link.tsx';
+import { ProjectPage } from '../shell/project-page.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Panel } from '../ui/panel.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { useNow } from '../ui/use-now.ts';
+import { AttentionPanel } from './attention-panel.tsx';
+import { attentionOf } from './attention.ts';
+import { FirstLaunch } from './first-launch.tsx';
+import { LaunchPicks } from './launch-picks.tsx';
+import { OverviewFigures } from './overview-figures.tsx';
+import { RunningPanel } from './running-panel.tsx';
+
+const MINUTE_MS = 60_000;
+
+/** Where a tenant starts: what runs, what it costs, what needs a look, and the way to more. */
+export function OverviewPage() {
+  return (
+    <ProjectPage
+      title="Overview"
+      subtitle={({ project, organization }) => `${project.name}, ${organization.name}`}
+      actions={({ project }) => <LaunchLink projectId={project.id} />}
+    >
+      {(choice) => <Overview key={choice.project.id} choice={choice} />}
+    </ProjectPage>
+  );
+}
+
+function Overview({ choice: { organization, project } }: { choice: ProjectChoice }) {
+  const me = useMe();
+  const now = useNow(MINUTE_MS);
+  const seesMoney = mayInOrganization(me, organization.id, 'billing.read');
+  const query = useInfiniteQuery(allocationsQuery(project.id, 'live'));
+  const failed = useInfiniteQuery(allocationsQuery(project.id, 'failed')).data ?? [];
+  const spend = useQuery({ ...spendQuery(organization.id), enabled: seesMoney }).data?.spend ?? null;
+  return (
+    <Loaded query={query} loading={<Skeleton label="Loading the overview" rows={6} />}>
+      {(live) => (
+        <>
+          <OverviewFigures allocations={live} spend={spend} />
+          <AttentionPanel items={attentionOf([...live, ...failed], spend ?? [], now)} />
+          {live.length === 0 ? (
+            <FirstLaunch organizationId={organization.id} />
+          ) : (
+            <div className="grid items-start gap-4 xl:grid-cols-[1fr_22rem]">
+              <RunningPanel allocations={live} more={query.hasNextPage} />
+              <Panel title="Launch another">
+                <LaunchPicks organizationId={organization.id} />
+              </Panel>
+            </div>
+          )}
+        </>
+      )}
+    </Loaded>
+  );
+}
