@@ -2,10 +2,11 @@
  * A fleet of real agents against one control plane: how many heartbeats it takes, how long a task needs from the
  * queue to its recorded outcome, what an agent weighs, and whether operators' requests stay quick meanwhile.
  */
-import { readFile, mkdtemp, rm } from 'node:fs/promises';
+import { readFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { startSimulatedFleet } from '@gpuaas/lab/simulated-fleet';
 import { createTestDatabase } from '@gpuaas/control-plane/platform/db/testing';
 import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
@@ -80,7 +81,14 @@ async function run(): Promise<void> {
   const asked: number[] = [];
   const refused: string[] = [];
   const agentsPid = fleet.nodes[0]!.pid()!;
-  const before = { own: ownCpuSeconds(), agents: await cpuSeconds(agentsPid) };
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
+  const serverPid = (await statOf(rows[0]!.pid)).parent;
+  const usage = async () => ({
+    own: ownCpuSeconds(),
+    agents: (await statOf(agentsPid)).cpuSeconds,
+    database: await cpuSecondsBelow(serverPid),
+  });
+  const before = await usage();
   began = performance.now();
   await Promise.all([
     paced(TASKS_EACH_SECOND, async (turn) => {
@@ -99,10 +107,8 @@ async function run(): Promise<void> {
   const elapsed = (performance.now() - began) / 1000;
   const beats = (await heartbeats(config.publicUrl)) - beatsBefore;
   const memory = await residentBytes(agentsPid);
-  const cores = {
-    own: (ownCpuSeconds() - before.own) / elapsed,
-    agents: ((await cpuSeconds(agentsPid)) - before.agents) / elapsed,
-  };
+  const after = await usage();
+  const cores = (of: keyof typeof after): string => ((after[of] - before[of]) / elapsed).toFixed(2);
   const silent = (await unwrap(client.GET('/api/v1/admin/nodes', { params: { query: { limit: 200 } } })))
     .items;
   const unreachable = silent.filter(({ connection }) => connection !== 'connected').length;
@@ -127,7 +133,9 @@ async function run(): Promise<void> {
   console.log(
     `  API, list of 50   p50 ${at(asked, 0.5)} ms, p99 ${at(asked, 0.99)} ms, ${refused.length} refused`,
   );
-  console.log(`  processors        control plane ${cores.own.toFixed(2)}, agents ${cores.agents.toFixed(2)}`);
+  console.log(
+    `  processors        control plane ${cores('own')}, database ${cores('database')}, agents ${cores('agents')}`,
+  );
   console.log(`  unreachable       ${unreachable} of the first ${silent.length}`);
   if (done.length < tasks.length || unreachable > 0) process.exitCode = 1;
 }
@@ -166,9 +174,16 @@ function ownCpuSeconds(): number {
 }
 
 /** Of another process; the kernel counts in hundredths. */
-async function cpuSeconds(pid: number): Promise<number> {
+async function statOf(pid: number | string): Promise<{ parent: number; cpuSeconds: number }> {
   const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]!.split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+  return { parent: Number(fields[1]), cpuSeconds: (Number(fields[11]) + Number(fields[12])) / 100 };
+}
+
+async function cpuSecondsBelow(parent: number): Promise<number> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  // A process may end while we look.
+  const stats = await Promise.all(pids.map((pid) => statOf(pid).catch(() => null)));
+  return stats.reduce((sum, stat) => sum + (stat?.parent === parent ? stat.cpuSeconds : 0), 0);
 }
 
 function at(values: number[], part: number): string {

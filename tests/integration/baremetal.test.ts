@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { verifyQuotas } from '@gpuaas/control-plane/domains/quotas/verify-quotas';
 import { unwrap } from '@gpuaas/sdk/problem';
@@ -57,6 +58,26 @@ async function convertToBaremetal(nodeId: string): Promise<void> {
   expect(ended).toMatchObject({ state: 'succeeded' });
 }
 
+/** Long enough after its start that a heartbeat is believed. */
+async function observedAfterNextHeartbeat(allocationId: string): Promise<string> {
+  const { db } = platform.services;
+  const { node_id: nodeId } = await db
+    .updateTable('allocations')
+    .set({ active_at: sql`active_at - interval '1 minute'` })
+    .where('id', '=', allocationId)
+    .returning('node_id')
+    .executeTakeFirstOrThrow();
+  const since = new Date();
+  await eventually('a heartbeat', async () => {
+    const node = db.selectFrom('nodes').select('last_heartbeat_at').where('id', '=', nodeId!);
+    const { last_heartbeat_at: heard } = await node.executeTakeFirstOrThrow();
+    return heard && heard > since ? heard : null;
+  });
+  const params = { path: { allocation_id: allocationId } };
+  const { states } = await unwrap(platform.member.GET('/api/v1/allocations/{allocation_id}', { params }));
+  return states.observed;
+}
+
 it('a whole node is quoted, leased once, given to its user, and comes back clean', async () => {
   const { operator, member } = platform;
   expect((await launch()).error).toMatchObject({ code: 'sku_unknown' });
@@ -85,6 +106,7 @@ it('a whole node is quoted, leased once, given to its user, and comes back clean
   expect(await gpusHeld()).toBe(8);
   expect((await launch()).error).toMatchObject({ code: 'sku_unavailable' });
   await waitForState(member, allocation.id, 'active', 120_000);
+  expect(await observedAfterNextHeartbeat(allocation.id)).toBe('running');
 
   await release(member, allocation.id);
   await waitForState(member, allocation.id, 'released', 120_000);

@@ -3,11 +3,16 @@ import type { Tx } from '../../platform/db/database.ts';
 import { newId } from '../../platform/ids.ts';
 import { SETTLED_AFTER } from './observe-machines.ts';
 
+export interface Machine {
+  allocation_id: string;
+  started_at: string;
+}
+
 /** What a host said of itself, and when we heard it. */
 export interface HostEvidence {
   at: Date;
   bootId: string | null;
-  machines: readonly { allocation_id: string; started_at: string }[];
+  machines: readonly Machine[];
 }
 
 /**
@@ -19,9 +24,8 @@ export async function recordOutages(
   nodeId: string,
   before: HostEvidence,
   now: HostEvidence,
-  unreachableSeconds: number,
+  silent: boolean,
 ): Promise<void> {
-  const silent = now.at.getTime() - before.at.getTime() > unreachableSeconds * 1000;
   const there = machinesOn(now);
   await closeOutages(tx, [...there.keys()], now.at);
   if (silent) {

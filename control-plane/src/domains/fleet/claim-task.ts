@@ -21,47 +21,48 @@ export async function claimTask(
   const deadline = deadlineAfter(waitSeconds * 1000);
   for (;;) {
     const woken = new AbortController();
-    const remaining = deadline.remainingMs();
-    // Listen before looking, so that a task queued in between still wakes us.
-    const wake = services.listener.wait(TASKS_CHANNEL, Math.min(remaining, LOOK_AGAIN_MS), {
+    // Listen before looking, so that a task queued in between still wakes us. A notification that was lost costs
+    // one poll: the agent asks again, and asking looks.
+    const wake = services.listener.wait(TASKS_CHANNEL, deadline.remainingMs(), {
       payload: nodeId,
       signal: AbortSignal.any([woken.signal, signal]),
     });
-    const task = await leaseNext(services, nodeId);
-    if (task || remaining === 0 || signal.aborted) {
+    const found = await leaseNext(services, nodeId);
+    if ('task' in found) {
       woken.abort();
-      return task;
+      return found;
     }
     // A lease that runs out makes no noise.
-    const expiry = setTimeout(() => woken.abort(), await nextExpiryMs(services, nodeId));
+    const { expiryMs } = found;
+    const expiry =
+      expiryMs === null ? undefined : setTimeout(() => woken.abort(), Math.max(NOT_SOONER_MS, expiryMs));
     await wake;
     clearTimeout(expiry);
+    if (signal.aborted || deadline.remainingMs() === 0) return null;
   }
 }
 
-/** A notification that was lost costs at most this long. */
-const LOOK_AGAIN_MS = 10_000;
 const NOT_SOONER_MS = 200;
+/** When somebody else holds the row of the only free task. */
+const BUSY_MS = 1000;
 
-/** How long until a lease of the node may run out. */
-async function nextExpiryMs({ db }: Services, nodeId: string): Promise<number> {
-  const row = await inScope(db, nodeScope(nodeId), (tx) =>
-    tx
-      .selectFrom('node_tasks')
-      .select(sql<number | null>`extract(epoch from min(lease_expires_at) - now())::float8 * 1000`.as('ms'))
-      .where('node_id', '=', nodeId)
-      .where('state', '=', 'claimed')
-      .where('expires_at', '>', sql<Date>`now()`)
-      .executeTakeFirst(),
-  );
-  return Math.min(LOOK_AGAIN_MS, Math.max(NOT_SOONER_MS, row?.ms ?? LOOK_AGAIN_MS));
-}
-
+/** Leases the oldest task that is free, or says how long until a lease of another may run out. */
 async function leaseNext(
   { db, keys, clock, policies }: Services,
   nodeId: string,
-): Promise<SignedTask | null> {
+): Promise<SignedTask | { expiryMs: number | null }> {
   return await inScope(db, nodeScope(nodeId), async (tx) => {
+    const open = await tx
+      .selectFrom('node_tasks')
+      .select([
+        sql<boolean | null>`bool_or(state = 'queued' or lease_expires_at < now())`.as('some_free'),
+        sql<number | null>`extract(epoch from min(lease_expires_at) - now())::float8 * 1000`.as('expiry_ms'),
+      ])
+      .where('node_id', '=', nodeId)
+      .where('state', 'in', ['queued', 'claimed'])
+      .where('expires_at', '>', sql<Date>`now()`)
+      .executeTakeFirstOrThrow();
+    if (!open.some_free) return { expiryMs: open.expiry_ms };
     const row = await tx
       .selectFrom('node_tasks')
       .selectAll()
@@ -90,7 +91,7 @@ async function leaseNext(
       .forUpdate()
       .skipLocked()
       .executeTakeFirst();
-    if (!row) return null;
+    if (!row) return { expiryMs: BUSY_MS };
     const task = {
       task_id: row.id,
       kind: row.kind,

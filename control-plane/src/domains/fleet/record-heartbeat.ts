@@ -1,8 +1,8 @@
+import { sql } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/node-openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import type { Services } from '../../platform/services.ts';
-import { observeMachines } from '../allocations/observe-machines.ts';
-import { recordOutages } from '../allocations/record-outages.ts';
+import { observeLeases } from '../allocations/observe-leases.ts';
 
 export interface Heartbeat {
   boot_id: string;
@@ -43,39 +43,23 @@ export async function recordHeartbeat(
     ...(disks ? { disks } : {}),
     ...(clock_offset_ms === undefined ? {} : { clock_offset_ms }),
   };
-  const before = await tx
-    .selectFrom('nodes')
-    .select(['boot_id', 'last_heartbeat_at', 'observed'])
-    .where('id', '=', nodeId)
-    .forUpdate()
-    .executeTakeFirstOrThrow();
-  await tx
-    .updateTable('nodes')
-    .set({
-      boot_id,
-      agent_version,
-      last_heartbeat_at: now,
-      observed: JSON.stringify(observed),
-    })
-    .where('id', '=', nodeId)
-    .execute();
-  await observeMachines(
+  const { rows } = await sql<{ boot_id: string | null; last_heartbeat_at: Date | null; observed: Observed }>`
+    with before as (select id, boot_id, last_heartbeat_at, observed from nodes where id = ${nodeId} for update)
+    update nodes set boot_id = ${boot_id}, agent_version = ${agent_version}, last_heartbeat_at = ${now},
+      observed = ${JSON.stringify(observed)}
+    from before where nodes.id = before.id
+    returning before.boot_id, before.last_heartbeat_at, before.observed`.execute(tx);
+  const before = rows[0]!;
+  await observeLeases(
     tx,
     nodeId,
-    vms.filter((vm) => vm.state === 'running').map((vm) => vm.allocation_id),
+    before.last_heartbeat_at && {
+      at: before.last_heartbeat_at,
+      bootId: before.boot_id,
+      machines: before.observed.vms ?? [],
+    },
+    { at: now, bootId: boot_id, machines: vms, hostLease: host_lease ?? null },
+    policies.get('fleet.unreachable_after_seconds'),
   );
-  if (before.last_heartbeat_at) {
-    await recordOutages(
-      tx,
-      nodeId,
-      {
-        at: before.last_heartbeat_at,
-        bootId: before.boot_id,
-        machines: (before.observed as Observed).vms ?? [],
-      },
-      { at: now, bootId: boot_id, machines: vms },
-      policies.get('fleet.unreachable_after_seconds'),
-    );
-  }
   return now;
 }
