@@ -919,7 +919,7 @@ create table node_disks (
 create table node_enrolments (
   id uuid not null,
   token_hash bytea not null,
-  hostname text not null,
+  hostname text,
   region text not null,
   pool text not null,
   rack text not null,
@@ -929,7 +929,8 @@ create table node_enrolments (
   expires_at timestamp with time zone not null,
   used_at timestamp with time zone,
   revoked_at timestamp with time zone,
-  authority_id uuid not null
+  authority_id uuid not null,
+  node_id uuid
 );
 create table node_overviews (
   node_id uuid not null,
@@ -1763,6 +1764,7 @@ alter table node_disks add constraint node_disks_evidence_task_id_fkey FOREIGN K
 alter table node_disks add constraint node_disks_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_enrolments add constraint node_enrolments_authority_id_fkey FOREIGN KEY (authority_id) REFERENCES node_authorities(id);
 alter table node_enrolments add constraint node_enrolments_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+alter table node_enrolments add constraint node_enrolments_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_enrolments add constraint node_enrolments_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
 alter table node_promises add constraint node_promises_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table node_promises add constraint node_promises_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
@@ -2440,7 +2442,7 @@ grant update (state, detail, ended_at) on node_conversions to gpuaas_worker;
 grant update (state, disabled_at) on organization_members to gpuaas_tenant;
 grant update (state, gpu_model, gpu_pci_address, fabric_vf_pci_address, nvme_serial, nvme_device, management_mac, private_ip, ovs_port, numa_node, pcie_root, vcpu, memory_gib, capacity_metadata, health_state, health_detail, approved_at, desired_state, device_fault) on node_resource_slots to gpuaas_operator;
 grant update (state, health_state, health_detail, last_wipe_id, desired_state, device_fault) on node_resource_slots to gpuaas_worker;
-grant update (used_at) on node_enrolments to gpuaas_node;
+grant update (used_at, node_id) on node_enrolments to gpuaas_node;
 grant update (value, changed_at) on policy_values to gpuaas_operator;
 grant update (value, changed_at) on policy_values to gpuaas_tenant;
 grant update (verified_at) on identity_provider_domains to gpuaas_tenant;

@@ -4193,6 +4193,8 @@ export interface components {
             boot_id: string | null;
             enrolled_at: components["schemas"]["Timestamp"];
             last_heartbeat_at: components["schemas"]["Timestamp"] | null;
+            /** @description The clock of the host minus that of the platform, as its agent last measured it. */
+            clock_offset_ms: number | null;
         };
         NodeConversion: {
             /** Format: uuid */
@@ -4467,7 +4469,13 @@ export interface components {
         NodeEnrolment: {
             /** Format: uuid */
             id: string;
-            hostname: string;
+            /** @description The host it is bound to; null for any new host. */
+            hostname: string | null;
+            /**
+             * Format: uuid
+             * @description The host that used it.
+             */
+            node_id: string | null;
             region: string;
             /** @enum {unknown} */
             state: "open" | "used" | "expired" | "revoked";
@@ -9604,7 +9612,8 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    hostname: string;
+                    /** @description The only host that may use the token. Without it any one new host may; a host that is enrolled already needs a token that names it. */
+                    hostname?: string;
                     region: string;
                     /** @default default */
                     pool?: string;

@@ -3123,7 +3123,8 @@ export const operations: readonly Operation[] = [
       "agent_version",
       "boot_id",
       "enrolled_at",
-      "last_heartbeat_at"
+      "last_heartbeat_at",
+      "clock_offset_ms"
     ]
   },
   {
@@ -4183,6 +4184,7 @@ export const operations: readonly Operation[] = [
     "columns": [
       "id",
       "hostname",
+      "node_id",
       "region",
       "state",
       "created_by",
@@ -4202,7 +4204,7 @@ export const operations: readonly Operation[] = [
         "name": "hostname",
         "in": "body",
         "type": "string",
-        "required": true
+        "description": "The only host that may use the token"
       },
       {
         "name": "region",

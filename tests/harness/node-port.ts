@@ -15,12 +15,16 @@ export interface NodePort {
 }
 
 /** The agents' port with its real TLS. */
-export async function startNodePort(services: Services): Promise<NodePort> {
+export async function startNodePort(
+  services: Services,
+  options: { nodeHostnames?: readonly string[] } = {},
+): Promise<NodePort> {
   const hub = new TunnelHub(services.log);
   const metrics = createMetrics(services.database, services.log);
   const node = await startNodeApi(services, hub, {
     host: '127.0.0.1',
     nodePort: 0,
+    ...options,
     metrics: metrics.http,
   });
   return {
@@ -115,6 +119,18 @@ export function authorityOfPort(port: number): Promise<string> {
       socket.destroy();
       if (issuer) resolve(issuer.fingerprint256.replaceAll(':', '').toLowerCase());
       else reject(new Error('the port shows no CA'));
+    });
+  });
+}
+
+/** Whether somebody who dials the port by this name believes it, and if not, why. */
+export function believesPort(port: number, name: string, caBundle: string): Promise<true | string> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port, servername: name, ca: caBundle });
+    socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    socket.on('secureConnect', () => {
+      socket.destroy();
+      resolve(true);
     });
   });
 }

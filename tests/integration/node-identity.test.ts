@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { Agent, request } from 'node:https';
 import { WebSocket } from 'ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TUNNEL_PATH } from '@gpuaas/contracts/tunnel';
@@ -12,6 +14,7 @@ import { createTestApi, type TestApi } from '../harness/api.ts';
 import { eventually } from '../harness/eventually.ts';
 import { addNode, ask } from '../harness/fleet.ts';
 import {
+  believesPort,
   callNodePort,
   identityFor,
   newCertificateRequest,
@@ -67,6 +70,28 @@ async function deniedReasons(): Promise<unknown[]> {
 }
 
 const HOUR = 3_600_000;
+
+it('an agent that speaks every few seconds keeps its connection', async () => {
+  const agent = new Agent({ keepAlive: true, ca: api.services.authorities.bundle.pem });
+  const call = request({ agent, host: '127.0.0.1', servername: 'localhost', port: node.port, path: '/' });
+  const [answer] = (await once(call.end(), 'response')) as [IncomingMessage];
+  answer.resume();
+  expect(answer.headers['keep-alive']).toBe('timeout=75');
+  agent.destroy();
+});
+
+it('the node port vouches for the names it was given, and for no other', async () => {
+  const named = await startNodePort(api.services, { nodeHostnames: ['nodes.cloud.example', '10.20.0.5'] });
+  const { pem } = api.services.authorities.bundle;
+  try {
+    expect(await believesPort(named.port, 'nodes.cloud.example', pem)).toBe(true);
+    expect(await believesPort(named.port, 'localhost', pem)).toBe(true);
+    expect(await believesPort(named.port, 'other.example', pem)).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+    expect(await believesPort(node.port, 'nodes.cloud.example', pem)).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+  } finally {
+    await named.stop();
+  }
+});
 
 describe('a certificate', () => {
   it('that is foreign, expired, not yet valid or never issued is refused and written down', async () => {
@@ -128,8 +153,8 @@ async function enrol(hostname: string, token: string) {
   return { ...answer, identity: { key, cert: String(answer.body['certificate_pem']) } };
 }
 
-async function mint(hostname: string): Promise<{ id: string; token: string }> {
-  const body = { hostname, region: 'uae-north-1' };
+async function mint(hostname?: string): Promise<{ id: string; token: string }> {
+  const body = { ...(hostname ? { hostname } : {}), region: 'uae-north-1' };
   return (await ask<{ id: string; token: string }>(api, 'operator', 'POST', '/node-enrolments', body)).body;
 }
 
@@ -200,6 +225,21 @@ describe('a task of another host', () => {
 });
 
 describe('an enrolment', () => {
+  it('without a name serves one new host, and none that is known', async () => {
+    await enrol('rack9-u7', (await mint('rack9-u7')).token);
+    const { id, token } = await mint();
+    expect(await enrol('rack9-u7', token)).toMatchObject({
+      status: 401,
+      body: { code: 'enrolment_token_invalid' },
+    });
+    const first = await enrol('rack9-u8', token);
+    expect(first.status).toBe(201);
+    expect((await enrol('rack9-u9', token)).body['code']).toBe('enrolment_token_invalid');
+    const list = await ask<{ items: object[] }>(api, 'operator', 'GET', '/node-enrolments');
+    const used = { id, state: 'used', hostname: null, node_id: first.body['node_id'] };
+    expect(list.body.items).toContainEqual(expect.objectContaining(used));
+  });
+
   it('that was revoked gives no identity', async () => {
     const { id, token } = await mint('rack9-u2');
     await ask(api, 'operator', 'POST', `/node-enrolments/${id}/revoke`);

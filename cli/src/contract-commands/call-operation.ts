@@ -90,6 +90,7 @@ async function currentTag(
   path: string,
   inPath: Record<string, unknown>,
 ): Promise<string> {
-  const { response } = await request('get', path, { params: { path: inPath, query: {} } });
-  return response.headers.get('etag') ?? '*';
+  const answer = request('get', path, { params: { path: inPath, query: {} } });
+  await unwrap(answer);
+  return (await answer).response.headers.get('etag') ?? '*';
 }

@@ -8,7 +8,8 @@ export const enrolmentsQuery = pagedQuery(operatorKeys.enrolments, (page, signal
 );
 
 export interface NewEnrolment {
-  hostname: string;
+  /** Without it any one new host may use the token. */
+  hostname?: string;
   region: string;
   rack?: string;
   pool?: string;

@@ -31,6 +31,7 @@ function node(hostname: string, region: string, rack: string, available: number)
     boot_id: null,
     enrolled_at: '2026-01-01T00:00:00Z',
     last_heartbeat_at: null,
+    clock_offset_ms: null,
   };
 }
 

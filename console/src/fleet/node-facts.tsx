@@ -14,6 +14,7 @@ export function NodeFacts({ node }: { node: Node }) {
         <Fact name="Heartbeat">
           {node.last_heartbeat_at ? <Age since={node.last_heartbeat_at} /> : 'Never'}
         </Fact>
+        {node.clock_offset_ms !== null && <Fact name="Clock">{clockInWords(node.clock_offset_ms)}</Fact>}
         <Fact name="Agent">{node.agent_version ?? 'Unknown'}</Fact>
         <Fact name="Mode">{node.mode === 'slice' ? 'GPU slices' : 'Bare metal'}</Fact>
         <Fact name="Family">{node.node_family}</Fact>
@@ -35,4 +36,13 @@ export function NodeFacts({ node }: { node: Node }) {
       </Facts>
     </Panel>
   );
+}
+
+/** Below this the way to the platform and back cannot be told from a clock that is off. */
+const IN_STEP_MS = 1000;
+
+function clockInWords(offsetMs: number): string {
+  const seconds = Math.round(Math.abs(offsetMs) / 1000);
+  if (Math.abs(offsetMs) < IN_STEP_MS) return 'In step';
+  return `${seconds.toLocaleString()} s ${offsetMs > 0 ? 'ahead' : 'behind'}`;
 }

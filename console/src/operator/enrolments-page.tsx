@@ -26,7 +26,7 @@ const TONES: Record<NodeEnrolment['state'], Tone> = {
 };
 
 const COLUMNS: Column<NodeEnrolment>[] = [
-  { header: 'Host', cell: ({ hostname }) => <span className="font-medium">{hostname}</span> },
+  { header: 'Host', cell: (enrolment) => <span className="font-medium">{hostOf(enrolment)}</span> },
   { header: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{inWords(state)}</Badge> },
   { header: 'Region', cell: ({ region }) => <span className="text-ink-muted">{region}</span>, from: 'md' },
   { header: 'Minted', cell: ({ created_at: at }) => <Timestamp at={at} />, from: 'lg' },
@@ -74,7 +74,7 @@ function Revoke({ enrolment }: { enrolment: NodeEnrolment }) {
     <RowActions>
       <ConfirmButton
         label="Revoke"
-        title={`Revoke the token for ${enrolment.hostname}?`}
+        title={`Revoke the token for ${hostOf(enrolment).toLowerCase()}?`}
         confirmLabel="Revoke"
         disabledReason={refusal}
         act={revoke}
@@ -83,4 +83,8 @@ function Revoke({ enrolment }: { enrolment: NodeEnrolment }) {
       </ConfirmButton>
     </RowActions>
   );
+}
+
+function hostOf({ hostname }: NodeEnrolment): string {
+  return hostname ?? 'Any new host';
 }

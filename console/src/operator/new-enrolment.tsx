@@ -28,7 +28,8 @@ export function NewEnrolment() {
     onSuccess: () => setOpen(false),
   });
   const token = mint.data?.token ?? null;
-  const missing = hostname.trim() ? (region ? null : 'Choose a region.') : 'Name the host.';
+  const missing = region ? null : 'Choose a region.';
+  const host = hostname.trim();
   return (
     <>
       <Button variant="primary" disabledReason={refusal} onClick={() => setOpen(true)}>
@@ -44,11 +45,17 @@ export function NewEnrolment() {
         error={mint.error}
         onSubmit={() =>
           region &&
-          mint.mutate({ hostname: hostname.trim(), region, ...(rack.trim() ? { rack: rack.trim() } : {}) })
+          mint.mutate({
+            region,
+            ...(host ? { hostname: host } : {}),
+            ...(rack.trim() ? { rack: rack.trim() } : {}),
+          })
         }
       >
         <Field
           label="Host name"
+          optional
+          hint="With a name only that host can use the token; without one any new host can."
           value={hostname}
           onChange={setHostname}
           maxLength={63}
@@ -69,8 +76,8 @@ export function NewEnrolment() {
         <Field label="Rack" optional value={rack} onChange={setRack} maxLength={64} placeholder="rack-a1" />
       </FormDialog>
       <SecretDialog
-        secret={token && installCommand(hostname.trim(), token)}
-        title={`Run this on ${hostname}`}
+        secret={token && installCommand(host, token)}
+        title={`Run this on ${host || 'the host'}`}
         label="Install command"
         onClose={() => {
           mint.reset();
@@ -88,5 +95,6 @@ export function NewEnrolment() {
 
 function installCommand(hostname: string, token: string): string {
   const server = `https://${location.hostname}:${NODE_PORT}`;
-  return `sudo gpuaas-node-agent install --server ${server} --hostname ${hostname} --token ${token}`;
+  const named = hostname ? ` --hostname ${hostname}` : '';
+  return `sudo gpuaas-node-agent install --server ${server}${named} --token ${token}`;
 }

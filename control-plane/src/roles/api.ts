@@ -48,6 +48,7 @@ import { EventTail } from '../platform/events/tail.ts';
 import { eventTailReadiness } from '../platform/http/event-tail-readiness.ts';
 import { streamEvents } from '../platform/events/stream-route.ts';
 import type { OnMismatch } from '../platform/http/check-answers.ts';
+import { KEEP_ALIVE_MS } from '../platform/http/keep-alive.ts';
 import { createContractServer } from '../platform/http/contract-server.ts';
 import type { ContractDocument } from '../platform/http/operation.ts';
 import { policyRateLimits, type RateLimits } from '../platform/http/rate-limits.ts';
@@ -198,7 +199,8 @@ export async function createApi(
     rateLimits: options.rateLimits ?? policyRateLimits(services.policies),
     ...(options.onMismatch ? { onMismatch: options.onMismatch } : {}),
     fastify: {
-      serverFactory: (handler) => createServer(withDevIdp(options.devIdp, handler)),
+      serverFactory: (handler) =>
+        createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, withDevIdp(options.devIdp, handler)),
       trustProxy: options.trustedProxies?.length ? options.trustedProxies : false,
     },
     prepare: async (instance) => {

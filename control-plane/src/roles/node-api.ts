@@ -9,6 +9,7 @@ import { REVOKED_CHANNEL, revokedAmong } from '../domains/fleet/revoke-identity.
 import { TunnelHub } from '../domains/terminal/tunnel-hub.ts';
 import { actingAs } from '../platform/db/scope.ts';
 import type { OnMismatch } from '../platform/http/check-answers.ts';
+import { KEEP_ALIVE_MS } from '../platform/http/keep-alive.ts';
 import { createContractServer } from '../platform/http/contract-server.ts';
 import { policyRateLimits } from '../platform/http/rate-limits.ts';
 import type { ContractDocument } from '../platform/http/operation.ts';
@@ -58,7 +59,9 @@ export async function startNodeApi(
     metrics: options.metrics,
     rateLimits: policyRateLimits(services.policies),
     ...(options.onMismatch ? { onMismatch: options.onMismatch } : {}),
-    fastify: { serverFactory: (handler) => createServer(tls, handler) },
+    fastify: {
+      serverFactory: (handler) => createServer({ ...tls, keepAliveTimeout: KEEP_ALIVE_MS }, handler),
+    },
   });
   server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     void upgradeTunnel(services, hub, request, socket, head);

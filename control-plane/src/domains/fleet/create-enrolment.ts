@@ -6,7 +6,8 @@ import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
 
 export interface EnrolmentRequest {
-  hostname: string;
+  /** Null: any one new host. */
+  hostname: string | null;
   region: string;
   pool: string;
   rack: string;
@@ -14,7 +15,7 @@ export interface EnrolmentRequest {
   createdBy: string;
 }
 
-/** A one-time token bound to a hostname. It carries the CA fingerprint, so the agent knows its server. */
+/** A one-time token, bound to a hostname if one is given. It carries the CA fingerprint, so the agent knows its server. */
 export async function createEnrolment(
   services: Services,
   tx: Tx,

@@ -52,6 +52,7 @@ export async function describeNodes(
       boot_id: row.boot_id,
       enrolled_at: row.enrolled_at.toISOString(),
       last_heartbeat_at: row.last_heartbeat_at?.toISOString() ?? null,
+      clock_offset_ms: (row.observed as Observed).clock_offset_ms ?? null,
     };
   });
 }

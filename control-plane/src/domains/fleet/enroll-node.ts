@@ -19,32 +19,35 @@ export async function enrollNode(
     .updateTable('node_enrolments')
     .set({ used_at: services.clock.now() })
     .where('token_hash', '=', hashSecret(request.token))
-    .where('hostname', '=', request.hostname)
+    .where((e) => e.or([e('hostname', 'is', null), e('hostname', '=', request.hostname)]))
     .where('used_at', 'is', null)
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', services.clock.now())
     .returningAll()
     .executeTakeFirst();
-  if (!enrolment) {
-    throw new Problem('enrolment_token_invalid', 'Ask an operator for a new token for this hostname.');
-  }
+  if (!enrolment) throw invalid('Ask an operator for a new token for this hostname.');
   const freshId = newId();
   const node = await tx
     .insertInto('nodes')
     .values({
       id: freshId,
-      hostname: enrolment.hostname,
+      hostname: request.hostname,
       region: enrolment.region,
       pool: enrolment.pool,
       rack: enrolment.rack,
       node_family: enrolment.node_family,
       agent_version: request.agentVersion,
     })
-    .onConflict((c) =>
-      c.column('hostname').doUpdateSet({ agent_version: request.agentVersion, identity_revoked_at: null }),
-    )
+    .onConflict((c) => {
+      const known = c.column('hostname');
+      // Else whoever holds any token could take the place of any host.
+      if (enrolment.hostname === null) return known.doNothing();
+      return known.doUpdateSet({ agent_version: request.agentVersion, identity_revoked_at: null });
+    })
     .returning('id')
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
+  if (!node) throw invalid('A host of this name is enrolled already; it needs a token bound to its name.');
+  await tx.updateTable('node_enrolments').set({ node_id: node.id }).where('id', '=', enrolment.id).execute();
   if (node.id === freshId) {
     await cordonNode(tx, node.id, { reason: 'burn_in', detail: NOT_BURNED_IN, since: services.clock.now() });
   }
@@ -53,7 +56,11 @@ export async function enrollNode(
     subjectId: node.id,
     organizationId: null,
     correlationId: request.correlationId,
-    payload: { node_id: node.id, hostname: enrolment.hostname },
+    payload: { node_id: node.id, hostname: request.hostname },
   });
   return await issueNodeIdentity(services, tx, node.id, request.csrPem);
+}
+
+function invalid(advice: string): Problem {
+  return new Problem('enrolment_token_invalid', advice);
 }

@@ -11,6 +11,7 @@ type EnrolmentRow = Omit<Selectable<NodeEnrolments>, 'token_hash' | 'authority_i
 export const ENROLMENT_COLUMNS = [
   'id',
   'hostname',
+  'node_id',
   'region',
   'pool',
   'rack',
@@ -43,6 +44,7 @@ export function describeEnrolment(row: EnrolmentRow, now: Date): NodeEnrolment {
   return {
     id: row.id,
     hostname: row.hostname,
+    node_id: row.node_id,
     region: row.region,
     state: row.used_at ? 'used' : row.revoked_at ? 'revoked' : row.expires_at <= now ? 'expired' : 'open',
     created_by: row.created_by,

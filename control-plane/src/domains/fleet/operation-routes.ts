@@ -3,13 +3,13 @@ import { authorize, type Caller } from '../../platform/auth/caller.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
 import { cancelMaintenance } from './cancel-maintenance.ts';
-import { listConversions } from './conversion/list-conversions.ts';
-import { requestConversion } from './conversion/request-conversion.ts';
+import { describeConversion, requestConversion } from './conversion/request-conversion.ts';
 import { drainNode, resumeNode } from './drain-node.ts';
-import { listMaintenance } from './list-maintenance.ts';
+import { listOfNode } from './list-of-node.ts';
 import { getNode } from './list-nodes.ts';
-import { listBurnIns, recordBurnIn } from './record-burn-in.ts';
+import { describeBurnIn, recordBurnIn } from './record-burn-in.ts';
 import { readinessOf, startReadinessCheck } from './readiness.ts';
+import { describeWindow } from './maintenance-window.ts';
 import { requireNode } from './require-node.ts';
 import { scheduleMaintenance } from './schedule-maintenance.ts';
 
@@ -60,7 +60,9 @@ export function nodeOperationRoutes(services: Services): Handlers<NodeOperations
     },
     async listNodeConversions({ caller, params, query, read }) {
       authorize(caller, 'fleet.read', platform);
-      const body = await read((tx) => listConversions(tx, params.node_id, { limit: 50, ...query }));
+      const body = await read((tx) =>
+        listOfNode(tx, 'node_conversions', params.node_id, { limit: 50, ...query }, describeConversion),
+      );
       return { status: 200, body };
     },
     async getNodeReadiness({ caller, params, read }) {
@@ -81,7 +83,9 @@ export function nodeOperationRoutes(services: Services): Handlers<NodeOperations
     },
     async listNodeBurnIns({ caller, params, query, read }) {
       authorize(caller, 'fleet.read', platform);
-      const body = await read((tx) => listBurnIns(tx, params.node_id, { limit: 50, ...query }));
+      const body = await read((tx) =>
+        listOfNode(tx, 'node_burn_ins', params.node_id, { limit: 50, ...query }, describeBurnIn),
+      );
       return { status: 200, body };
     },
     recordNodeBurnIn({ caller, params, body, correlationId, audit, mutate }) {
@@ -102,7 +106,9 @@ export function nodeOperationRoutes(services: Services): Handlers<NodeOperations
     async listMaintenanceWindows({ caller, params, query, read }) {
       authorize(caller, 'fleet.read', platform);
       const body = await read((tx) =>
-        listMaintenance(tx, clock.now(), params.node_id, { limit: 50, ...query }),
+        listOfNode(tx, 'maintenance_windows', params.node_id, { limit: 50, ...query }, (row) =>
+          describeWindow(row, clock.now()),
+        ),
       );
       return { status: 200, body };
     },

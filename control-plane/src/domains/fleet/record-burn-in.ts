@@ -1,8 +1,7 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Selectable } from 'kysely';
-import type { Db, Tx } from '../../platform/db/database.ts';
+import type { Tx } from '../../platform/db/database.ts';
 import type { NodeBurnIns } from '../../platform/db/generated/schema.ts';
-import { decodePage, pageOf } from '../../platform/http/pagination.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import { newId } from '../../platform/ids.ts';
 import { cordonNode, liftCordon } from './cordons.ts';
@@ -10,7 +9,6 @@ import { lockNode } from './lock-node.ts';
 import { emitNodeChanged } from './node-events.ts';
 import { latestSucceeded } from './latest-task.ts';
 import { isMiss, readinessOf } from './readiness.ts';
-import { requireNode } from './require-node.ts';
 
 type BurnIn = components['schemas']['BurnIn'];
 
@@ -50,25 +48,6 @@ export async function recordBurnIn(tx: Tx, report: BurnInReport): Promise<BurnIn
   return describeBurnIn(row);
 }
 
-export async function listBurnIns(
-  db: Db | Tx,
-  nodeId: string,
-  query: { limit: number; page?: string },
-): Promise<{ items: BurnIn[]; next_page: string | null }> {
-  await requireNode(db, nodeId);
-  const after = decodePage(query.page, ['uuid']);
-  const rows = await db
-    .selectFrom('node_burn_ins')
-    .selectAll()
-    .where('node_id', '=', nodeId)
-    .$if(after !== null, (q) => q.where('id', '<', after![0]!))
-    .orderBy('id', 'desc')
-    .limit(query.limit + 1)
-    .execute();
-  const page = pageOf(rows, query.limit, (row) => [row.id]);
-  return { items: page.rows.map(describeBurnIn), next_page: page.next_page };
-}
-
 /** Nobody can vouch for a host that has not said what it is, or that says it is not ready. */
 async function requireEvidence(tx: Tx, node: { id: string; mode: string }): Promise<void> {
   const misses: string[] = [];
@@ -86,7 +65,7 @@ async function requireEvidence(tx: Tx, node: { id: string; mode: string }): Prom
   });
 }
 
-function describeBurnIn(row: Selectable<NodeBurnIns>): BurnIn {
+export function describeBurnIn(row: Selectable<NodeBurnIns>): BurnIn {
   return {
     id: row.id,
     node_id: row.node_id,

@@ -63,11 +63,15 @@ export function fleetRoutes(services: Services): Handlers<FleetOperations, Calle
       return { status: 200, body: await read((tx) => latestDiscovery(tx, clock.now(), params.node_id)) };
     },
     createNodeEnrolment({ caller, body, audit, mutate }) {
-      audit({ targetType: 'node_enrolment', targetId: body.hostname, detail: { region: body.region } });
+      audit({
+        targetType: 'node_enrolment',
+        targetId: body.hostname ?? 'any new host',
+        detail: { region: body.region },
+      });
       return mutate(async (tx) => {
         authorize(caller, 'fleet.enrol', platform);
         const { id, token, expiresAt } = await createEnrolment(services, tx, {
-          hostname: body.hostname,
+          hostname: body.hostname ?? null,
           region: body.region,
           pool: body.pool ?? 'default',
           rack: body.rack ?? 'unassigned',

@@ -514,9 +514,10 @@ export interface NodeEnrolments {
   created_at: Generated<Timestamp>;
   created_by: string;
   expires_at: Timestamp;
-  hostname: string;
+  hostname: string | null;
   id: string;
   node_family: string;
+  node_id: string | null;
   pool: string;
   rack: string;
   region: string;
