@@ -6,7 +6,7 @@ import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
 
 export interface EnrolmentRequest {
-  /** Null: any one new host. */
+  /** Null for whichever new host comes first. */
   hostname: string | null;
   region: string;
   pool: string;
