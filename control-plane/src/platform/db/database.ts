@@ -33,8 +33,11 @@ export function openDatabase(
     max: options.max ?? 10,
     types,
   });
-  // Idle connections fail when the server restarts; the pool replaces them, the process must not die of it.
-  for (const each of [pool, identities]) each.on('error', (error) => options.onError?.(error));
+  // Connections fail when the server restarts; the pool replaces them, the process must not die of it. The pool tells
+  // of idle ones only: one that is between two statements of a transaction would bring the process down.
+  const tell = (error: Error): void => options.onError?.(error);
+  for (const each of [pool, identities])
+    each.on('error', tell).on('connect', (client) => client.on('error', tell));
   const db = openHandle(pool, new PostgresDialect({ pool }));
   return {
     db,
