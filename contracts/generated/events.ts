@@ -132,6 +132,10 @@ export const eventTypes = {
     "summary": "The launch waits in line for capacity.",
     "audience": "tenant"
   },
+  "allocation.queue_moved": {
+    "summary": "The launch has another place in line, or waits for another reason.",
+    "audience": "tenant"
+  },
   "allocation.extended": {
     "summary": "The agreed end of the lease was moved.",
     "audience": "tenant"
@@ -238,6 +242,7 @@ export type EventType = keyof typeof eventTypes;
 
 export interface EventPayloads {
   'allocation.queued': AllocationMoved;
+  'allocation.queue_moved': AllocationMoved;
   'allocation.extended': AllocationMoved;
   'allocation.ending': AllocationMoved;
   'allocation.reserved': AllocationMoved;
@@ -267,6 +272,89 @@ export interface EventPayloads {
 
 export const payloadSchemas: Record<EventType, object> = {
   "allocation.queued": {
+    "title": "AllocationMoved",
+    "type": "object",
+    "required": [
+      "allocation_id",
+      "organization_id",
+      "project_id",
+      "state",
+      "stage",
+      "status",
+      "message",
+      "percent"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "allocation_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "project_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "state": {
+        "enum": [
+          "queued",
+          "reserved",
+          "provisioning",
+          "active",
+          "releasing",
+          "released",
+          "failed",
+          "release_failed"
+        ]
+      },
+      "stage": {
+        "enum": [
+          "queue",
+          "placement",
+          "plan",
+          "image",
+          "seed",
+          "vm",
+          "network",
+          "readiness",
+          "user",
+          "active",
+          "host",
+          "release",
+          "detach",
+          "stop",
+          "network_cleanup",
+          "wipe",
+          "verify",
+          "released",
+          "failed"
+        ]
+      },
+      "status": {
+        "enum": [
+          "running",
+          "done",
+          "failed"
+        ]
+      },
+      "message": {
+        "type": "string",
+        "maxLength": 500
+      },
+      "percent": {
+        "type": [
+          "integer",
+          "null"
+        ],
+        "minimum": 0,
+        "maximum": 100
+      }
+    }
+  },
+  "allocation.queue_moved": {
     "title": "AllocationMoved",
     "type": "object",
     "required": [

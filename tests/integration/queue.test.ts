@@ -2,11 +2,14 @@ import { endLeases } from '@gpuaas/control-plane/domains/allocations/end-leases'
 import { releaseClaim } from '@gpuaas/control-plane/domains/allocations/claims';
 import { runQueue } from '@gpuaas/control-plane/domains/allocations/queue/run-queue';
 import { warnOfEnds } from '@gpuaas/control-plane/domains/allocations/warn-of-ends';
+import { startMeter } from '@gpuaas/control-plane/domains/billing/start-meter';
 import { verifyQuotas } from '@gpuaas/control-plane/domains/quotas/verify-quotas';
 import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
 import type { Services } from '@gpuaas/control-plane/platform/services';
+import { createMetrics } from '@gpuaas/control-plane/platform/telemetry/metrics';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { seedAllocation } from '../benchmarks/seed-allocation.ts';
 import { launchBody, type Allocation } from '../harness/allocations.ts';
 import { createTestApi, type TestApi } from '../harness/api.ts';
 import { addHost, claimDefects } from '../harness/fleet-rows.ts';
@@ -154,6 +157,133 @@ describe('a launch that finds no room', () => {
     expect(await show(other.id, 'other')).toMatchObject({ state: 'reserved' });
     await sql`delete from quota_limits`.execute(api.services.db);
     expect(await runQueue(worker())).toBe(1);
+  });
+});
+
+describe('money', () => {
+  it('is asked for again when the turn comes: without it the launch waits on, and others pass', async () => {
+    const mine = await launched(1);
+    const theirs = await launched(1, {}, 'other');
+    const { organizationId } = api.people['member']!;
+    const adjust = async (micros: number) => {
+      const answer = await api.server.inject({
+        method: 'POST',
+        url: `/api/v1/admin/tenants/${organizationId}/ledger-adjustments`,
+        headers: { authorization: `Bearer ${api.people['operator']!.apiKey}` },
+        payload: { kind: 'adjustment', amount: { currency: 'USD', micros }, reason: 'For the test' },
+      });
+      expect(answer.statusCode, answer.body).toBe(201);
+    };
+    const balance = await api.server.inject({
+      url: `/api/v1/billing/balance?organization_id=${organizationId}`,
+      headers: { authorization: `Bearer ${api.people['admin']!.apiKey}` },
+    });
+    const { micros } = balance.json<{ balances: { micros: number }[] }>().balances[0]!;
+    await adjust(-micros);
+    await addHost(api.services.db);
+    expect(await runQueue(worker())).toBe(1);
+    expect((await show(theirs.id, 'other')).state).toBe('reserved');
+    expect((await show(mine.id)).queue).toMatchObject({
+      reason: 'quota',
+      detail: expect.stringContaining('The balance must cover'),
+    });
+    await adjust(micros);
+    expect(await runQueue(worker())).toBe(1);
+    expect((await show(mine.id)).state).toBe('reserved');
+  });
+
+  it('of a budget that is used up by then holds it back too', async () => {
+    const queued = await launched(1);
+    const { organizationId, projectId } = api.people['member']!;
+    const { db } = api.services;
+    const running = await seedAllocation(db, api.people['member']!);
+    await sql`update allocations set active_at = now() - interval '1 hour' where id = ${running}`.execute(db);
+    await db.transaction().execute(async (tx) => {
+      const lease = tx.selectFrom('allocations').selectAll().where('id', '=', running);
+      await startMeter(tx, await lease.executeTakeFirstOrThrow());
+    });
+    const budget = async (method: 'PUT' | 'DELETE', url: string, payload?: object) => {
+      const headers = { authorization: `Bearer ${api.people['admin']!.apiKey}` };
+      return await api.server.inject({ method, url, headers, ...(payload ? { payload } : {}) });
+    };
+    const made = await budget('PUT', '/api/v1/billing/budgets', {
+      organization_id: organizationId,
+      scope_type: 'project',
+      scope_id: projectId,
+      monthly: { currency: 'USD', micros: 1 },
+      thresholds: [],
+      at_cap: 'refuse',
+    });
+    expect(made.statusCode, made.body).toBeLessThan(300);
+    await addHost(api.services.db);
+    expect(await runQueue(worker())).toBe(0);
+    expect((await show(queued.id)).queue).toMatchObject({ reason: 'quota', position: 1 });
+    await budget('DELETE', `/api/v1/billing/budgets/${made.json<{ id: string }>().id}`);
+    await sql`delete from allocation_meters where allocation_id = ${running}`.execute(db);
+    expect(await runQueue(worker())).toBe(1);
+    expect((await show(queued.id)).state).toBe('reserved');
+  });
+});
+
+describe('a place in line', () => {
+  it('is told live when it changes, and only then; the timeline is not drowned in it', async () => {
+    const [first, second] = [await launched(8), await launched(8)];
+    await runQueue(worker());
+    await runQueue(worker());
+    expect(await told(second.id)).toEqual([expect.stringMatching(/^Number 2 in line/)]);
+    await release('member', first.id);
+    await runQueue(worker());
+    expect((await told(second.id)).at(-1)).toMatch(/^Number 1 in line/);
+    expect(await told(second.id)).toHaveLength(2);
+    const { items } = (await ask('member', 'GET', `/${second.id}/timeline`)).json();
+    expect(items.map((entry: { stage: string }) => entry.stage)).toEqual(['queue']);
+    const metrics = createMetrics(actingAs(api.services, 'gpuaas_worker').database, api.services.log);
+    const text = await metrics.render();
+    metrics.stop();
+    expect(text).toContain('gpuaas_queued_launches{reason="capacity"} 1');
+    expect(text).toMatch(/gpuaas_queued_launch_oldest_age_seconds\{reason="capacity"\} \d/);
+  });
+
+  it('is no longer taken by one that an operator ended', async () => {
+    const { id } = await launched(1);
+    const answer = await api.server.inject({
+      method: 'POST',
+      url: `/api/v1/admin/allocations/${id}/force-release`,
+      headers: { authorization: `Bearer ${api.people['operator']!.apiKey}` },
+      payload: { reason: 'not wanted' },
+    });
+    expect(answer.statusCode, answer.body).toBe(200);
+    expect(await show(id)).toMatchObject({ state: 'failed', queue: null });
+    const { rows } = await sql`select from queued_launches where allocation_id = ${id}`.execute(
+      api.services.db,
+    );
+    expect(rows).toEqual([]);
+  });
+
+  async function told(allocationId: string): Promise<string[]> {
+    const { rows } = await sql<{ message: string }>`select payload ->> 'message' as message from outbox_events
+      where subject_id = ${allocationId} and event_type = 'allocation.queue_moved' order by position`.execute(
+      api.services.db,
+    );
+    return rows.map(({ message }) => message);
+  }
+});
+
+describe('a turn', () => {
+  it('that somebody else has is not waited for with a connection', async () => {
+    await launched(1);
+    await api.services.db.transaction().execute(async (other) => {
+      await sql`select pg_advisory_xact_lock(4872021)`.execute(other);
+      expect(await runQueue(worker())).toBeNull();
+    });
+    expect(await runQueue(worker())).toBe(0);
+  });
+
+  it('starts everybody there is room for, reading the line once', async () => {
+    for (let index = 0; index < 16; index += 1) await launched(1, {}, index % 2 === 0 ? 'member' : 'other');
+    await addHost(api.services.db);
+    await addHost(api.services.db);
+    expect(await runQueue(worker())).toBe(16);
   });
 });
 

@@ -9,6 +9,7 @@ import { emitAllocation } from './allocation-events.ts';
 import { claimedSlots, liveClaims } from './claims.ts';
 import { endRelease } from './end-release.ts';
 import { isBaremetal, lockAllocation, moveAllocation, type AllocationRow } from './move-allocation.ts';
+import { forgetQueued } from './queue/leave-queue.ts';
 import { quarantineHeld } from './quarantine-held.ts';
 import type { AllocationState } from './states.ts';
 
@@ -50,6 +51,7 @@ export async function forceRelease(
     }
     await withdrawTasks(services, tx, allocationId, 'An operator ended the allocation.');
     await destroyAccessKey(tx, allocationId);
+    await forgetQueued(tx, allocationId);
     await walk(services, tx, row, path, reason);
     const ended = await lockAllocation(tx, allocationId);
     await keepInQuarantine(services, tx, ended, reason);

@@ -16,6 +16,8 @@ export async function listTimeline(
     .selectFrom('outbox_events')
     .select(['position', 'event_id', 'event_type', 'occurred_at', 'payload'])
     .where('subject_id', '=', allocationId)
+    // Where a launch stands in line is told live and by the allocation itself; here it would drown the rest.
+    .where('event_type', '<>', 'allocation.queue_moved')
     .$if(after !== null, (q) => q.where('position', '>', BigInt(after![0]!)))
     .orderBy('position')
     .limit(query.limit + 1)

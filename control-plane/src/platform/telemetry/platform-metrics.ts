@@ -22,6 +22,10 @@ const READINGS = `
   union all
   select 'node_tasks', state, count(*) from node_tasks where state in ('queued', 'claimed') group by state
   union all
+  select 'queue_waiting', reason, count(*) from queued_launches group by reason
+  union all
+  select 'queue_oldest', reason, extract(epoch from now() - min(queued_at)) from queued_launches group by reason
+  union all
   select 'consumer_lag', c.name, coalesce(extract(epoch from now() - (
       select e.occurred_at from outbox_events e where (e.xid, e.position) > (c.cursor_xid, c.cursor_position)
       order by e.xid, e.position limit 1)), 0) from event_consumers c
@@ -43,6 +47,8 @@ const GAUGES = {
   workflows: ['gpuaas_workflows', 'Workflows that have not ended well, by state.', 'state'],
   oldest_workflow: ['gpuaas_workflow_oldest_age_seconds', 'Age of the oldest workflow in a state.', 'state'],
   node_tasks: ['gpuaas_node_tasks_open', 'Node tasks waiting for or held by an agent.', 'state'],
+  queue_waiting: ['gpuaas_queued_launches', 'Launches that wait in line, by what they wait for.', 'reason'],
+  queue_oldest: ['gpuaas_queued_launch_oldest_age_seconds', 'Longest wait in line so far.', 'reason'],
   consumer_lag: [
     'gpuaas_event_consumer_lag_seconds',
     'Age of the first event a consumer has not handled.',

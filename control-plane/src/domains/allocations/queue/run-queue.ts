@@ -14,26 +14,35 @@ import { startQueued } from './start-queued.ts';
 const TURN_LOCK = 4_872_021;
 
 /**
- * Goes through every line and starts whoever can, in order. One at a time in the whole platform, which the order
- * needs; that nothing is sold twice does not depend on it.
+ * Goes through every line once and starts whoever can, in order. One at a time in the whole platform, which the order
+ * needs; that nothing is sold twice does not depend on it. Null when somebody else is at it: who waits for a turn must
+ * not hold a connection meanwhile.
  */
-export async function runQueue(services: Services): Promise<number> {
+export async function runQueue(services: Services): Promise<number | null> {
   if (!(await anybodyWaits(services))) return 0;
   return await services.db.transaction().execute(async (turn) => {
-    await sql`select pg_advisory_xact_lock(${TURN_LOCK})`.execute(turn);
+    const { rows } = await sql<{ held: boolean }>`
+      select pg_try_advisory_xact_lock(${TURN_LOCK}) as held`.execute(turn);
+    if (!rows[0]?.held) return null;
     await expireQueued(services);
-    const stuck = new Map<string, Standing>();
-    let started = 0;
-    for (;;) {
-      const lines = await readLines(services.db);
-      const fleet = await lookAtFleet(services);
-      const before = started;
-      for (const line of lines) started += Number(await startOne(services, line, fleet, stuck));
-      if (started > before) continue;
-      await settle(services, lines, fleet, stuck);
-      return started;
-    }
+    const look: Look = { fleet: await lookAtFleet(services), stuck: new Map(), started: new Set() };
+    const orders = (await readLines(services.db)).map((line) => inOrder(services, line));
+    for (const order of orders) await startInOrder(services, order, look);
+    await settle(
+      services,
+      orders.map((order) => order.filter(({ id }) => !look.started.has(id))),
+      look,
+    );
+    return look.started.size;
   });
+}
+
+/** What one turn has seen and done so far. */
+interface Look {
+  fleet: readonly FleetNode[];
+  /** What stands against those who could not start. */
+  stuck: Map<string, Standing>;
+  started: Set<string>;
 }
 
 async function anybodyWaits({ db }: Services): Promise<boolean> {
@@ -55,38 +64,34 @@ function inOrder(services: Services, line: Line): QueuedLaunch[] {
   });
 }
 
-/** Starts the first of the line that can; those before it are noted with what stands against them. */
-async function startOne(
-  services: Services,
-  line: Line,
-  fleet: readonly FleetNode[],
-  stuck: Map<string, Standing>,
-): Promise<boolean> {
+/** Starts everybody of the line who can. A start only takes room, so what did not fit before it does not after it. */
+async function startInOrder(services: Services, order: readonly QueuedLaunch[], look: Look): Promise<void> {
   const now = services.clock.now();
+  const holders = promiseHolders(look.fleet);
   const full = new Map<string, Standing>();
-  for (const launch of inOrder(services, line)) {
-    const known = stuck.get(launch.id);
-    if (known?.reason === 'quota') continue;
-    const size = `${launch.gpus} for ${launch.maxDurationSeconds}`;
-    const own = ownsPromise(launch, fleet);
-    const standing = (own ? undefined : full.get(size)) ?? standingOf(launch, now, fleet);
+  for (const launch of order) {
+    const size = `${launch.sku} ${launch.gpus} for ${launch.maxDurationSeconds}`;
+    // Whoever has a promise of its own may fit where another of its size does not.
+    const own = holders.has(launch.id) || holders.has(launch.projectId);
+    const standing = (own ? undefined : full.get(size)) ?? standingOf(launch, now, look.fleet);
     if (standing) {
-      // Whoever has a promise of its own may fit where another of its size does not.
       if (!own) full.set(size, standing);
-      stuck.set(launch.id, standing);
+      look.stuck.set(launch.id, standing);
       continue;
     }
     const outcome = await startQueued(services, launch).catch((error: unknown) => {
       services.log.error({ err: error, allocation_id: launch.id }, 'a queued launch could not be started');
       return { kind: 'refused', reason: 'capacity', detail: 'It could not be started just now.' } as const;
     });
-    if (outcome.kind === 'started') {
-      services.log.info({ allocation_id: launch.id }, 'a queued launch started');
-      return true;
+    if (outcome.kind === 'refused') {
+      look.stuck.set(launch.id, { ...outcome, expectedAt: null });
+      continue;
     }
-    if (outcome.kind === 'refused') stuck.set(launch.id, { ...outcome, expectedAt: null });
+    if (outcome.kind === 'gone') continue;
+    services.log.info({ allocation_id: launch.id }, 'a queued launch started');
+    look.started.add(launch.id);
+    look.fleet = await lookAtFleet(services);
   }
-  return false;
 }
 
 /** What keeps it from starting now, or null if nothing does. */
@@ -100,22 +105,18 @@ function standingOf(launch: QueuedLaunch, now: Date, fleet: readonly FleetNode[]
   return { reason: 'capacity', detail: `No single node has ${gpus} for it.`, expectedAt };
 }
 
-function ownsPromise({ id, projectId }: QueuedLaunch, fleet: readonly FleetNode[]): boolean {
-  return fleet.some(({ promises = [] }) =>
-    promises.some(({ holder }) => holder === id || holder === projectId),
-  );
+function promiseHolders(fleet: readonly FleetNode[]): Set<string> {
+  return new Set(fleet.flatMap(({ promises = [] }) => promises.map(({ holder }) => holder)));
 }
 
 /** When nobody more can start: positions for those who wait, and a node for whoever has waited long enough. */
 async function settle(
   services: Services,
-  lines: readonly Line[],
-  fleet: readonly FleetNode[],
-  stuck: ReadonlyMap<string, Standing>,
+  orders: readonly QueuedLaunch[][],
+  { fleet, stuck }: Look,
 ): Promise<void> {
   const now = services.clock.now();
   const protectAfterMs = services.policies.get('queue.protect_after_seconds') * 1000;
-  const orders = lines.map((line) => inOrder(services, line));
   const heads = orders.flatMap((order) => {
     const head = order.find(({ id }) => stuck.get(id)?.reason === 'capacity');
     return head && isProtected(head, now.getTime(), protectAfterMs) ? [head] : [];

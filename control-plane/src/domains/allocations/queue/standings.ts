@@ -1,7 +1,9 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../../platform/db/database.ts';
+import { emitAll, type NewEvent } from '../../../platform/events/emit.ts';
 import type { Services } from '../../../platform/services.ts';
+import { allocationEvent, type AllocationRef } from '../allocation-events.ts';
 
 export type QueueStanding = components['schemas']['QueueStanding'];
 
@@ -12,7 +14,7 @@ export interface Standing {
   expectedAt: Date | null;
 }
 
-/** Tells each who waits where it stands; rows that say so already are left alone. */
+/** Tells each who waits where it stands, also live; rows that say so already are left alone. */
 export async function writeStandings(
   { db }: Pick<Services, 'db'>,
   orders: readonly (readonly { id: string }[])[],
@@ -29,14 +31,36 @@ export async function writeStandings(
     }),
   );
   if (rows.length === 0) return;
-  await sql`
-    update queued_launches q
-    set position = n.position, reason = n.reason, detail = n.detail, expected_at = n.expected_at
-    from json_to_recordset(${JSON.stringify(rows)}) as n (id uuid, position integer, reason text, detail text,
-      expected_at timestamptz)
-    where q.allocation_id = n.id
-      and (q.position, q.reason, q.detail, q.expected_at)
-        is distinct from (n.position, n.reason, n.detail, n.expected_at)`.execute(db);
+  await db.transaction().execute(async (tx) => {
+    const { rows: changed } = await sql<Changed>`
+      update queued_launches q
+      set position = n.position, reason = n.reason, detail = n.detail, expected_at = n.expected_at
+      from json_to_recordset(${JSON.stringify(rows)}) as n (id uuid, position integer, reason text, detail text,
+          expected_at timestamptz)
+        join queued_launches was on was.allocation_id = n.id
+        join allocations a on a.id = n.id
+      where q.allocation_id = n.id and a.state = 'queued'
+        and (q.position, q.reason, q.detail, q.expected_at)
+          is distinct from (n.position, n.reason, n.detail, n.expected_at)
+      returning a.id, a.organization_id, a.project_id, a.state, a.correlation_id, q.position, q.detail,
+        (was.position, was.reason) is distinct from (q.position, q.reason) as moved`.execute(tx);
+    const moved = changed.filter((row) => row.moved);
+    if (moved.length > 0) await emitAll(tx, moved.map(queueMoved));
+  });
+}
+
+interface Changed extends AllocationRef {
+  position: number;
+  detail: string;
+  moved: boolean;
+}
+
+function queueMoved(row: Changed): NewEvent {
+  return allocationEvent('allocation.queue_moved', row, {
+    stage: 'queue',
+    status: 'running',
+    message: `Number ${row.position} in line. ${row.detail}`,
+  });
 }
 
 /** Where queued launches stand, by allocation. */

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { deadlineAfter } from '../../../platform/clock.ts';
 import type { Consumer } from '../../../platform/events/consumer.ts';
 import type { Services } from '../../../platform/services.ts';
 import type { Tick } from '../../../platform/ticks/tick.ts';
@@ -12,11 +14,18 @@ export function queueConsumer(services: Services): Consumer {
     startFrom: 'now',
     handle: async (event) => {
       if (Date.parse(event.envelope.occurred_at) < began) return;
-      began = services.clock.now().getTime();
-      await runQueue(services);
+      // Whoever is at it may have looked before the change, so this look is not left out but waits for its turn.
+      for (const deadline = deadlineAfter(TURN_MS); !deadline.passed(); await pause(AGAIN_MS)) {
+        began = services.clock.now().getTime();
+        if ((await runQueue(services)) !== null) return;
+      }
     },
   };
 }
+
+/** After that the regular look, which is due every few seconds, is soon enough. */
+const TURN_MS = 10_000;
+const AGAIN_MS = 200;
 
 /** Time passes too: launches expire, hosts fall silent and return, waiting grows long. */
 export const runQueueRegularly: Tick<Services> = {
