@@ -45,11 +45,15 @@ export async function createTestApi(
     stepCa?: StepCaSettings;
     /** Tenants without money cannot launch. */
     withoutCredit?: boolean;
+    /** A migrated database that somebody else keeps. */
+    databaseUrl?: string;
   } = {},
 ): Promise<TestApi> {
   const log = options.log ?? quietLogger();
   const dataDir = await mkdtemp(join(tmpdir(), 'gpuaas-test-api-'));
-  const database = await createTestDatabase();
+  const database = options.databaseUrl
+    ? { url: options.databaseUrl, drop: async () => undefined }
+    : await createTestDatabase();
   const { services, close } = await openServices({
     databaseUrl: database.url,
     dataDir,

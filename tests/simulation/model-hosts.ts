@@ -54,6 +54,23 @@ export class ModelHosts {
     return [...this.#hosts].flatMap(([id, host]) => host.leftovers().map((left) => `${id}: ${left}`));
   }
 
+  /** Machines that run, by host. */
+  machines(): string[] {
+    return [...this.#hosts].flatMap(([id, host]) => [...host.vms.keys()].map((vm) => `${id} runs ${vm}`));
+  }
+
+  /** Disks with somebody's data. */
+  dirtyDisks(): string[] {
+    return [...this.#hosts].flatMap(([id, host]) =>
+      [...host.dirty].map(([serial, owner]) => `${id}/${serial} holds ${owner}`),
+    );
+  }
+
+  /** What a host was asked to do and must never be: to give one tenant what carries another's data. */
+  violations(): string[] {
+    return [...this.#hosts.values()].flatMap((host) => host.violations);
+  }
+
   async beatOnce(): Promise<void> {
     for (const [nodeId, host] of this.#hosts) {
       if (host.cut) continue;
@@ -84,17 +101,27 @@ export class ModelHosts {
   }
 
   async #serveOne(nodeId: string, host: ModelHost): Promise<boolean> {
+    await this.#deliver(nodeId, host);
     const signed = await claimTask(this.#services, nodeId, 0, this.#stop.signal);
     if (!signed) return false;
     const { task } = signed;
     const outcome = host.perform(task.kind as TaskKind, task.params);
     if (!outcome) return true;
+    host.undelivered = { taskId: task.task_id, reported: { epoch: task.epoch, ...outcome } };
+    await this.#deliver(nodeId, host);
+    return true;
+  }
+
+  /** An outcome is kept until the platform has answered. */
+  async #deliver(nodeId: string, host: ModelHost): Promise<void> {
+    if (!host.undelivered) return;
+    const { taskId, reported } = host.undelivered;
     await inScope(this.#services.db, nodeScope(nodeId), (tx) =>
-      completeTask(this.#services, tx, nodeId, task.task_id, { epoch: task.epoch, ...outcome }),
+      completeTask(this.#services, tx, nodeId, taskId, reported),
     ).catch((error: unknown) => {
       if (!(error instanceof Problem)) throw error;
     });
-    return true;
+    host.undelivered = null;
   }
 }
 
@@ -120,7 +147,10 @@ class ModelHost {
   readonly vms = new Map<string, string>();
   readonly leases = new Map<string, string>();
   readonly networks = new Set<string>();
-  readonly dirty = new Set<string>();
+  /** Whose data is on a disk or in the host's files. */
+  readonly dirty = new Map<string, string>();
+  readonly violations: string[] = [];
+  undelivered: { taskId: string; reported: ReportedOutcome } | null = null;
   hostLease: string | null = null;
 
   constructor(nodeId: string) {
@@ -153,7 +183,7 @@ class ModelHost {
       ...[...this.vms.keys()].map((id) => `machine ${id}`),
       ...[...this.leases.keys()].map((id) => `lease ${id}`),
       ...[...this.networks].map((mac) => `network ${mac}`),
-      ...[...this.dirty].map((serial) => `data on ${serial}`),
+      ...[...this.dirty.keys()].map((serial) => `data on ${serial}`),
       ...(this.hostLease ? [`host lease ${this.hostLease}`] : []),
     ];
   }
@@ -188,10 +218,15 @@ class ModelHost {
     const foreign = slots.some(
       ({ slot_id }) => this.leases.has(slot_id) && this.leases.get(slot_id) !== allocation_id,
     );
-    if (foreign || this.hostLease) return failure('slot_leased');
+    if (foreign || this.hostLease) {
+      this.violations.push(`${allocation_id} was sold what ${this.hostLease ?? 'another slice'} holds`);
+      return failure('slot_leased');
+    }
     for (const slot of slots) {
+      const owner = this.dirty.get(slot.nvme_serial) ?? allocation_id;
+      if (owner !== allocation_id) this.violations.push(`${allocation_id} was sold the data of ${owner}`);
       this.leases.set(slot.slot_id, allocation_id);
-      this.dirty.add(slot.nvme_serial);
+      this.dirty.set(slot.nvme_serial, allocation_id);
     }
     this.networks.add(slots[0]!.management_mac);
     if (mood === 'fails') return failure('network_not_bound');
@@ -240,10 +275,11 @@ class ModelHost {
 
   #addUser(allocationId: string, mood: Mood | null): Omit<ReportedOutcome, 'epoch'> {
     if (this.leases.size > 0 || (this.hostLease && this.hostLease !== allocationId)) {
+      this.violations.push(`${allocationId} was sold a host that ${this.hostLease ?? 'a slice'} holds`);
       return failure('slot_leased');
     }
     this.hostLease = allocationId;
-    this.dirty.add(`home of ${allocationId}`);
+    this.dirty.set(`home of ${allocationId}`, allocationId);
     if (mood === 'fails') return failure('login_not_ready');
     const started_at = this.vms.get(allocationId) ?? new Date().toISOString();
     this.vms.set(allocationId, started_at);
