@@ -48,11 +48,40 @@ begin
   get diagnostics made = row_count;
   return made;
 end $function$;
+CREATE OR REPLACE FUNCTION public.claim_slots(taken uuid[], claims uuid[], claimants uuid[], slots uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  found_free integer;
+begin
+  update node_resource_slots set state = 'reserved' where id = any (taken) and state = 'available';
+  get diagnostics found_free = row_count;
+  if found_free <> cardinality(taken) then
+    raise exception 'a slot was taken that was not for sale';
+  end if;
+  insert into allocation_resource_claims (id, allocation_id, node_id, claim_kind, slot_id, ends_at, snapshot)
+    select c.id, a.id, a.node_id, case when c.slot_id is null then 'node_exclusive' else 'slot' end, c.slot_id, a.ends_at,
+      case when c.slot_id is null
+        then jsonb_build_object('slots', (select jsonb_agg(slot_bundle(s) order by s.slot_index)
+          from node_resource_slots s where s.node_id = a.node_id and s.id = any (taken)))
+        else (select slot_bundle(s) from node_resource_slots s where s.id = c.slot_id) end
+    from unnest(claims, claimants, slots) as c (id, allocation_id, slot_id)
+      join allocations a on a.id = c.allocation_id;
+end $function$;
 CREATE OR REPLACE FUNCTION public.count_claims_in_quota()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
 AS $function$
 declare
   claims uuid[];
@@ -153,6 +182,25 @@ BEGIN ATOMIC
           LIMIT 1)));
  SELECT pg_notify('gpuaas_events'::text, ''::text) AS pg_notify;
 END;
+CREATE OR REPLACE FUNCTION public.emit_events(events json)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  insert into outbox_events (event_id, event_type, correlation_id, organization_id, subject_id, payload, xid)
+    select e.event_id, e.event_type, e.correlation_id, e.organization_id, e.subject_id, e.payload,
+      greatest(pg_current_xact_id(),
+        (select o.xid from outbox_events o where o.subject_id = e.subject_id order by o.xid desc limit 1))
+    from json_to_recordset(events) as e (event_id uuid, event_type text, correlation_id uuid, organization_id uuid,
+      subject_id uuid, payload jsonb);
+  if found then
+    perform pg_notify('gpuaas_events', '');
+  end if;
+end $function$;
 CREATE OR REPLACE FUNCTION public.forbid_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -179,21 +227,51 @@ CREATE OR REPLACE FUNCTION public.hold_quota_usage(organizations uuid[], holder_
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
 AS $function$
 #variable_conflict use_column
 begin
   insert into quota_usage (organization_id, holder_type, holder_id, measure, unit)
-    select distinct * from unnest(organizations, holder_types, holder_ids, measures, units)
+    select w.* from unnest(organizations, holder_types, holder_ids, measures, units) as w (o, t, h, m, u)
+    where not exists (select from quota_usage q
+      where q.organization_id = w.o and q.holder_type = w.t and q.holder_id = w.h and q.measure = w.m and q.unit = w.u)
     order by 1, 2, 3, 4, 5
     on conflict do nothing;
-  perform from quota_usage u
-    where (u.organization_id, u.holder_type, u.holder_id, u.measure, u.unit) in (
-      select * from unnest(organizations, holder_types, holder_ids, measures, units))
-    order by u.organization_id, u.holder_type, u.holder_id, u.measure, u.unit
-    for update;
-  return query select * from quota_standing s
-    where (s.organization_id, s.holder_type, s.holder_id, s.measure, s.unit) in (
-      select * from unnest(organizations, holder_types, holder_ids, measures, units));
+  return query
+    select q.organization_id, q.holder_type, q.holder_id, q.measure, q.unit, q.used,
+      (select l.amount from quota_limits l where l.set_by = 'platform' and l.organization_id = w.o
+        and l.holder_type = w.t and l.holder_id = w.h and l.measure = w.m and l.unit = w.u),
+      (select l.amount from quota_limits l where l.set_by = 'tenant' and l.organization_id = w.o
+        and l.holder_type = w.t and l.holder_id = w.h and l.measure = w.m and l.unit = w.u)
+    from unnest(organizations, holder_types, holder_ids, measures, units) as w (o, t, h, m, u)
+      join quota_usage q on q.organization_id = w.o and q.holder_type = w.t and q.holder_id = w.h
+        and q.measure = w.m and q.unit = w.u
+    order by 1, 2, 3, 4, 5
+    for update of q;
+end $function$;
+CREATE OR REPLACE FUNCTION public.insert_allocations(sold json)
+ RETURNS timestamp with time zone
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  insert into allocations (id, organization_id, project_id, name, sku, capacity_shape, gpu_count, image, image_digest,
+    region, state, node_id, ends_at, currency, per_gpu_hour_micros, price_id, created_by, owner_user_id,
+    ssh_authorized_keys, correlation_id)
+  select id, organization_id, project_id, name, sku, capacity_shape, gpu_count, image, image_digest,
+    region, 'reserved', node_id, ends_at, currency, per_gpu_hour_micros, price_id, created_by, owner_user_id,
+    ssh_authorized_keys, correlation_id
+  from json_to_recordset(sold) as a (id uuid, organization_id uuid, project_id uuid, name text, sku text,
+    capacity_shape text, gpu_count smallint, image text, image_digest text, region text, node_id uuid,
+    ends_at timestamptz, currency text, per_gpu_hour_micros bigint, price_id uuid, created_by uuid, owner_user_id uuid,
+    ssh_authorized_keys text[], correlation_id uuid);
+  return now();
 end $function$;
 CREATE OR REPLACE FUNCTION public.keep_people_at_home()
  RETURNS trigger
@@ -219,12 +297,56 @@ begin
   end if;
   raise exception 'a price that took effect is kept as it is' using errcode = 'restrict_violation';
 end $function$;
+CREATE OR REPLACE FUNCTION public.keep_what_is_named()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception '% are kept: what was sold names them', tg_table_name using errcode = 'foreign_key_violation';
+end $function$;
 CREATE OR REPLACE FUNCTION public.lease_heard_at(lease_id uuid)
  RETURNS timestamp with time zone
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 RETURN (SELECT n.last_heartbeat_at FROM (allocations a JOIN nodes n ON ((n.id = a.node_id))) WHERE (a.id = lease_heard_at.lease_id));
+CREATE OR REPLACE FUNCTION public.lock_free_slots(slots uuid[], patient boolean, silence_seconds integer)
+ RETURNS TABLE(slot_id uuid, node_id uuid, mode text, region text, gpu_model text, promises json)
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  locked uuid[];
+begin
+  if patient then
+    locked := array(select s.id from node_resource_slots s join nodes n on n.id = s.node_id
+      where s.id = any (slots) order by s.id for update of s for key share of n);
+  else
+    locked := array(select s.id from node_resource_slots s join nodes n on n.id = s.node_id
+      where s.id = any (slots) order by s.id for update of s skip locked for key share of n skip locked);
+  end if;
+  return query
+    select s.id, s.node_id, n.mode, n.region, s.gpu_model, (
+        select json_agg(json_build_object('holder', p.holder_id, 'from', extract(epoch from p.starts_at) * 1000,
+          'until', extract(epoch from p.ends_at) * 1000) order by p.id)
+        from node_promises p where p.node_id = s.node_id)
+    from node_resource_slots s join nodes n on n.id = s.node_id
+    where s.id = any (locked)
+      and s.state = 'available' and s.health_state <> 'unhealthy'
+      and s.gpu_pci_address <> '' and s.fabric_vf_pci_address <> '' and s.nvme_serial <> '' and s.nvme_device <> ''
+      and s.management_mac <> '' and s.private_ip <> ''
+      and s.capacity_metadata ->> 'fabric_claim_mode' = 'per_slot_vf'
+      and s.capacity_metadata ->> 'destructive_wipe_policy' <> ''
+      and not n.draining and n.last_heartbeat_at > now() - make_interval(secs => silence_seconds)
+      and not exists (select from node_cordons c where c.node_id = s.node_id)
+      and not exists (select from claim_cells e where e.node_id = s.node_id and e.cell = s.slot_index);
+end $function$;
 CREATE OR REPLACE FUNCTION public.month_partition(parent text, month timestamp with time zone)
  RETURNS text
  LANGUAGE sql
@@ -237,7 +359,7 @@ CREATE OR REPLACE FUNCTION public.note_placement_change()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  insert into placement_changes (node_id) values (new.id) on conflict do nothing;
+  insert into placement_changes (node_id) values (new.id) on conflict (xid, node_id) do update set facts = true;
   return null;
 end $function$;
 CREATE OR REPLACE FUNCTION public.note_placement_changes()
@@ -245,10 +367,76 @@ CREATE OR REPLACE FUNCTION public.note_placement_changes()
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
 AS $function$
 begin
-  insert into placement_changes (node_id) select distinct node_id from changed on conflict do nothing;
+  insert into placement_changes (node_id) select distinct node_id from changed
+    on conflict (xid, node_id) do update set facts = true;
   return null;
+end $function$;
+CREATE OR REPLACE FUNCTION public.note_sales_for_placement()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  insert into placement_changes (node_id, facts) select distinct node_id, false from changed on conflict do nothing;
+  return null;
+end $function$;
+CREATE OR REPLACE FUNCTION public.note_slot_facts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into placement_changes (node_id) values (new.node_id) on conflict (xid, node_id) do update set facts = true;
+  return null;
+end $function$;
+CREATE OR REPLACE FUNCTION public.placement_news(since pg_snapshot, known xid8[], suspects uuid[])
+ RETURNS TABLE(snapshot text, node_id uuid, facts boolean, available integer, unhealthy integer, leases json)
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+begin
+  return query
+    select seen.snapshot::text, n.node_id, n.facts, s.available, s.unhealthy, l.leases
+    from (select pg_current_snapshot() as snapshot) as seen
+      left join lateral (
+        select news.node_id, bool_or(news.facts) as facts from (
+          select p.node_id, p.facts from placement_changes p
+          where p.xid >= pg_snapshot_xmin(since) and not pg_visible_in_snapshot(p.xid, since)
+            and p.xid <> all (known) and p.xid is distinct from pg_current_xact_id_if_assigned()
+          union all select suspect, true from unnest(suspects) as suspect
+        ) as news group by 1
+      ) as n on true
+      left join lateral (
+        select coalesce(bit_or(1 << s.slot_index) filter (where s.state = 'available'), 0) as available,
+          coalesce(bit_or(1 << s.slot_index) filter (where s.health_state = 'unhealthy'), 0) as unhealthy
+        from node_resource_slots s where s.node_id = n.node_id
+      ) as s on true
+      left join lateral (
+        select json_agg(json_build_array(lease.slots, lease.ends_at)) as leases from (
+          select bit_or(1 << e.cell) as slots, extract(epoch from max(c.ends_at)) * 1000 as ends_at
+          from claim_cells e join allocation_resource_claims c on c.id = e.claim_id
+          where e.node_id = n.node_id
+          group by c.allocation_id
+        ) as lease
+      ) as l on true;
 end $function$;
 CREATE OR REPLACE FUNCTION public.quota_of_claims(claims uuid[])
  RETURNS TABLE(organization_id uuid, holder_type text, holder_id uuid, measure text, unit text, amount bigint)
@@ -260,13 +448,13 @@ AS $function$
     select a.organization_id, a.project_id, a.created_by, s.gpu_model, a.currency,
       a.per_gpu_hour_micros * a.gpu_count as per_hour,
       sum(case c.claim_kind when 'slot' then 1 else a.gpu_count end) as gpus,
-      (not exists (
-        select from allocation_resource_claims other
-        where other.allocation_id = a.id and other.released_at is null and other.id <> all (claims)))::integer as whole
-    from allocation_resource_claims c
+      (count(*) filter (where c.released_at is null) = (
+        select count(*) from allocation_resource_claims every
+        where every.allocation_id = a.id and every.released_at is null))::integer as whole
+    from unnest(claims) as claim
+      join allocation_resource_claims c on c.id = claim
       join allocations a on a.id = c.allocation_id
       join sku_catalog s on s.sku = a.sku
-    where c.id = any (claims)
     group by a.id, s.gpu_model
   ) moved
     cross join lateral (values ('project', project_id), ('user', created_by)) as holder (holder_type, holder_id)
@@ -294,6 +482,23 @@ begin
   alter table outbox_events disable trigger outbox_events_append_only;
   update outbox_events set xid = '1';
   alter table outbox_events enable trigger outbox_events_append_only;
+end $function$;
+CREATE OR REPLACE FUNCTION public.record_audits(entries json)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  insert into audit_logs (id, actor_user_id, actor_kind, actor_role, credential_id, ip, action, target_type, target_id,
+      result, correlation_id, organization_id, before, after, detail)
+    select id, actor_user_id, actor_kind, actor_role, credential_id, ip, action, target_type, target_id,
+      result, correlation_id, organization_id, before, after, detail
+    from json_to_recordset(entries) as e (id uuid, actor_user_id uuid, actor_kind text, actor_role text,
+      credential_id text, ip inet, action text, target_type text, target_id text, result text, correlation_id uuid,
+      organization_id uuid, before jsonb, after jsonb, detail jsonb);
 end $function$;
 CREATE OR REPLACE FUNCTION public.refuse_claim_change()
  RETURNS trigger
@@ -347,6 +552,52 @@ begin
   end if;
   return new;
 end $function$;
+CREATE OR REPLACE FUNCTION public.require_known_node()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (select from nodes n where n.id = new.node_id) then
+    raise exception 'an allocation names a node that does not exist' using errcode = 'foreign_key_violation';
+  end if;
+  return null;
+end $function$;
+CREATE OR REPLACE FUNCTION public.require_known_references()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  closed uuid;
+begin
+  -- Whoever closes a project holds its row, and this waits for that; the next statement sees what became of it.
+  perform from projects p where p.id in (select project_id from changed) order by p.id for key share;
+  select c.project_id into closed from changed c where not exists (
+    select from projects p
+    where p.id = c.project_id and p.organization_id = c.organization_id and p.deleted_at is null) limit 1;
+  if found then
+    raise exception 'project % is closed', closed using errcode = 'foreign_key_violation';
+  end if;
+  -- Looked up one by one: behind an `or`, `exists` would read the whole table into a hash.
+  if exists (select from changed c where
+    (select s.sku from sku_catalog s where s.sku = c.sku) is null
+    or (select i.image from images i where i.image = c.image) is null
+    or (select r.region from regions r where r.region = c.region) is null
+    or (select p.id from sku_prices p where p.id = c.price_id) is null
+    or (c.node_id is not null and (select n.id from nodes n where n.id = c.node_id) is null)
+    or (c.owner_user_id is not null and (select u.id from users u where u.id = c.owner_user_id) is null)
+  ) then
+    raise exception 'an allocation names something that does not exist' using errcode = 'foreign_key_violation';
+  end if;
+  return null;
+end $function$;
 CREATE OR REPLACE FUNCTION public.require_live_project()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -385,6 +636,10 @@ CREATE OR REPLACE FUNCTION public.respect_promises()
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
 AS $function$
 begin
   if exists (
@@ -428,6 +683,11 @@ begin
     perform dbos.send_message(target, body, signal_topic, target || '::' || signal_topic);
   end if;
 end $function$;
+CREATE OR REPLACE FUNCTION public.slot_bundle(slot node_resource_slots)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+RETURN jsonb_build_object('slot_id', (slot).id, 'slot_index', (slot).slot_index, 'gpu_pci_address', (slot).gpu_pci_address, 'fabric_vf_pci_address', (slot).fabric_vf_pci_address, 'nvme_serial', (slot).nvme_serial, 'nvme_device', (slot).nvme_device, 'management_mac', (slot).management_mac, 'private_ip', (slot).private_ip, 'ovs_port', (slot).ovs_port, 'numa_node', (slot).numa_node);
 CREATE OR REPLACE FUNCTION public.stamp_state_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -436,25 +696,49 @@ begin
   new.state_changed_at := now();
   return new;
 end $function$;
+CREATE OR REPLACE FUNCTION public.start_workflows(kind text, starts json)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  insert into workflow_starts (workflow_id, name, input)
+    select s.workflow_id, kind, s.input from json_to_recordset(starts) as s (workflow_id text, input jsonb)
+    on conflict (workflow_id) do nothing;
+  if found then
+    perform pg_notify('gpuaas_workflow_starts', '');
+  end if;
+end $function$;
 CREATE OR REPLACE FUNCTION public.take_claim_cells()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
 AS $function$
 begin
+  if exists (select from changed c where
+    (select a.id from allocations a where a.id = c.allocation_id) is null
+    or (select n.id from nodes n where n.id = c.node_id) is null
+    or (c.slot_id is not null
+      and (select s.node_id from node_resource_slots s where s.id = c.slot_id) is distinct from c.node_id)
+  ) then
+    raise exception 'claim names a slot of another node, or what does not exist' using errcode = 'foreign_key_violation';
+  end if;
   insert into claim_cells (node_id, cell, claim_id)
     select c.node_id, s.slot_index, c.id
-      from changed c join node_resource_slots s on s.id = c.slot_id and s.node_id = c.node_id
+      from changed c join node_resource_slots s on s.id = c.slot_id
       where c.released_at is null
     union all
     select c.node_id, cell, c.id from changed c, generate_series(0, 15) as cell
       where c.released_at is null and c.claim_kind = 'node_exclusive'
     order by 1, 2;
-  if exists (select from changed c where c.slot_id is not null and not exists (
-      select from node_resource_slots s where s.id = c.slot_id and s.node_id = c.node_id)) then
-    raise exception 'claim names a slot of another node' using errcode = 'foreign_key_violation';
-  end if;
   return null;
 end $function$;
 CREATE OR REPLACE FUNCTION public.tell_policies_changed()
@@ -470,6 +754,10 @@ CREATE OR REPLACE FUNCTION public.vacate_claim_cells()
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
 AS $function$
 begin
   delete from claim_cells e using changed c
@@ -1074,7 +1362,8 @@ create table permission_groups (
 create table placement_changes (
   xid xid8 default pg_current_xact_id() not null,
   node_id uuid not null,
-  changed_at timestamp with time zone default now() not null
+  changed_at timestamp with time zone default now() not null,
+  facts boolean default true not null
 );
 create table platform_keys (
   name text not null,
@@ -1713,16 +2002,6 @@ alter table allocation_access_keys add constraint allocation_access_keys_allocat
 alter table allocation_meters add constraint allocation_meters_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table allocation_meters add constraint allocation_meters_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table allocation_outages add constraint allocation_outages_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
-alter table allocation_resource_claims add constraint allocation_resource_claims_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
-alter table allocation_resource_claims add constraint allocation_resource_claims_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
-alter table allocation_resource_claims add constraint allocation_resource_claims_slot_id_fkey FOREIGN KEY (slot_id) REFERENCES node_resource_slots(id);
-alter table allocations add constraint allocations_image_fkey FOREIGN KEY (image) REFERENCES images(image);
-alter table allocations add constraint allocations_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
-alter table allocations add constraint allocations_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
-alter table allocations add constraint allocations_owner_user_id_fkey FOREIGN KEY (owner_user_id) REFERENCES users(id);
-alter table allocations add constraint allocations_price_id_fkey FOREIGN KEY (price_id) REFERENCES sku_prices(id);
-alter table allocations add constraint allocations_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
-alter table allocations add constraint allocations_sku_fkey FOREIGN KEY (sku) REFERENCES sku_catalog(sku);
 alter table api_keys add constraint api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table balance_snapshots add constraint balance_snapshots_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
@@ -1905,17 +2184,19 @@ CREATE INDEX workflow_starts_order ON public.workflow_starts USING btree ("posit
 
 -- Triggers
 
-CREATE TRIGGER claim_changes_tell_placement AFTER UPDATE ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
+CREATE TRIGGER claim_changes_tell_placement AFTER UPDATE ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_sales_for_placement();
 CREATE TRIGGER claims_are_kept BEFORE DELETE OR TRUNCATE ON public.allocation_resource_claims FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER claims_are_snapshots BEFORE UPDATE ON public.allocation_resource_claims FOR EACH ROW WHEN (((old.released_at IS NOT NULL) OR (((((((old.id IS DISTINCT FROM new.id) OR (old.allocation_id IS DISTINCT FROM new.allocation_id)) OR (old.node_id IS DISTINCT FROM new.node_id)) OR (old.claim_kind IS DISTINCT FROM new.claim_kind)) OR (old.slot_id IS DISTINCT FROM new.slot_id)) OR (old.snapshot IS DISTINCT FROM new.snapshot)) OR (old.created_at IS DISTINCT FROM new.created_at)))) EXECUTE FUNCTION refuse_claim_change();
 CREATE TRIGGER claims_ended_count_in_quota AFTER UPDATE ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_claims_in_quota();
 CREATE TRIGGER claims_respect_promises AFTER INSERT ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION respect_promises();
 CREATE TRIGGER claims_take_cells AFTER INSERT ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION take_claim_cells();
 CREATE TRIGGER claims_taken_count_in_quota AFTER INSERT ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_claims_in_quota();
-CREATE TRIGGER claims_tell_placement AFTER INSERT ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
+CREATE TRIGGER claims_tell_placement AFTER INSERT ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_sales_for_placement();
 CREATE TRIGGER ended_claims_vacate_cells AFTER UPDATE ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION vacate_claim_cells();
 CREATE TRIGGER node_claims_need_cleanup BEFORE UPDATE ON public.allocation_resource_claims FOR EACH ROW WHEN (((new.claim_kind = 'node_exclusive'::text) AND (new.released_at IS NOT NULL) AND (old.released_at IS NULL))) EXECUTE FUNCTION require_cleanup_before_return();
-CREATE TRIGGER allocations_need_live_project BEFORE INSERT ON public.allocations FOR EACH ROW EXECUTE FUNCTION require_live_project();
+CREATE TRIGGER allocations_are_kept BEFORE DELETE OR TRUNCATE ON public.allocations FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
+CREATE TRIGGER allocations_move_to_known_nodes AFTER UPDATE OF node_id ON public.allocations FOR EACH ROW WHEN (((new.node_id IS NOT NULL) AND (new.node_id IS DISTINCT FROM old.node_id))) EXECUTE FUNCTION require_known_node();
+CREATE TRIGGER allocations_name_what_exists AFTER INSERT ON public.allocations REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_known_references();
 CREATE TRIGGER allocations_stamp_state BEFORE UPDATE OF state ON public.allocations FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION stamp_state_change();
 CREATE TRIGGER audit_exports_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_exports FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_logs_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_logs FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
@@ -1923,6 +2204,7 @@ CREATE TRIGGER audit_retirements_append_only BEFORE DELETE OR UPDATE OR TRUNCATE
 CREATE TRIGGER audit_segments_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_segments FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER host_cleanups_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.host_cleanups FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER image_blessings_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.image_blessings FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER images_are_kept BEFORE DELETE OR TRUNCATE ON public.images FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
 CREATE TRIGGER issued_certificates_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.issued_certificates FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER ledger_entries_add_up AFTER INSERT ON public.ledger_entries REFERENCING NEW TABLE AS posted FOR EACH STATEMENT EXECUTE FUNCTION add_to_balances();
 CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
@@ -1935,19 +2217,26 @@ CREATE TRIGGER cordons_tell_placement AFTER INSERT ON public.node_cordons REFERE
 CREATE TRIGGER lifted_cordons_tell_placement AFTER DELETE ON public.node_cordons REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
 CREATE TRIGGER ended_promises_tell_placement AFTER DELETE ON public.node_promises REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
 CREATE TRIGGER promises_tell_placement AFTER INSERT ON public.node_promises REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
-CREATE TRIGGER slot_changes_tell_placement AFTER UPDATE ON public.node_resource_slots REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
+CREATE TRIGGER slot_changes_tell_placement AFTER UPDATE ON public.node_resource_slots REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_sales_for_placement();
+CREATE TRIGGER slot_facts_tell_placement AFTER UPDATE ON public.node_resource_slots FOR EACH ROW WHEN (((((((((((((old.node_id IS DISTINCT FROM new.node_id) OR (old.slot_index IS DISTINCT FROM new.slot_index)) OR (old.gpu_model IS DISTINCT FROM new.gpu_model)) OR (old.gpu_pci_address IS DISTINCT FROM new.gpu_pci_address)) OR (old.fabric_vf_pci_address IS DISTINCT FROM new.fabric_vf_pci_address)) OR (old.nvme_serial IS DISTINCT FROM new.nvme_serial)) OR (old.nvme_device IS DISTINCT FROM new.nvme_device)) OR (old.management_mac IS DISTINCT FROM new.management_mac)) OR (old.private_ip IS DISTINCT FROM new.private_ip)) OR (old.numa_node IS DISTINCT FROM new.numa_node)) OR (old.pcie_root IS DISTINCT FROM new.pcie_root)) OR (old.capacity_metadata IS DISTINCT FROM new.capacity_metadata))) EXECUTE FUNCTION note_slot_facts();
+CREATE TRIGGER slots_are_kept BEFORE DELETE OR TRUNCATE ON public.node_resource_slots FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
 CREATE TRIGGER slots_need_wipe BEFORE INSERT OR UPDATE ON public.node_resource_slots FOR EACH ROW WHEN ((new.state = 'available'::text)) EXECUTE FUNCTION require_wipe_before_resale();
 CREATE TRIGGER slots_tell_placement AFTER INSERT ON public.node_resource_slots REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
 CREATE TRIGGER node_changes_tell_placement AFTER UPDATE ON public.nodes FOR EACH ROW WHEN ((((old.region IS DISTINCT FROM new.region) OR (old.mode IS DISTINCT FROM new.mode)) OR (old.draining IS DISTINCT FROM new.draining))) EXECUTE FUNCTION note_placement_change();
+CREATE TRIGGER nodes_are_kept BEFORE DELETE OR TRUNCATE ON public.nodes FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
 CREATE TRIGGER nodes_tell_placement AFTER INSERT ON public.nodes FOR EACH ROW EXECUTE FUNCTION note_placement_change();
 CREATE TRIGGER members_stay_at_home BEFORE INSERT OR UPDATE ON public.organization_members FOR EACH ROW EXECUTE FUNCTION keep_people_at_home();
 CREATE TRIGGER outbox_events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.outbox_events FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER policy_changes_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.policy_changes FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER policy_values_changed AFTER INSERT OR DELETE OR UPDATE ON public.policy_values FOR EACH STATEMENT EXECUTE FUNCTION tell_policies_changed();
+CREATE TRIGGER projects_are_kept BEFORE DELETE OR TRUNCATE ON public.projects FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
+CREATE TRIGGER regions_are_kept BEFORE DELETE OR TRUNCATE ON public.regions FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
 CREATE TRIGGER service_accounts_need_live_project BEFORE INSERT ON public.service_accounts FOR EACH ROW EXECUTE FUNCTION require_live_project();
+CREATE TRIGGER products_are_kept BEFORE DELETE OR TRUNCATE ON public.sku_catalog FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
 CREATE TRIGGER sku_prices_are_kept BEFORE DELETE OR UPDATE ON public.sku_prices FOR EACH ROW EXECUTE FUNCTION keep_prices();
 CREATE TRIGGER sku_prices_are_not_emptied BEFORE TRUNCATE ON public.sku_prices FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER usage_records_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.usage_records FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER users_are_kept BEFORE DELETE OR TRUNCATE ON public.users FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
 CREATE TRIGGER webhooks_need_live_project BEFORE INSERT ON public.webhooks FOR EACH ROW EXECUTE FUNCTION require_live_project();
 CREATE TRIGGER wipe_certificates_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.wipe_certificates FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 
@@ -2084,9 +2373,9 @@ create policy own on allocation_outages as permissive for select to gpuaas_tenan
    FROM allocations a
   WHERE (a.id = allocation_outages.allocation_id))));
 create policy own on allocation_overviews as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
-create policy own on allocation_resource_claims as permissive for insert to gpuaas_placement with check ((EXISTS ( SELECT
+create policy own on allocation_resource_claims as permissive for insert to gpuaas_placement with check ((( SELECT a.id
    FROM allocations a
-  WHERE (a.id = allocation_resource_claims.allocation_id))));
+  WHERE (a.id = allocation_resource_claims.allocation_id)) IS NOT NULL));
 create policy own on allocations as permissive for all to gpuaas_placement, gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on api_keys as permissive for all to gpuaas_tenant using (((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])) OR ((organization_id IS NULL) AND (user_id = ( SELECT scope_caller() AS scope_caller)))));
 create policy own on audit_logs as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
@@ -2144,6 +2433,7 @@ create policy own on wipe_certificates as permissive for select to gpuaas_tenant
   WHERE (a.id = wipe_certificates.allocation_id))));
 create policy own_events on outbox_events as permissive for insert to gpuaas_placement with check ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own_or_nobodys on audit_logs as permissive for insert to gpuaas_tenant with check (((organization_id IS NULL) OR (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
+create policy own_sales on audit_logs as permissive for insert to gpuaas_placement with check ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own_side on quota_limits as permissive for all to gpuaas_tenant using (((set_by = 'tenant'::text) AND (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
 create policy posts on ledger_entries as permissive for all to gpuaas_worker using (true);
 create policy posts on ledger_transactions as permissive for all to gpuaas_worker using (true);
@@ -2207,6 +2497,8 @@ grant execute on function hold_quota_usage(uuid[],text[],uuid[],text[],text[]) t
 grant execute on function lease_heard_at(uuid) to gpuaas_operator;
 grant execute on function lease_heard_at(uuid) to gpuaas_tenant;
 grant execute on function lease_heard_at(uuid) to gpuaas_worker;
+grant execute on function lock_free_slots(uuid[],boolean,integer) to gpuaas_placement;
+grant execute on function placement_news(pg_snapshot,xid8[],uuid[]) to gpuaas_placement;
 grant execute on function signal_workflow(text,text,json) to gpuaas_node;
 grant execute on function signal_workflow(text,text,json) to gpuaas_worker;
 grant insert (image, display_name, kind, readiness_checks) on images to gpuaas_operator;
@@ -2215,6 +2507,7 @@ grant insert on api_keys to gpuaas_tenant;
 grant insert on audit_logs to gpuaas_auth;
 grant insert on audit_logs to gpuaas_gateway;
 grant insert on audit_logs to gpuaas_node;
+grant insert on audit_logs to gpuaas_placement;
 grant insert on certificate_keys to gpuaas_operator;
 grant insert on invitations to gpuaas_tenant;
 grant insert on node_authorities to gpuaas_operator;
@@ -2453,6 +2746,8 @@ revoke execute on function drop_month_partitions(text,timestamp with time zone) 
 revoke execute on function grant_workflow_engine() from public;
 revoke execute on function hold_quota_usage(uuid[],text[],uuid[],text[],text[]) from public;
 revoke execute on function lease_heard_at(uuid) from public;
+revoke execute on function lock_free_slots(uuid[],boolean,integer) from public;
+revoke execute on function placement_news(pg_snapshot,xid8[],uuid[]) from public;
 revoke execute on function quota_of_claims(uuid[]) from public;
 revoke execute on function rebase_audit_log() from public;
 revoke execute on function rebase_event_log() from public;

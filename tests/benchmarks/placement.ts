@@ -6,32 +6,36 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import { salesDesk, sellGroup } from '@gpuaas/control-plane/domains/allocations/sell-in-groups';
+import type { Order } from '@gpuaas/control-plane/domains/allocations/sell-together';
 import { FleetIndex } from '@gpuaas/control-plane/domains/fleet/fleet-index';
 import { openDatabase, type Db } from '@gpuaas/control-plane/platform/db/database';
 import { startEmbeddedPostgres } from '@gpuaas/control-plane/platform/db/embedded-postgres';
 import { migrate } from '@gpuaas/control-plane/platform/db/migrate';
 import { runAsAdmin } from '@gpuaas/control-plane/platform/db/testing';
+import { GroupCommit } from '@gpuaas/control-plane/platform/group-commit';
 import { fixedPolicies } from '@gpuaas/control-plane/platform/policy/testing';
 import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
 import { WorkflowClient } from '@gpuaas/control-plane/platform/workflows/workflow-client';
 import { findDefects } from './placement/check.ts';
-import { runClients, type Rate } from './placement/clients.ts';
-import { randomOrder, seededRandom, seedFleet } from './placement/fleet.ts';
-import { GroupCommit } from './placement/group-commit.ts';
-import { releaseTogether } from './placement/release.ts';
-import { sellGroup, sellNaively } from './placement/sell.ts';
+import { runClients, type Rate, type Variant } from './placement/clients.ts';
+import { newBuyers, randomOrder, seededRandom, seedFleet, type Buyer } from './placement/fleet.ts';
+import { processorTime } from './placement/processor.ts';
+import { prepareReleases, releaseTogether } from './placement/release.ts';
+import { sellNaively } from './placement/sell.ts';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 5);
 const NODES = 2_000;
 const SIZES = (process.env['BENCH_SIZES'] ?? '200,1000,2000,20000').split(',').map(Number);
-const GROUP = 64;
+/** As many tenants, each with a project and a user. */
+const BUYERS = 64;
 const PREFILL = 200;
 const DECISIONS = 20_000;
 
 const figure = (value: number): string => Math.round(value).toLocaleString('en');
 const say = (what: string, { perSecond, p50, p99, unserved }: Rate, more = ''): void =>
   console.log(
-    `${what.padEnd(34)} ${figure(perSecond).padStart(7)}/s  p50 ${p50.toFixed(1)} ms  p99 ${p99.toFixed(1)} ms  ${unserved} found no room${more}`,
+    `${what.padEnd(40)} ${figure(perSecond).padStart(7)}/s  p50 ${p50.toFixed(1)} ms  p99 ${p99.toFixed(1)} ms  ${unserved} found no room${more}`,
   );
 
 /** One row, one commit, by each of the clients: the ceiling for anything that commits alone. */
@@ -51,7 +55,13 @@ async function commitRate(db: Db, clients: number): Promise<Rate> {
   await Promise.all(Array.from({ length: clients }, client));
   took.sort((a, b) => a - b);
   const at = (part: number): number => took[Math.floor((took.length - 1) * part)]!;
-  return { perSecond: took.length / SECONDS, p50: at(0.5), p99: at(0.99), unserved: 0 };
+  return {
+    served: took.length,
+    perSecond: took.length / SECONDS,
+    p50: at(0.5),
+    p99: at(0.99),
+    unserved: 0,
+  };
 }
 
 async function bench(url: string, nodes: number, all: boolean): Promise<void> {
@@ -59,16 +69,26 @@ async function bench(url: string, nodes: number, all: boolean): Promise<void> {
   const database = openDatabase(url, { max: 66 });
   const { db } = database;
   const services = {
+    db,
     // The quotas count and never refuse.
-    policies: fixedPolicies({ 'quotas.project_spend_per_hour': 1e9, 'quotas.user_spend_per_hour': 1e9 }),
+    policies: fixedPolicies({
+      'quotas.project_spend_per_hour': 1e9,
+      'quotas.user_spend_per_hour': 1e9,
+      'quotas.project_gpus': 1e6,
+      'quotas.user_gpus': 1e6,
+      'quotas.project_allocations': 1e6,
+      'quotas.user_allocations': 1e6,
+    }),
     workflows: await WorkflowClient.connect(url, createLogger('bench')),
   };
-  await seedFleet(db, nodes);
+  const buyers = newBuyers(BUYERS);
+  await prepareReleases(db);
+  await seedFleet(db, nodes, buyers);
   const held: string[] = [];
   const random = seededRandom(42);
   const fill = async (): Promise<void> => {
-    const orders = Array.from({ length: PREFILL }, () => randomOrder(random));
-    const outcomes = await sellGroup(services, db, orders);
+    const orders = Array.from({ length: PREFILL }, () => randomOrder(random, buyers));
+    const outcomes = await sellGroup(services, orders);
     for (const outcome of outcomes)
       if (outcome !== 'contested' && 'sold' in outcome) held.push(outcome.sold.id);
   };
@@ -82,45 +102,54 @@ async function bench(url: string, nodes: number, all: boolean): Promise<void> {
     `\n${figure(nodes)} nodes × 8 slots, ${((await shareSold(db)) * 100).toFixed(0)} % sold, load ${loadavg()[0]!.toFixed(1)}`,
   );
 
-  const selling = new GroupCommit(
-    (orders: ReturnType<typeof randomOrder>[]) => sellGroup(services, db, orders),
-    GROUP,
+  const selling = salesDesk(services);
+  const releasing = new GroupCommit(
+    async (ids: string[]) => {
+      await releaseTogether(db, ids);
+      return ids.map(() => undefined);
+    },
+    { size: 64, underWay: 1 },
   );
-  const releasing = new GroupCommit(async (ids: string[]) => {
-    await releaseTogether(db, ids);
-    return ids.map(() => undefined);
-  }, GROUP);
-  const release = (id: string): Promise<void> => releasing.submit(id);
-  const grouped = { sell: (order: ReturnType<typeof randomOrder>) => selling.submit(order), release };
-  if (all) {
-    const bare = await commitRate(db, 16);
-    say('bare commits, 16 clients', bare);
-    say('bare commits, 64 clients', await commitRate(db, 64));
+  const grouped = {
+    sell: (order: Order) => selling.submit(order),
+    release: (id: string): Promise<void> => releasing.submit(id),
+  };
+  const alone = {
+    sell: async (order: Order) => (await sellGroup(services, [order]))[0]!,
+    release: (id: string) => releaseTogether(db, [id]),
+  };
+  const naive = { sell: (order: Order) => sellNaively(services, order), release: alone.release };
+  const run = async (
+    what: string,
+    clients: number,
+    who: readonly Buyer[],
+    variant: Variant,
+  ): Promise<void> => {
+    const groups = selling.groups;
+    const before = await processorTime(db);
+    const rate = await runClients({ clients, seconds: SECONDS, buyers: who }, held, variant);
+    const after = await processorTime(db);
+    const each = (part: 'here' | 'postgres'): string => figure((after[part] - before[part]) / rate.served);
+    const together = selling.groups - groups;
     say(
-      'naive, 16 clients',
-      await runClients(16, SECONDS, held, {
-        sell: (order) => sellNaively(services, db, order),
-        release: (id) => releaseTogether(db, [id]),
-      }),
-    );
-    say(
-      'alone, 16 clients',
-      await runClients(16, SECONDS, held, {
-        sell: async (order) => (await sellGroup(services, db, [order]))[0]!,
-        release: (id) => releaseTogether(db, [id]),
-      }),
-    );
-  }
-  for (const clients of all ? [16, 64] : [16]) {
-    selling.groups = 0;
-    const rate = await runClients(clients, SECONDS, held, grouped);
-    say(
-      `in groups, ${clients} clients`,
+      `${what}, ${clients} clients, ${who.length === 1 ? '1 project' : `${who.length} projects`}`,
       rate,
-      `, ${((rate.perSecond * SECONDS) / selling.groups).toFixed(0)} a group`,
+      `, ${each('here')} + ${each('postgres')} µs of processor` +
+        (together > 0 ? `, ${(rate.served / together).toFixed(0)} a group` : ''),
     );
+  };
+  if (all) {
+    say('bare commits, 16 clients', await commitRate(db, 16));
+    say('bare commits, 64 clients', await commitRate(db, 64));
+    await run('naive', 16, buyers, naive);
+    await run('alone', 16, buyers.slice(0, 1), alone);
+    await run('alone', 16, buyers, alone);
+    await run('in groups', 16, buyers.slice(0, 1), grouped);
+    await run('in groups', 64, buyers.slice(0, 1), grouped);
   }
-  await measureIndex(db, services.policies);
+  await run('in groups', 16, buyers, grouped);
+  if (all) await run('in groups', 64, buyers, grouped);
+  await measureIndex(db, services.policies, buyers);
   const defects = await findDefects(db);
   console.log(defects.length === 0 ? 'consistency: nothing disagrees' : `DEFECTS: ${defects.join('; ')}`);
   if (defects.length > 0) process.exitCode = 1;
@@ -135,7 +164,11 @@ async function shareSold(db: Db): Promise<number> {
 }
 
 /** What the memory costs: the first look, a look that finds nothing new, a decision. */
-async function measureIndex(db: Db, policies: ReturnType<typeof fixedPolicies>): Promise<void> {
+async function measureIndex(
+  db: Db,
+  policies: ReturnType<typeof fixedPolicies>,
+  buyers: readonly Buyer[],
+): Promise<void> {
   const fleet = new FleetIndex(policies);
   const timed = async (work: () => unknown): Promise<number> => {
     const start = performance.now();
@@ -148,7 +181,7 @@ async function measureIndex(db: Db, policies: ReturnType<typeof fixedPolicies>):
       for (let look = 0; look < 100; look += 1) await fleet.catchUp(tx);
     });
     const random = seededRandom(7);
-    const orders = Array.from({ length: DECISIONS }, () => randomOrder(random));
+    const orders = Array.from({ length: DECISIONS }, () => randomOrder(random, buyers));
     const decide = (): void => {
       for (const { request, offer } of orders) {
         const { hold } = fleet.place(request, offer.allowedGpuCounts);
@@ -171,7 +204,7 @@ const dataDir = await mkdtemp(join(tmpdir(), 'gpuaas-bench-placement-'));
 const postgres = await startEmbeddedPostgres({ dataDir });
 try {
   console.log(
-    `${cpus().length} cores, ${SECONDS} s a turn, groups of at most ${GROUP}; each sale is followed by a release`,
+    `${cpus().length} cores, ${SECONDS} s a turn; each sale is followed by a release; processor time is of client + server`,
   );
   for (const nodes of SIZES) {
     await runAsAdmin(postgres.url, `create database bench_${nodes}`);

@@ -1,7 +1,8 @@
 import type { Order, Outcome } from '@gpuaas/control-plane/domains/allocations/sell-together';
-import { randomOrder, seededRandom } from './fleet.ts';
+import { randomOrder, seededRandom, type Buyer } from './fleet.ts';
 
 export interface Rate {
+  served: number;
   perSecond: number;
   p50: number;
   p99: number;
@@ -9,15 +10,14 @@ export interface Rate {
   unserved: number;
 }
 
-interface Variant {
+export interface Variant {
   sell(order: Order): Promise<Outcome>;
   release(allocationId: string): Promise<void>;
 }
 
 /** Clients that each sell, hold a few, and release one of those for each they get, so that the fleet stays as full. */
 export async function runClients(
-  clients: number,
-  seconds: number,
+  { clients, seconds, buyers }: { clients: number; seconds: number; buyers: readonly Buyer[] },
   held: string[],
   variant: Variant,
 ): Promise<Rate> {
@@ -28,7 +28,7 @@ export async function runClients(
     const random = seededRandom(seed);
     while (performance.now() - began < seconds * 1000) {
       const start = performance.now();
-      const outcome = await variant.sell(randomOrder(random));
+      const outcome = await variant.sell(randomOrder(random, buyers));
       if (outcome === 'contested' || 'refused' in outcome) {
         unserved += 1;
       } else {
@@ -43,5 +43,5 @@ export async function runClients(
   const elapsed = (performance.now() - began) / 1000;
   took.sort((a, b) => a - b);
   const at = (part: number): number => took[Math.min(took.length - 1, Math.floor(took.length * part))] ?? NaN;
-  return { perSecond: took.length / elapsed, p50: at(0.5), p99: at(0.99), unserved };
+  return { served: took.length, perSecond: took.length / elapsed, p50: at(0.5), p99: at(0.99), unserved };
 }

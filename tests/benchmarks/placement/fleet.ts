@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Order } from '@gpuaas/control-plane/domains/allocations/sell-together';
+import type { AuditEntry } from '@gpuaas/control-plane/platform/audit/record';
 import type { Db } from '@gpuaas/control-plane/platform/db/database';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 
@@ -10,18 +11,34 @@ const PER_GPU_HOUR = { currency: 'USD', micros: 2_990_000n };
 const BAREMETAL_SHARE = 10;
 const SLICES = [1, 1, 1, 1, 2, 2, 4, 8];
 
-export const tenant = { organizationId: newId(), projectId: newId(), userId: newId() };
+/** Whoever buys: a project of a tenant of its own, with one user. */
+export interface Buyer {
+  organizationId: string;
+  projectId: string;
+  userId: string;
+}
 
-/** So many hosts of eight slots, connected and with nothing against them, and a tenant. */
-export async function seedFleet(db: Db, nodes: number): Promise<void> {
-  await sql`insert into organizations (id, name) values (${tenant.organizationId}, 'bench')
-    on conflict do nothing`.execute(db);
-  await sql`insert into projects (id, organization_id, name)
-    values (${tenant.projectId}, ${tenant.organizationId}, 'bench') on conflict do nothing`.execute(db);
-  await sql`insert into users (id, issuer, subject, email, name)
-    values (${tenant.userId}, 'bench', 'bench', 'bench@example.test', 'bench') on conflict do nothing`.execute(
-    db,
-  );
+export function newBuyers(count: number): Buyer[] {
+  return Array.from({ length: count }, () => ({
+    organizationId: newId(),
+    projectId: newId(),
+    userId: newId(),
+  }));
+}
+
+/** So many hosts of eight slots, connected and with nothing against them, and the buyers. */
+export async function seedFleet(db: Db, nodes: number, buyers: readonly Buyer[]): Promise<void> {
+  await sql`
+    insert into organizations (id, name) select (b ->> 'organizationId')::uuid, 'bench'
+    from jsonb_array_elements(${JSON.stringify(buyers)}) as b`.execute(db);
+  await sql`
+    insert into projects (id, organization_id, name)
+    select (b ->> 'projectId')::uuid, (b ->> 'organizationId')::uuid, 'bench'
+    from jsonb_array_elements(${JSON.stringify(buyers)}) as b`.execute(db);
+  await sql`
+    insert into users (id, issuer, subject, email, name)
+    select (b ->> 'userId')::uuid, 'bench', b ->> 'userId', b ->> 'userId', 'bench'
+    from jsonb_array_elements(${JSON.stringify(buyers)}) as b`.execute(db);
   await sql`
     insert into nodes (id, hostname, region, pool, rack, node_family, mode, last_heartbeat_at)
     select uuidv7(), 'host-' || place, ${REGION}, 'p', 'r', 'hgx-h200',
@@ -37,16 +54,17 @@ export async function seedFleet(db: Db, nodes: number): Promise<void> {
     from nodes n, generate_series(0, 7) as place`.execute(db);
 }
 
-/** What a client asks for next: mostly slices, sometimes a whole node. */
-export function randomOrder(random: () => number): Order {
+/** What a client asks for next, for one of the buyers: mostly slices, sometimes a whole node. */
+export function randomOrder(random: () => number, buyers: readonly Buyer[]): Order {
+  const buyer = buyers[Math.floor(random() * buyers.length)]!;
   const whole = random() < 1 / 20;
   const gpus = whole ? 8 : SLICES[Math.floor(random() * SLICES.length)]!;
   const id = newId();
   return {
     allocation: {
       id,
-      organization_id: tenant.organizationId,
-      project_id: tenant.projectId,
+      organization_id: buyer.organizationId,
+      project_id: buyer.projectId,
       name: 'bench',
       sku: 'h200-sxm-slice',
       capacity_shape: whole ? 'baremetal' : 'gpu_slice',
@@ -57,8 +75,8 @@ export function randomOrder(random: () => number): Order {
       currency: PER_GPU_HOUR.currency,
       per_gpu_hour_micros: PER_GPU_HOUR.micros,
       price_id: '019a8000-0000-7000-8000-000000000001',
-      created_by: tenant.userId,
-      owner_user_id: tenant.userId,
+      created_by: buyer.userId,
+      owner_user_id: buyer.userId,
       ssh_authorized_keys: [],
       correlation_id: id,
     },
@@ -71,13 +89,29 @@ export function randomOrder(random: () => number): Order {
       endsAt: Infinity,
     },
     offer: { allowedGpuCounts: [1, 2, 3, 4, 5, 6, 7, 8], perGpuHour: PER_GPU_HOUR, gpuModel: MODEL },
+    audit: (nodeId) => auditOf(buyer, id, nodeId),
     charge: {
-      ...tenant,
-      launchedBy: tenant.userId,
+      organizationId: buyer.organizationId,
+      projectId: buyer.projectId,
+      launchedBy: buyer.userId,
       gpuModel: MODEL,
       gpus,
       perHour: { currency: 'USD', micros: PER_GPU_HOUR.micros * BigInt(gpus) },
     },
+  };
+}
+
+function auditOf(buyer: Buyer, allocationId: string, nodeId: string): AuditEntry {
+  return {
+    actorUserId: buyer.userId,
+    actorRole: 'tenant_member',
+    action: 'allocation.create',
+    targetType: 'allocation',
+    targetId: allocationId,
+    organizationId: buyer.organizationId,
+    result: 'succeeded',
+    correlationId: allocationId,
+    detail: { sku: 'h200-sxm-slice', node_id: nodeId },
   };
 }
 

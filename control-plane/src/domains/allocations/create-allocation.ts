@@ -81,12 +81,11 @@ export async function createAllocation(
       throw error;
     });
     if (!reservation) return await enterQueue(services, tx, launch, request.max_duration_seconds);
-    const { nodeId, slots } = reservation;
+    const { nodeId, slotIds } = reservation;
     const sold = { ...launch, node_id: nodeId, ends_at: leaseEnd(wanted) };
-    const [allocation] = await recordSales(services, tx, [
-      { allocation: sold, slots, gpuModel: offer.gpuModel },
-    ]);
-    return allocation!;
+    const sale = { allocation: sold, slotIds, gpuModel: offer.gpuModel };
+    const { allocations } = await recordSales(services, tx, [sale]);
+    return allocations[0]!;
   });
 }
 

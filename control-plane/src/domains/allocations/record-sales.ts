@@ -1,94 +1,132 @@
-import type { SlotBundle } from '@gpuaas/contracts/tasks';
-import { sql, type Insertable } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
+import { auditing, type AuditEntry } from '../../platform/audit/record.ts';
 import type { Tx } from '../../platform/db/database.ts';
-import type { Allocations } from '../../platform/db/generated/schema.ts';
-import { emitAll } from '../../platform/events/emit.ts';
+import { actingFor } from '../../platform/db/scope.ts';
+import { emitting, type NewEvent } from '../../platform/events/emit.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
-import { slotsChanged, takeSlots } from '../fleet/slot-states.ts';
+import { slotsChanged } from '../fleet/slot-states.ts';
 import { allocationEvent } from './allocation-events.ts';
 import type { AllocationRow } from './move-allocation.ts';
 import { provisionWorkflow, provisionWorkflowId } from './provision.workflow.ts';
 
+/** What is known of an allocation before it has a place. */
+export type NewAllocation = Pick<
+  AllocationRow,
+  | 'id'
+  | 'organization_id'
+  | 'project_id'
+  | 'name'
+  | 'sku'
+  | 'capacity_shape'
+  | 'gpu_count'
+  | 'image'
+  | 'image_digest'
+  | 'region'
+  | 'currency'
+  | 'per_gpu_hour_micros'
+  | 'price_id'
+  | 'created_by'
+  | 'owner_user_id'
+  | 'ssh_authorized_keys'
+  | 'correlation_id'
+>;
+
 /** What was decided and is locked: an allocation and the slots it gets. */
 export interface Sale {
-  allocation: Omit<Insertable<Allocations>, 'state' | 'node_id'> & { node_id: string };
-  slots: SlotBundle[];
+  allocation: NewAllocation & { node_id: string; ends_at: Date | null };
+  slotIds: string[];
   gpuModel: string;
 }
 
 /**
- * Writes what was decided: slot states, allocations, claims, events, workflows. One statement each however many there
- * are, so that a group costs little more than one. `write` brings the allocations into `reserved`.
+ * Writes what was decided: allocations, slot states, claims, events, workflows, and their audit rows where several
+ * tenants commit together. One statement however many there are, so that a group costs little more than one.
  */
 export async function recordSales(
-  { workflows }: Pick<Services, 'workflows'>,
+  services: Pick<Services, 'workflows'>,
   tx: Tx,
   sales: readonly Sale[],
-  write: (tx: Tx, sales: readonly Sale[]) => Promise<AllocationRow[]> = insertAllocations,
-): Promise<AllocationRow[]> {
-  if (sales.length === 0) return [];
-  await takeSlots(
-    tx,
-    sales.flatMap(({ slots }) => slots.map(({ slot_id }) => slot_id)),
-  );
-  const allocations = await write(tx, sales);
-  await insertClaims(tx, sales);
-  const events = allocations.map((allocation, index) =>
-    allocationEvent('allocation.reserved', allocation, {
-      stage: 'placement',
-      status: 'done',
-      message: `${allocation.gpu_count} × ${sales[index]!.gpuModel} reserved on one node`,
-      percent: 100,
-    }),
-  );
-  const nodes = new Map(allocations.map((allocation) => [allocation.node_id!, allocation.correlation_id]));
-  await emitAll(tx, [
-    ...events,
-    ...Array.from(nodes, ([nodeId, correlationId]) => slotsChanged(nodeId, correlationId)),
-  ]);
-  await workflows.startAll(
-    tx,
-    provisionWorkflow.name,
-    allocations.map(({ id, correlation_id }) => ({
-      workflowId: provisionWorkflowId(id),
-      input: { allocationId: id, correlationId: correlation_id },
+  audits: readonly AuditEntry[] = [],
+): Promise<{ allocations: AllocationRow[]; xid: string }> {
+  const rows = sales.map(({ allocation: { per_gpu_hour_micros, ...rest } }) => ({
+    ...rest,
+    per_gpu_hour_micros: String(per_gpu_hour_micros),
+  }));
+  const { rows: written } = await sql<{ at: Date; xid: string }>`
+    select ${actingFor(sales.map(({ allocation }) => allocation.organization_id))},
+      insert_allocations(${JSON.stringify(rows)}) as at, ${claiming(sales)}, ${telling(services, sales)},
+      ${auditing(audits)}, pg_current_xact_id()::text as xid`.execute(tx);
+  const { at, xid } = written[0]!;
+  return { allocations: sales.map(({ allocation }) => reservedRow(allocation, at)), xid };
+}
+
+/** The same for allocations that exist already and are `reserved` by now. */
+export async function recordStarts(
+  services: Pick<Services, 'workflows'>,
+  tx: Tx,
+  sales: readonly Sale[],
+): Promise<void> {
+  await sql`select ${claiming(sales)}, ${telling(services, sales)}`.execute(tx);
+}
+
+function claiming(sales: readonly Sale[]): RawBuilder<void> {
+  const claims = sales.flatMap(({ allocation, slotIds }) =>
+    (allocation.capacity_shape === 'baremetal' ? [null] : slotIds).map((slotId) => ({
+      allocationId: allocation.id,
+      slotId,
     })),
   );
-  return allocations;
+  return sql`claim_slots(${sales.flatMap(({ slotIds }) => slotIds)}::uuid[], ${claims.map(() => newId())}::uuid[],
+    ${claims.map(({ allocationId }) => allocationId)}::uuid[], ${claims.map(({ slotId }) => slotId)}::uuid[])`;
 }
 
-/** In the order of the sales. */
-async function insertAllocations(tx: Tx, sales: readonly Sale[]): Promise<AllocationRow[]> {
-  const rows = sales.map(({ allocation }) => ({
-    ...allocation,
-    per_gpu_hour_micros: String(allocation.per_gpu_hour_micros),
-    state: 'reserved',
+function telling({ workflows }: Pick<Services, 'workflows'>, sales: readonly Sale[]): RawBuilder<void> {
+  const starts = sales.map(({ allocation: { id, correlation_id } }) => ({
+    workflowId: provisionWorkflowId(id),
+    input: { allocationId: id, correlationId: correlation_id },
   }));
-  const inserted = await sql<AllocationRow>`
-    insert into allocations (id, organization_id, project_id, name, sku, capacity_shape, gpu_count, image, image_digest,
-      region, state, node_id, ends_at, currency, per_gpu_hour_micros, price_id, created_by, owner_user_id,
-      ssh_authorized_keys, correlation_id)
-    select id, organization_id, project_id, name, sku, capacity_shape, gpu_count, image, image_digest,
-      region, state, node_id, ends_at, currency, per_gpu_hour_micros, price_id, created_by, owner_user_id,
-      ssh_authorized_keys, correlation_id
-    from json_populate_recordset(null::allocations, ${JSON.stringify(rows)})
-    returning *`.execute(tx);
-  const byId = new Map(inserted.rows.map((row) => [row.id, row]));
-  return sales.map(({ allocation }) => byId.get(allocation.id)!);
+  return sql`${emitting(eventsOf(sales))}, ${workflows.starting(provisionWorkflow.name, starts)}`;
 }
 
-async function insertClaims(tx: Tx, sales: readonly Sale[]): Promise<void> {
-  const rows = sales.flatMap(({ allocation, slots }) => {
-    const { id: allocation_id, node_id, ends_at } = allocation;
-    const claims =
-      allocation.capacity_shape === 'baremetal'
-        ? [{ claim_kind: 'node_exclusive', slot_id: null, snapshot: { slots } }]
-        : slots.map((slot) => ({ claim_kind: 'slot', slot_id: slot.slot_id, snapshot: slot }));
-    return claims.map((claim) => ({ id: newId(), allocation_id, node_id, ends_at, ...claim }));
-  });
-  await sql`
-    insert into allocation_resource_claims (id, allocation_id, node_id, claim_kind, slot_id, ends_at, snapshot)
-    select id, allocation_id, node_id, claim_kind, slot_id, ends_at, snapshot
-    from json_populate_recordset(null::allocation_resource_claims, ${JSON.stringify(rows)})`.execute(tx);
+function eventsOf(sales: readonly Sale[]): NewEvent[] {
+  const nodes = new Map(sales.map(({ allocation }) => [allocation.node_id, allocation.correlation_id]));
+  return [
+    ...sales.map(({ allocation, gpuModel }) =>
+      allocationEvent(
+        'allocation.reserved',
+        { ...allocation, state: 'reserved' },
+        {
+          stage: 'placement',
+          status: 'done',
+          message: `${allocation.gpu_count} × ${gpuModel} reserved on one node`,
+          percent: 100,
+        },
+      ),
+    ),
+    ...Array.from(nodes, ([nodeId, correlationId]) => slotsChanged(nodeId, correlationId)),
+  ];
+}
+
+/** The row as it now stands, without reading it again. */
+function reservedRow(allocation: Sale['allocation'], at: Date): AllocationRow {
+  return {
+    ...allocation,
+    state: 'reserved',
+    desired_state: 'active',
+    observed_state: 'unknown',
+    execution_state: 'idle',
+    created_at: at,
+    state_changed_at: at,
+    active_at: null,
+    release_requested_at: null,
+    release_attempts: 0,
+    released_at: null,
+    failure: null,
+    connection: null,
+    machine_boot_id: null,
+    machine_started_at: null,
+    host_silent_since: null,
+    end_warned_for: null,
+  };
 }

@@ -1,4 +1,3 @@
-import type { SlotBundle } from '@gpuaas/contracts/tasks';
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/database.ts';
 import type { Services } from '../../platform/services.ts';
@@ -10,11 +9,8 @@ import type { PlacementRequest } from '../placement/candidate.ts';
 import type { Placement } from '../placement/place.ts';
 import { capacityRefusal } from './capacity-refusal.ts';
 
-export interface Reservation {
-  nodeId: string;
-  /** Locked until the transaction ends. */
-  slots: SlotBundle[];
-}
+/** Slots that stay locked until the transaction ends. */
+export type Reservation = Hold;
 
 type Scheduler = Pick<Services, 'policies'>;
 type Refused = Extract<Placement, { fits: false }>;
@@ -65,10 +61,9 @@ export async function reserveTogether(
       });
       if (tries.length === 0) break;
       const locked = await lockFreeSlots(policies, tx, tries, false);
-      const losers = tries.filter((_, index) => locked[index] === null);
+      const losers = tries.filter((_, index) => !locked[index]);
       tries.forEach(({ order, hold }, index) => {
-        const slots = locked[index];
-        if (slots) won[order] = { nodeId: hold.nodeId, slots };
+        if (locked[index]) won[order] = hold;
       });
       if (losers.length > 0) {
         rivals = true;
@@ -97,8 +92,8 @@ async function tryPatiently(
   for (let attempt = 1; ; attempt += 1) {
     const { hold, ...placement } = fleet.placeIgnoringHolds(request, offer.allowedGpuCounts);
     if (!hold) throw capacityRefusal(request, placement as Refused, offer.perGpuHour);
-    const slots = await lockHeld(services, tx, hold, request, 'wait');
-    if (slots) return { nodeId: hold.nodeId, slots };
+    const [locked] = await lockFreeSlots(services.policies, tx, [{ slotIds: hold.slotIds, request }], true);
+    if (locked) return hold;
     fleet.giveBack(hold);
     if (attempt === PATIENT_TRIES) throw capacityRefusal(request, NO_REASON, offer.perGpuHour);
     await fleet.catchUp(tx, [hold.nodeId]);
@@ -106,14 +101,3 @@ async function tryPatiently(
 }
 
 const NO_REASON: Refused = { fits: false, rejections: [], nearest: null, expectedAt: null };
-
-async function lockHeld(
-  { policies }: Scheduler,
-  tx: Tx,
-  hold: Hold,
-  request: PlacementRequest,
-  manner: 'step aside' | 'wait',
-): Promise<SlotBundle[] | null> {
-  const wanted = [{ slotIds: hold.slotIds, request }];
-  return (await lockFreeSlots(policies, tx, wanted, manner === 'wait'))[0] ?? null;
-}

@@ -7,6 +7,7 @@ import { place, type Placement } from '../placement/place.ts';
 import { PlacementIndex } from '../placement/placement-index.ts';
 import { indexesOf, type SlotMask } from '../placement/slot-mask.ts';
 import { lookAtFleet, type FleetNode } from './placement-candidates.ts';
+import { readNews, withLease, withNews } from './placement-news.ts';
 
 /** Slots that a decision of this process is about to sell. Only a hint to its other decisions: rows are what counts. */
 export interface Hold extends Lease {
@@ -34,6 +35,9 @@ export class FleetIndex {
   #nodes = new Map<string, FleetNode>();
   readonly #holds = new Map<string, Set<Hold>>();
   #snapshot: string | null = null;
+  /** Transactions of this process whose sales it has entered itself, and which no look has seen yet. */
+  #entered: string[] = [];
+  #looking = false;
   #reloadAt: Deadline = deadlineAfter(0);
   #heard: Deadline = deadlineAfter(0);
   #turn: Promise<void> = Promise.resolve();
@@ -97,6 +101,22 @@ export class FleetIndex {
     this.#refresh(hold.nodeId);
   }
 
+  /**
+   * The sales of these holds have committed: they are entered here instead of being read back. While a look is under way
+   * it cannot be told which of both is newer; the next look reads them then.
+   */
+  settle(holds: readonly Hold[], xid: string): void {
+    if (this.#looking) return;
+    this.#entered.push(xid);
+    for (const hold of holds) {
+      const node = this.#nodes.get(hold.nodeId);
+      if (!node || !this.#holds.get(hold.nodeId)?.has(hold)) continue;
+      this.#nodes.set(hold.nodeId, withLease(node, { slots: hold.slots, endsAt: hold.endsAt }));
+      // To the index it looks the same as held.
+      this.#forget(hold);
+    }
+  }
+
   #hold({ node, slots }: Extract<Placement, { fits: true }>, { endsAt }: PlacementRequest): Hold {
     const { nodeId } = node;
     const { slotIds } = this.#nodes.get(nodeId)!;
@@ -130,18 +150,45 @@ export class FleetIndex {
   }
 
   async #look(tx: Tx, suspects: readonly string[]): Promise<void> {
-    const since = this.#reloadAt.passed() ? null : this.#snapshot;
-    const look = await lookAtFleet(this.#policies, tx, since === null ? null : { since, nodeIds: suspects });
-    if (since === null) {
-      this.#index = new PlacementIndex();
-      this.#nodes = new Map();
+    this.#looking = true;
+    try {
+      const since = this.#reloadAt.passed() ? null : this.#snapshot;
+      this.#snapshot = await (since === null ? this.#readAll(tx) : this.#readNews(tx, since, suspects));
+      this.#reloadAt = deadlineAfter(RELOAD_MS);
+    } finally {
+      this.#looking = false;
     }
-    for (const node of look.nodes) this.#learn(node);
     for (const hold of [...this.#holds.values()].flatMap((holds) => [...holds])) {
       if (hold.until.passed()) this.giveBack(hold);
     }
-    this.#snapshot = look.snapshot;
-    this.#reloadAt = deadlineAfter(RELOAD_MS);
+  }
+
+  async #readAll(tx: Tx): Promise<string> {
+    this.#entered = [];
+    const look = await lookAtFleet(this.#policies, tx, null);
+    this.#index = new PlacementIndex();
+    this.#nodes = new Map();
+    for (const node of look.nodes) this.#learn(node);
+    return look.snapshot;
+  }
+
+  async #readNews(tx: Tx, since: string, suspects: readonly string[]): Promise<string> {
+    const news = await readNews(tx, since, this.#entered.splice(0), suspects);
+    const whole = news.nodes.filter(({ nodeId, facts }) => facts || !this.#nodes.has(nodeId));
+    const { nodes } =
+      whole.length === 0
+        ? { nodes: [] }
+        : await lookAtFleet(
+            this.#policies,
+            tx,
+            whole.map(({ nodeId }) => nodeId),
+          );
+    for (const node of news.nodes) {
+      const known = this.#nodes.get(node.nodeId);
+      if (known && !node.facts) this.#learn(withNews(known, node));
+    }
+    for (const node of nodes) this.#learn(node);
+    return news.snapshot;
   }
 
   #learn(node: FleetNode): void {

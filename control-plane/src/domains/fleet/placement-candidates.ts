@@ -8,13 +8,17 @@ import {
   type CapacityShape,
   type NodePromise,
 } from '../placement/candidate.ts';
-import { maskOf } from '../placement/slot-mask.ts';
-import type { SlotFacts } from '../placement/slot-rules.ts';
+import { maskOf, type SlotMask } from '../placement/slot-mask.ts';
+import { isComplete, type SlotFacts } from '../placement/slot-rules.ts';
 
 export interface FleetNode extends Candidate {
   hostname: string;
   /** By slot index. */
   slotIds: Readonly<Record<number, string>>;
+  /** Slots of the node's model, whatever their state. */
+  ofModel: SlotMask;
+  /** Those of them that are completely configured. */
+  configured: SlotMask;
 }
 
 /** What a look at the database has shown. */
@@ -65,17 +69,14 @@ export async function placementCandidates(policies: Policies, db: Db | Tx): Prom
   return (await lookAtFleet(policies, db, null)).nodes;
 }
 
-/** All nodes, or those that have changed since an earlier look and those that are named. */
+/** All nodes, or those that are named. */
 export async function lookAtFleet(
   policies: Policies,
   db: Db | Tx,
-  only: { since: string; nodeIds: readonly string[] } | null,
+  only: readonly string[] | null,
 ): Promise<FleetLook> {
   const silence = policies.get('fleet.unreachable_after_seconds');
-  const which = only
-    ? sql`where n.id in (${changedSince(only.since)} union all
-    select unnest(${only.nodeIds}::uuid[]))`
-    : sql``;
+  const which = only ? sql`where n.id = any(${only}::uuid[])` : sql``;
   const { rows } = await sql<CandidateRow & { snapshot: string }>`
     select seen.snapshot::text, n.*
     from (select pg_current_snapshot() as snapshot) as seen left join lateral (
@@ -111,17 +112,6 @@ export async function lookAtFleet(
   };
 }
 
-/**
- * A change counts as new if the earlier look could not see its transaction, whenever that began. What this
- * transaction has changed itself is left out: it may yet be rolled back, and counts as new until a look sees it.
- */
-function changedSince(snapshot: string) {
-  return sql`select p.node_id from placement_changes p
-    where p.xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot)
-      and not pg_visible_in_snapshot(p.xid, ${snapshot}::pg_snapshot)
-      and p.xid is distinct from pg_current_xact_id_if_assigned()`;
-}
-
 function fleetNode(row: CandidateRow): FleetNode {
   const { nodeId, region, gpuModel, connected, draining, cordoned, mode, slots, leases, hostname } = row;
   const promises = readPromises(row.promises);
@@ -135,6 +125,7 @@ function fleetNode(row: CandidateRow): FleetNode {
   const known = slots.map((slot) =>
     (claimed >> slot.slotIndex) & 1 || slot.gpuModel !== gpuModel ? { ...slot, state: 'withheld' } : slot,
   );
+  const ofModel = slots.filter((slot) => slot.gpuModel === gpuModel);
   return {
     ...candidateFromSlots(
       { nodeId, region, gpuModel, connected, draining, cordoned, promises, serves: SERVES[mode] ?? [] },
@@ -143,5 +134,7 @@ function fleetNode(row: CandidateRow): FleetNode {
     ),
     hostname,
     slotIds: Object.fromEntries(slots.map(({ slotIndex, slotId }) => [slotIndex, slotId])),
+    ofModel: maskOf(ofModel.map(({ slotIndex }) => slotIndex)),
+    configured: maskOf(ofModel.filter(isComplete).map(({ slotIndex }) => slotIndex)),
   };
 }

@@ -50,14 +50,6 @@ export async function moveSlots(tx: Tx, slotIds: string[], move: SlotMove): Prom
     .execute();
 }
 
-/** Marks slots that this transaction has locked while they were for sale. */
-export async function takeSlots(tx: Tx, slotIds: string[]): Promise<void> {
-  const { numAffectedRows } = await sql`
-    update node_resource_slots set state = 'reserved'
-    where id = any(${slotIds}::uuid[]) and state = 'available'`.execute(tx);
-  if (numAffectedRows !== BigInt(slotIds.length)) throw new Error('a slot was taken that was not for sale');
-}
-
 /** The slots of a host that is leased as a whole move together; those that are out of sale stay. */
 export async function moveNodeSlots(tx: Tx, nodeId: string, move: SlotMove): Promise<void> {
   const rows = await tx

@@ -23,10 +23,9 @@ export async function checkQuotas(
   tx: Tx,
   charges: readonly Charge[],
 ): Promise<Excess[][]> {
-  const rows = await holdCounters(
-    tx,
-    charges.flatMap((charge) => asksOf(charge).map(({ counter }) => counter)),
-  );
+  const asks = charges.flatMap(asksOf);
+  const counters = new Map(asks.map(({ counter }) => [counterKey(counter), counter]));
+  const rows = await holdCounters(tx, [...counters.values()]);
   return decideCharges(charges, standingsOf(policies, rows));
 }
 

@@ -1,5 +1,5 @@
 import { sanitize } from '@gpuaas/contracts/sanitize';
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Db, Tx } from '../db/database.ts';
 import { newId } from '../ids.ts';
 
@@ -38,6 +38,11 @@ export async function recordAudits(db: Db | Tx, entries: readonly AuditEntry[]):
     select id, actor_user_id, actor_kind, actor_role, credential_id, ip, action, target_type, target_id,
       result, correlation_id, organization_id, before, after, detail
     from json_populate_recordset(null::audit_logs, ${JSON.stringify(entries.map(auditRow))})`.execute(db);
+}
+
+/** The same as a part of a statement that does what is audited; for who acts under one role only, as it keeps its plan. */
+export function auditing(entries: readonly AuditEntry[]): RawBuilder<void> {
+  return sql`record_audits(${JSON.stringify(entries.map(auditRow))})`;
 }
 
 function auditRow(entry: AuditEntry) {

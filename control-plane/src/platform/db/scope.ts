@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type pg from 'pg';
 import { isUuid } from '../ids.ts';
 import { openHandle, poolOf, type Database, type Db, type Tx } from './database.ts';
@@ -54,6 +54,12 @@ export async function withRole<T>(tx: Tx, role: DatabaseRole, work: (tx: Tx) => 
 export async function widenScope(tx: Tx, organizationId: string): Promise<void> {
   await sql`select set_config('app.organization_ids',
     (scope_organizations() || ${organizationId}::uuid)::text, true)`.execute(tx);
+}
+
+/** The tenants of a transaction that acts for many, as a part of the statement that writes for them. */
+export function actingFor(organizationIds: Iterable<string>): RawBuilder<void> {
+  const ids = [...new Set(organizationIds)].map(checked).join(',');
+  return sql`set_config('app.organization_ids', ${`{${ids}}`}, true)`;
 }
 
 /** The same database for a part of the platform that always acts under one role. */

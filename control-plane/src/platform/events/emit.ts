@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { payloadMismatch, type EventPayloads, type EventType } from '@gpuaas/contracts/events';
 import type { Tx } from '../db/database.ts';
 import { newId } from '../ids.ts';
@@ -31,16 +31,12 @@ export async function emit(tx: Tx, event: NewEvent): Promise<string> {
 
 /** Many events in one statement, in their order. */
 export async function emitAll(tx: Tx, events: readonly NewEvent[]): Promise<void> {
-  await sql`
-    with written as (
-      insert into outbox_events (event_id, event_type, correlation_id, organization_id, subject_id, payload, xid)
-      select e.event_id, e.event_type, e.correlation_id, e.organization_id, e.subject_id, e.payload,
-        greatest(pg_current_xact_id(),
-          (select o.xid from outbox_events o where o.subject_id = e.subject_id order by o.xid desc limit 1))
-      from json_populate_recordset(null::outbox_events, ${JSON.stringify(events.map(eventRow))}) as e
-      returning 1
-    )
-    select pg_notify(${EVENTS_CHANNEL}, '') from written limit 1`.execute(tx);
+  await sql`select ${emitting(events)}`.execute(tx);
+}
+
+/** The same as a part of a statement that writes what the events tell of. */
+export function emitting(events: readonly NewEvent[]): RawBuilder<void> {
+  return sql`emit_events(${JSON.stringify(events.map(eventRow))})`;
 }
 
 function eventRow(event: NewEvent) {

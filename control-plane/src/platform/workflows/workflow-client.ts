@@ -1,10 +1,15 @@
 import { DBOSClient } from '@dbos-inc/dbos-sdk';
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Db, Tx } from '../db/database.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { dbosLogger } from './dbos-logger.ts';
 import { dispatchStarts } from './dispatch-starts.ts';
-import { APPLICATION, STARTS_CHANNEL } from './names.ts';
+import { APPLICATION } from './names.ts';
+
+export interface WorkflowStart {
+  workflowId: string;
+  input: object;
+}
 
 /** Starts and signals workflows inside the caller's transaction; safe in every process. */
 export class WorkflowClient {
@@ -28,24 +33,13 @@ export class WorkflowClient {
 
   /** The workflow exists exactly when the transaction commits; the same id twice is one workflow. */
   async start(tx: Tx, name: string, workflowId: string, input: object): Promise<void> {
-    await this.startAll(tx, name, [{ workflowId, input }]);
+    await sql`select ${this.starting(name, [{ workflowId, input }])}`.execute(tx);
   }
 
-  /** Many of one kind in one statement. */
-  async startAll(
-    tx: Tx,
-    name: string,
-    starts: readonly { workflowId: string; input: object }[],
-  ): Promise<void> {
-    await sql`
-      with started as (
-        insert into workflow_starts (workflow_id, name, input)
-        select s.workflow_id, ${name}, s.input
-        from json_to_recordset(${JSON.stringify(starts.map(({ workflowId, input }) => ({ workflow_id: workflowId, input })))})
-          as s (workflow_id text, input jsonb)
-        on conflict (workflow_id) do nothing returning 1
-      )
-      select pg_notify(${STARTS_CHANNEL}, '') from started limit 1`.execute(tx);
+  /** Many of one kind, as a part of a statement that writes what they work on. */
+  starting(name: string, starts: readonly WorkflowStart[]): RawBuilder<void> {
+    const rows = starts.map(({ workflowId, input }) => ({ workflow_id: workflowId, input }));
+    return sql`start_workflows(${name}, ${JSON.stringify(rows)})`;
   }
 
   /** One message per topic, delivered whether the workflow runs, waits in the queue or still is a start row. */

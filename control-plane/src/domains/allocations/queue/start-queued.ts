@@ -6,7 +6,7 @@ import type { Services } from '../../../platform/services.ts';
 import { requireFunds } from '../../billing/require-funds.ts';
 import { requireQuota } from '../../quotas/require-quota.ts';
 import { moveAllocation, type AllocationRow } from '../move-allocation.ts';
-import { recordSales, type Sale } from '../record-sales.ts';
+import { recordStarts } from '../record-sales.ts';
 import { reserveSlots } from '../reserve-slots.ts';
 import { leaseEnd } from '../launch-request.ts';
 import { forgetQueued } from './leave-queue.ts';
@@ -54,9 +54,14 @@ async function decide(services: Services, tx: Tx, launch: QueuedLaunch): Promise
     perHour,
   });
   const wanted = requestOf(launch, services.clock.now());
-  const { nodeId, slots } = await reserveSlots(services, tx, wanted, launch);
-  const allocation = { ...row, node_id: nodeId, ends_at: leaseEnd(wanted) };
-  await recordSales(services, tx, [{ allocation, slots, gpuModel: launch.gpuModel }], reserveQueued);
+  const { nodeId, slotIds } = await reserveSlots(services, tx, wanted, launch);
+  const place = { node_id: nodeId, ends_at: leaseEnd(wanted) };
+  await withRole(tx, 'gpuaas_worker', () =>
+    moveAllocation(tx, launch.id, 'reserved', { ...place, execution_state: 'idle' }),
+  );
+  await recordStarts(services, tx, [
+    { allocation: { ...row, ...place }, slotIds, gpuModel: launch.gpuModel },
+  ]);
   await withRole(tx, 'gpuaas_worker', () => forgetQueued(tx, launch.id));
   return { kind: 'started' };
 }
@@ -72,16 +77,4 @@ async function lockQueued(tx: Tx, allocationId: string): Promise<AllocationRow |
     .forUpdate()
     .executeTakeFirst();
   return row ?? null;
-}
-
-async function reserveQueued(tx: Tx, sales: readonly Sale[]): Promise<AllocationRow[]> {
-  return await withRole(tx, 'gpuaas_worker', async () => {
-    const rows: AllocationRow[] = [];
-    for (const { allocation } of sales) {
-      const { node_id, ends_at } = allocation;
-      const change = { node_id, ends_at: ends_at ?? null, execution_state: 'idle' };
-      rows.push((await moveAllocation(tx, allocation.id, 'reserved', change))!);
-    }
-    return rows;
-  });
 }

@@ -678,6 +678,7 @@ export interface PermissionGroups {
 
 export interface PlacementChanges {
   changed_at: Generated<Timestamp>;
+  facts: Generated<boolean>;
   node_id: string;
   xid: Generated<string>;
 }
