@@ -273,6 +273,20 @@ begin
     ssh_authorized_keys text[], correlation_id uuid);
   return now();
 end $function$;
+CREATE OR REPLACE FUNCTION public.keep_payment_order()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  ways text[] := array['created', 'open', 'processing'];
+begin
+  if new.state <> old.state and (not old.state = any (ways)
+      or array_position(ways, new.state) < array_position(ways, old.state)) then
+    raise exception 'a payment that is % does not become %', old.state, new.state using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$;
 CREATE OR REPLACE FUNCTION public.keep_people_at_home()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -927,6 +941,18 @@ create table audit_segments (
   key_id text not null,
   signature text not null
 );
+create table auto_top_ups (
+  organization_id uuid not null,
+  enabled boolean not null,
+  payment_method_id uuid not null,
+  currency text not null,
+  threshold_micros bigint not null,
+  amount_micros bigint not null,
+  monthly_cap_micros bigint not null,
+  waits_until timestamp with time zone,
+  last_failure text,
+  updated_at timestamp with time zone not null
+);
 create table balance_snapshots (
   organization_id uuid not null,
   currency text not null,
@@ -1317,7 +1343,8 @@ create table organizations (
   id uuid not null,
   name text not null,
   created_at timestamp with time zone default now() not null,
-  deleted_at timestamp with time zone
+  deleted_at timestamp with time zone,
+  stripe_customer_id text
 );
 create table outbox_events (
   "position" bigint generated always as identity,
@@ -1331,6 +1358,80 @@ create table outbox_events (
   subject_id uuid not null,
   payload jsonb not null
 ) partition by RANGE (occurred_at);
+create table payment_disputes (
+  id uuid not null,
+  organization_id uuid not null,
+  payment_id uuid not null,
+  provider_ref text not null,
+  state text not null,
+  amount_micros bigint not null,
+  reason text not null,
+  withdrawn_transaction_id uuid not null,
+  returned_transaction_id uuid,
+  opened_at timestamp with time zone not null,
+  closed_at timestamp with time zone
+);
+create table payment_events (
+  provider text not null,
+  event_ref text not null,
+  type text not null,
+  about jsonb not null,
+  received_at timestamp with time zone not null,
+  handled_at timestamp with time zone,
+  next_try_at timestamp with time zone,
+  tries integer default 0 not null
+);
+create table payment_methods (
+  id uuid not null,
+  organization_id uuid not null,
+  provider text not null,
+  provider_ref text not null,
+  label text not null,
+  created_at timestamp with time zone not null,
+  removed_at timestamp with time zone
+);
+create table payment_refunds (
+  id uuid not null,
+  organization_id uuid not null,
+  payment_id uuid not null,
+  provider_ref text,
+  state text not null,
+  amount_micros bigint not null,
+  reason text not null,
+  requested_by uuid,
+  ledger_transaction_id uuid not null,
+  returned_transaction_id uuid,
+  created_at timestamp with time zone not null,
+  settled_at timestamp with time zone,
+  next_look_at timestamp with time zone,
+  looks integer default 0 not null
+);
+create table payments (
+  id uuid not null,
+  organization_id uuid not null,
+  provider text not null,
+  purpose text not null,
+  state text not null,
+  currency text not null,
+  amount_micros bigint not null,
+  received_micros bigint,
+  payment_method_id uuid,
+  keep_method boolean default false not null,
+  checkout_ref text,
+  payment_ref text,
+  checkout_url text,
+  expires_at timestamp with time zone,
+  note text,
+  failure_code text,
+  failure_detail text,
+  ledger_transaction_id uuid,
+  created_by uuid,
+  correlation_id uuid not null,
+  created_at timestamp with time zone not null,
+  settled_at timestamp with time zone,
+  next_look_at timestamp with time zone,
+  looks integer default 0 not null
+);
 create table pending_logins (
   state_hash bytea not null,
   code_verifier text not null,
@@ -1543,6 +1644,12 @@ create table terminal_tokens (
   expires_at timestamp with time zone not null,
   credential jsonb not null
 );
+create table test_charges (
+  payment_id uuid not null,
+  card text not null,
+  state text not null,
+  charged_at timestamp with time zone not null
+);
 create table tick_runs (
   tick text not null,
   period_start timestamp with time zone not null,
@@ -1723,6 +1830,7 @@ alter table audit_exports add constraint audit_exports_pkey PRIMARY KEY (month);
 alter table audit_logs add constraint audit_logs_pkey PRIMARY KEY (id, occurred_at);
 alter table audit_retirements add constraint audit_retirements_pkey PRIMARY KEY (month);
 alter table audit_segments add constraint audit_segments_pkey PRIMARY KEY (segment);
+alter table auto_top_ups add constraint auto_top_ups_pkey PRIMARY KEY (organization_id);
 alter table balance_snapshots add constraint balance_snapshots_pkey PRIMARY KEY (organization_id, currency);
 alter table billing_standings add constraint billing_standings_pkey PRIMARY KEY (organization_id, currency);
 alter table budget_notices add constraint budget_notices_pkey PRIMARY KEY (budget_id, month, percent);
@@ -1760,6 +1868,11 @@ alter table nodes add constraint nodes_pkey PRIMARY KEY (id);
 alter table organization_members add constraint organization_members_pkey PRIMARY KEY (id);
 alter table organizations add constraint organizations_pkey PRIMARY KEY (id);
 alter table outbox_events add constraint outbox_events_pkey PRIMARY KEY ("position", occurred_at);
+alter table payment_disputes add constraint payment_disputes_pkey PRIMARY KEY (id);
+alter table payment_events add constraint payment_events_pkey PRIMARY KEY (provider, event_ref);
+alter table payment_methods add constraint payment_methods_pkey PRIMARY KEY (id);
+alter table payment_refunds add constraint payment_refunds_pkey PRIMARY KEY (id);
+alter table payments add constraint payments_pkey PRIMARY KEY (id);
 alter table pending_logins add constraint pending_logins_pkey PRIMARY KEY (state_hash);
 alter table permission_bindings add constraint permission_bindings_pkey PRIMARY KEY (id);
 alter table permission_groups add constraint permission_groups_pkey PRIMARY KEY (id);
@@ -1783,6 +1896,7 @@ alter table ssh_keys add constraint ssh_keys_pkey PRIMARY KEY (id);
 alter table team_members add constraint team_members_pkey PRIMARY KEY (team_id, user_id);
 alter table teams add constraint teams_pkey PRIMARY KEY (id);
 alter table terminal_tokens add constraint terminal_tokens_pkey PRIMARY KEY (token_hash);
+alter table test_charges add constraint test_charges_pkey PRIMARY KEY (payment_id);
 alter table tick_runs add constraint tick_runs_pkey PRIMARY KEY (tick, period_start);
 alter table usage_records add constraint usage_records_pkey PRIMARY KEY (id);
 alter table users add constraint users_pkey PRIMARY KEY (id);
@@ -1815,7 +1929,19 @@ alter table node_resource_slots add constraint node_resource_slots_node_id_slot_
 alter table node_tasks add constraint node_tasks_dedupe_key_key UNIQUE (dedupe_key);
 alter table nodes add constraint nodes_hostname_key UNIQUE (hostname);
 alter table organization_members add constraint organization_members_organization_id_user_id_key UNIQUE (organization_id, user_id);
+alter table organizations add constraint organizations_stripe_customer_id_key UNIQUE (stripe_customer_id);
 alter table outbox_events add constraint outbox_events_event_id_occurred_at_key UNIQUE (event_id, occurred_at);
+alter table payment_disputes add constraint payment_disputes_provider_ref_key UNIQUE (provider_ref);
+alter table payment_disputes add constraint payment_disputes_returned_transaction_id_key UNIQUE (returned_transaction_id);
+alter table payment_disputes add constraint payment_disputes_withdrawn_transaction_id_key UNIQUE (withdrawn_transaction_id);
+alter table payment_methods add constraint payment_methods_id_organization_id_key UNIQUE (id, organization_id);
+alter table payment_methods add constraint payment_methods_organization_id_provider_provider_ref_key UNIQUE (organization_id, provider, provider_ref);
+alter table payment_refunds add constraint payment_refunds_ledger_transaction_id_key UNIQUE (ledger_transaction_id);
+alter table payment_refunds add constraint payment_refunds_provider_ref_key UNIQUE (provider_ref);
+alter table payment_refunds add constraint payment_refunds_returned_transaction_id_key UNIQUE (returned_transaction_id);
+alter table payments add constraint payments_id_organization_id_key UNIQUE (id, organization_id);
+alter table payments add constraint payments_ledger_transaction_id_key UNIQUE (ledger_transaction_id);
+alter table payments add constraint payments_provider_checkout_ref_key UNIQUE (provider, checkout_ref);
 alter table permission_bindings add constraint permission_bindings_user_id_team_id_service_account_id_perm_key UNIQUE NULLS NOT DISTINCT (user_id, team_id, service_account_id, permission_group, permission_group_id, organization_id, project_id);
 alter table permission_groups add constraint permission_groups_organization_id_id_key UNIQUE (organization_id, id);
 alter table permission_groups add constraint permission_groups_organization_id_name_key UNIQUE (organization_id, name);
@@ -1862,6 +1988,11 @@ alter table audit_segments add constraint audit_segments_month_check CHECK ((EXT
 alter table audit_segments add constraint audit_segments_previous_hash_check CHECK ((length(previous_hash) = 32));
 alter table audit_segments add constraint audit_segments_row_count_check CHECK ((row_count > 0));
 alter table audit_segments add constraint audit_segments_segment_check CHECK ((segment > 0));
+alter table auto_top_ups add constraint auto_top_ups_amount_micros_check CHECK ((amount_micros > 0));
+alter table auto_top_ups add constraint auto_top_ups_check CHECK ((monthly_cap_micros >= amount_micros));
+alter table auto_top_ups add constraint auto_top_ups_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
+alter table auto_top_ups add constraint auto_top_ups_last_failure_check CHECK ((length(last_failure) <= 500));
+alter table auto_top_ups add constraint auto_top_ups_threshold_micros_check CHECK ((threshold_micros > 0));
 alter table billing_standings add constraint billing_standings_check CHECK (((standing = 'exhausted'::text) = (stops_at IS NOT NULL)));
 alter table billing_standings add constraint billing_standings_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
 alter table billing_standings add constraint billing_standings_standing_check CHECK ((standing = ANY (ARRAY['good'::text, 'low'::text, 'exhausted'::text, 'stopped'::text])));
@@ -1931,6 +2062,32 @@ alter table nodes add constraint nodes_profile_tags_check CHECK ((cardinality(pr
 alter table organization_members add constraint organization_members_check CHECK (((state = 'disabled'::text) = (disabled_at IS NOT NULL)));
 alter table organization_members add constraint organization_members_state_check CHECK ((state = ANY (ARRAY['active'::text, 'disabled'::text])));
 alter table organizations add constraint organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
+alter table organizations add constraint organizations_stripe_customer_id_check CHECK ((length(stripe_customer_id) <= 255));
+alter table payment_disputes add constraint payment_disputes_amount_micros_check CHECK ((amount_micros > 0));
+alter table payment_disputes add constraint payment_disputes_check CHECK (((state = 'won'::text) = (returned_transaction_id IS NOT NULL)));
+alter table payment_disputes add constraint payment_disputes_check1 CHECK (((state = 'open'::text) = (closed_at IS NULL)));
+alter table payment_disputes add constraint payment_disputes_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 100)));
+alter table payment_disputes add constraint payment_disputes_state_check CHECK ((state = ANY (ARRAY['open'::text, 'won'::text, 'lost'::text])));
+alter table payment_events add constraint payment_events_check CHECK (((handled_at IS NULL) = (next_try_at IS NOT NULL)));
+alter table payment_events add constraint payment_events_event_ref_check CHECK ((length(event_ref) <= 255));
+alter table payment_events add constraint payment_events_provider_check CHECK ((provider = 'stripe'::text));
+alter table payment_events add constraint payment_events_type_check CHECK ((length(type) <= 255));
+alter table payment_methods add constraint payment_methods_label_check CHECK (((length(label) >= 1) AND (length(label) <= 100)));
+alter table payment_methods add constraint payment_methods_provider_check CHECK ((provider = ANY (ARRAY['stripe'::text, 'test'::text])));
+alter table payment_refunds add constraint payment_refunds_amount_micros_check CHECK ((amount_micros > 0));
+alter table payment_refunds add constraint payment_refunds_check CHECK (((state = 'failed'::text) = (returned_transaction_id IS NOT NULL)));
+alter table payment_refunds add constraint payment_refunds_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 400)));
+alter table payment_refunds add constraint payment_refunds_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'pending'::text, 'succeeded'::text, 'failed'::text])));
+alter table payments add constraint payment_is_credited_when_it_came CHECK ((((state = 'succeeded'::text) = (ledger_transaction_id IS NOT NULL)) AND ((state = 'succeeded'::text) = (received_micros IS NOT NULL))));
+alter table payments add constraint payment_is_looked_at_until_it_is_over CHECK (((state = ANY (ARRAY['created'::text, 'open'::text, 'processing'::text])) = (next_look_at IS NOT NULL)));
+alter table payments add constraint payment_is_settled_when_it_is_over CHECK (((state = ANY (ARRAY['created'::text, 'open'::text, 'processing'::text])) = (settled_at IS NULL)));
+alter table payments add constraint payments_amount_micros_check CHECK ((amount_micros > 0));
+alter table payments add constraint payments_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
+alter table payments add constraint payments_note_check CHECK ((length(note) <= 300));
+alter table payments add constraint payments_provider_check CHECK ((provider = ANY (ARRAY['stripe'::text, 'test'::text, 'manual'::text])));
+alter table payments add constraint payments_purpose_check CHECK ((purpose = ANY (ARRAY['top_up'::text, 'auto_top_up'::text, 'received'::text])));
+alter table payments add constraint payments_received_micros_check CHECK ((received_micros > 0));
+alter table payments add constraint payments_state_check CHECK ((state = ANY (ARRAY['created'::text, 'open'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'expired'::text])));
 alter table permission_bindings add constraint permission_bindings_check CHECK (((scope = 'platform'::text) = (organization_id IS NULL)));
 alter table permission_bindings add constraint permission_bindings_check1 CHECK (((scope = 'project'::text) = (project_id IS NOT NULL)));
 alter table permission_bindings add constraint permission_bindings_check2 CHECK ((num_nonnulls(permission_group, permission_group_id) = 1));
@@ -1978,6 +2135,7 @@ alter table ssh_keys add constraint ssh_keys_check1 CHECK (((organization_id IS 
 alter table ssh_keys add constraint ssh_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
 alter table teams add constraint teams_description_check CHECK ((length(description) <= 500));
 alter table teams add constraint teams_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
+alter table test_charges add constraint test_charges_state_check CHECK ((state = ANY (ARRAY['succeeded'::text, 'failed'::text])));
 alter table tick_runs add constraint tick_runs_check CHECK ((period_end > period_start));
 alter table usage_records add constraint usage_bills_no_more_than_its_window CHECK (((from_second IS NULL) OR ((billed_seconds >= 0) AND (billed_seconds <= (to_second - from_second)))));
 alter table usage_records add constraint usage_costs_seconds_times_quote CHECK (((amount_micros)::numeric = (div(((per_hour_micros)::numeric * ((billed_before + billed_seconds))::numeric), (3600)::numeric) - div(((per_hour_micros)::numeric * (billed_before)::numeric), (3600)::numeric))));
@@ -2004,6 +2162,8 @@ alter table allocation_meters add constraint allocation_meters_organization_id_f
 alter table allocation_outages add constraint allocation_outages_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table api_keys add constraint api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table auto_top_ups add constraint auto_top_ups_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table auto_top_ups add constraint auto_top_ups_payment_method_id_organization_id_fkey FOREIGN KEY (payment_method_id, organization_id) REFERENCES payment_methods(id, organization_id);
 alter table balance_snapshots add constraint balance_snapshots_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table billing_standings add constraint billing_standings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table budget_notices add constraint budget_notices_budget_id_fkey FOREIGN KEY (budget_id) REFERENCES budgets(id) ON DELETE CASCADE;
@@ -2055,6 +2215,16 @@ alter table node_tasks add constraint node_tasks_node_id_fkey FOREIGN KEY (node_
 alter table nodes add constraint nodes_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
 alter table organization_members add constraint organization_members_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table organization_members add constraint organization_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table payment_disputes add constraint payment_disputes_payment_id_organization_id_fkey FOREIGN KEY (payment_id, organization_id) REFERENCES payments(id, organization_id);
+alter table payment_disputes add constraint payment_disputes_returned_transaction_id_fkey FOREIGN KEY (returned_transaction_id) REFERENCES ledger_transactions(id);
+alter table payment_disputes add constraint payment_disputes_withdrawn_transaction_id_fkey FOREIGN KEY (withdrawn_transaction_id) REFERENCES ledger_transactions(id);
+alter table payment_methods add constraint payment_methods_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table payment_refunds add constraint payment_refunds_ledger_transaction_id_fkey FOREIGN KEY (ledger_transaction_id) REFERENCES ledger_transactions(id);
+alter table payment_refunds add constraint payment_refunds_payment_id_organization_id_fkey FOREIGN KEY (payment_id, organization_id) REFERENCES payments(id, organization_id);
+alter table payment_refunds add constraint payment_refunds_returned_transaction_id_fkey FOREIGN KEY (returned_transaction_id) REFERENCES ledger_transactions(id);
+alter table payments add constraint payments_ledger_transaction_id_organization_id_currency_fkey FOREIGN KEY (ledger_transaction_id, organization_id, currency) REFERENCES ledger_transactions(id, organization_id, currency);
+alter table payments add constraint payments_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table payments add constraint payments_payment_method_id_organization_id_fkey FOREIGN KEY (payment_method_id, organization_id) REFERENCES payment_methods(id, organization_id);
 alter table pending_logins add constraint pending_logins_identity_provider_id_fkey FOREIGN KEY (identity_provider_id) REFERENCES identity_providers(id) ON DELETE CASCADE;
 alter table permission_bindings add constraint permission_bindings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table permission_bindings add constraint permission_bindings_organization_id_permission_group_id_fkey FOREIGN KEY (organization_id, permission_group_id) REFERENCES permission_groups(organization_id, id);
@@ -2156,6 +2326,14 @@ CREATE INDEX node_tasks_recent ON public.node_tasks USING btree (created_at DESC
 CREATE INDEX organization_members_user ON public.organization_members USING btree (user_id);
 CREATE INDEX outbox_events_cursor ON ONLY public.outbox_events USING btree (xid, "position");
 CREATE INDEX outbox_events_subject ON ONLY public.outbox_events USING btree (subject_id, xid);
+CREATE INDEX payment_disputes_of_payment ON public.payment_disputes USING btree (payment_id, id);
+CREATE INDEX payment_events_open ON public.payment_events USING btree (next_try_at) WHERE (handled_at IS NULL);
+CREATE INDEX payment_refunds_of_payment ON public.payment_refunds USING btree (payment_id, id);
+CREATE INDEX payment_refunds_to_look_at ON public.payment_refunds USING btree (next_look_at) WHERE (next_look_at IS NOT NULL);
+CREATE INDEX payments_of_tenant ON public.payments USING btree (organization_id, id);
+CREATE UNIQUE INDEX payments_provider_ref ON public.payments USING btree (provider, payment_ref) WHERE (provider <> 'manual'::text);
+CREATE UNIQUE INDEX payments_received_once ON public.payments USING btree (organization_id, payment_ref) WHERE (provider = 'manual'::text);
+CREATE INDEX payments_to_look_at ON public.payments USING btree (next_look_at) WHERE (next_look_at IS NOT NULL);
 CREATE INDEX permission_bindings_organization ON public.permission_bindings USING btree (organization_id, id);
 CREATE INDEX permission_bindings_service_account ON public.permission_bindings USING btree (service_account_id);
 CREATE INDEX permission_bindings_team ON public.permission_bindings USING btree (team_id);
@@ -2227,6 +2405,7 @@ CREATE TRIGGER nodes_are_kept BEFORE DELETE OR TRUNCATE ON public.nodes FOR EACH
 CREATE TRIGGER nodes_tell_placement AFTER INSERT ON public.nodes FOR EACH ROW EXECUTE FUNCTION note_placement_change();
 CREATE TRIGGER members_stay_at_home BEFORE INSERT OR UPDATE ON public.organization_members FOR EACH ROW EXECUTE FUNCTION keep_people_at_home();
 CREATE TRIGGER outbox_events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.outbox_events FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER payments_move_forward BEFORE UPDATE ON public.payments FOR EACH ROW EXECUTE FUNCTION keep_payment_order();
 CREATE TRIGGER policy_changes_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.policy_changes FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER policy_values_changed AFTER INSERT OR DELETE OR UPDATE ON public.policy_values FOR EACH STATEMENT EXECUTE FUNCTION tell_policies_changed();
 CREATE TRIGGER projects_are_kept BEFORE DELETE OR TRUNCATE ON public.projects FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
@@ -2250,6 +2429,7 @@ alter table allocation_resource_claims enable row level security;
 alter table allocations enable row level security;
 alter table api_keys enable row level security;
 alter table audit_logs enable row level security;
+alter table auto_top_ups enable row level security;
 alter table balance_snapshots enable row level security;
 alter table billing_standings enable row level security;
 alter table budget_notices enable row level security;
@@ -2270,6 +2450,10 @@ alter table node_tasks enable row level security;
 alter table organization_members enable row level security;
 alter table organizations enable row level security;
 alter table outbox_events enable row level security;
+alter table payment_disputes enable row level security;
+alter table payment_methods enable row level security;
+alter table payment_refunds enable row level security;
+alter table payments enable row level security;
 alter table pending_logins enable row level security;
 alter table permission_bindings enable row level security;
 alter table permission_groups enable row level security;
@@ -2294,6 +2478,7 @@ alter table webhook_attempts enable row level security;
 alter table webhook_deliveries enable row level security;
 alter table webhooks enable row level security;
 alter table wipe_certificates enable row level security;
+create policy customers on organizations as permissive for all to gpuaas_worker using (true);
 create policy every on allocation_access_keys as permissive for all to gpuaas_gateway, gpuaas_worker using (true);
 create policy every on allocation_meters as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on allocation_outages as permissive for select to gpuaas_operator, gpuaas_worker using (true);
@@ -2302,6 +2487,7 @@ create policy every on allocation_resource_claims as permissive for all to gpuaa
 create policy every on allocations as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
 create policy every on api_keys as permissive for all to gpuaas_auth using (true);
 create policy every on audit_logs as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
+create policy every on auto_top_ups as permissive for all to gpuaas_worker using (true);
 create policy every on balance_snapshots as permissive for select to gpuaas_operator, gpuaas_worker using (true);
 create policy every on billing_standings as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on budget_notices as permissive for all to gpuaas_operator, gpuaas_worker using (true);
@@ -2319,6 +2505,10 @@ create policy every on node_tasks as permissive for all to gpuaas_operator, gpua
 create policy every on organization_members as permissive for all to gpuaas_auth using (true);
 create policy every on organizations as permissive for select to gpuaas_operator using (true);
 create policy every on outbox_events as permissive for select to gpuaas_node, gpuaas_operator, gpuaas_placement, gpuaas_relay, gpuaas_worker using (true);
+create policy every on payment_disputes as permissive for all to gpuaas_operator, gpuaas_worker using (true);
+create policy every on payment_methods as permissive for all to gpuaas_operator, gpuaas_worker using (true);
+create policy every on payment_refunds as permissive for all to gpuaas_operator, gpuaas_worker using (true);
+create policy every on payments as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on pending_logins as permissive for all to gpuaas_auth using (true);
 create policy every on permission_bindings as permissive for all to gpuaas_auth using (true);
 create policy every on permission_groups as permissive for select to gpuaas_auth using (true);
@@ -2379,6 +2569,7 @@ create policy own on allocation_resource_claims as permissive for insert to gpua
 create policy own on allocations as permissive for all to gpuaas_placement, gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on api_keys as permissive for all to gpuaas_tenant using (((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])) OR ((organization_id IS NULL) AND (user_id = ( SELECT scope_caller() AS scope_caller)))));
 create policy own on audit_logs as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on auto_top_ups as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on balance_snapshots as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on billing_standings as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on budget_notices as permissive for select to gpuaas_tenant using ((EXISTS ( SELECT
@@ -2403,6 +2594,10 @@ create policy own on node_tasks as permissive for all to gpuaas_node using ((nod
 create policy own on organization_members as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on organizations as permissive for all to gpuaas_tenant using (((deleted_at IS NULL) AND (id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
 create policy own on outbox_events as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on payment_disputes as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on payment_methods as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on payment_refunds as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on payments as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on permission_bindings as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on permission_groups as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on policy_changes as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
@@ -2554,6 +2749,9 @@ grant insert, select on organization_members to gpuaas_auth;
 grant insert, select on outbox_events to gpuaas_operator;
 grant insert, select on outbox_events to gpuaas_tenant;
 grant insert, select on outbox_events to gpuaas_worker;
+grant insert, select on payment_refunds to gpuaas_operator;
+grant insert, select on payments to gpuaas_operator;
+grant insert, select on payments to gpuaas_tenant;
 grant insert, select on permission_bindings to gpuaas_auth;
 grant insert, select on policy_changes to gpuaas_operator;
 grant insert, select on policy_changes to gpuaas_tenant;
@@ -2566,10 +2764,17 @@ grant insert, select on users to gpuaas_auth;
 grant insert, select on webhook_deliveries to gpuaas_tenant;
 grant insert, select on wipe_certificates to gpuaas_worker;
 grant insert, select on workflow_starts to gpuaas_operator;
+grant insert, select, update on auto_top_ups to gpuaas_tenant;
 grant insert, select, update on billing_standings to gpuaas_worker;
 grant insert, select, update on incidents to gpuaas_worker;
 grant insert, select, update on node_disks to gpuaas_operator;
 grant insert, select, update on node_tasks to gpuaas_worker;
+grant insert, select, update on payment_disputes to gpuaas_worker;
+grant insert, select, update on payment_events to gpuaas_worker;
+grant insert, select, update on payment_methods to gpuaas_worker;
+grant insert, select, update on payment_refunds to gpuaas_worker;
+grant insert, select, update on payments to gpuaas_worker;
+grant insert, select, update on test_charges to gpuaas_worker;
 grant select (allocation_id) on terminal_tokens to gpuaas_tenant;
 grant select (allocation_id, expires_at) on terminal_tokens to gpuaas_worker;
 grant select (allocation_id, node_id, slot_id, released_at, ends_at) on allocation_resource_claims to gpuaas_placement;
@@ -2585,6 +2790,7 @@ grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_
 grant select (id, email, name) on users to gpuaas_tenant;
 grant select (id, key_id, public_pem, created_at, retired_at) on certificate_keys to gpuaas_operator;
 grant select (id, key_id, public_pem, created_at, retired_at) on certificate_keys to gpuaas_tenant;
+grant select (id, name, stripe_customer_id) on organizations to gpuaas_worker;
 grant select (id, organization_id) on allocations to gpuaas_placement;
 grant select (id, organization_id, email, permission_group, permission_group_id, project_id, invited_by, created_at, expires_at, accepted_at, accepted_by, revoked_at) on invitations to gpuaas_tenant;
 grant select (id, organization_id, name, issuer, client_id, cli_client_id, newcomers_project_id, enabled, created_by, created_at) on identity_providers to gpuaas_tenant;
@@ -2612,6 +2818,7 @@ grant select on api_keys to gpuaas_auth;
 grant select on audit_exports to gpuaas_worker;
 grant select on audit_retirements to gpuaas_operator;
 grant select on audit_segments to gpuaas_operator;
+grant select on auto_top_ups to gpuaas_worker;
 grant select on balance_snapshots to gpuaas_operator;
 grant select on balance_snapshots to gpuaas_tenant;
 grant select on balance_snapshots to gpuaas_worker;
@@ -2656,6 +2863,11 @@ grant select on nodes to gpuaas_worker;
 grant select on organizations to gpuaas_operator;
 grant select on organizations to gpuaas_tenant;
 grant select on outbox_events to gpuaas_relay;
+grant select on payment_disputes to gpuaas_operator;
+grant select on payment_disputes to gpuaas_tenant;
+grant select on payment_methods to gpuaas_operator;
+grant select on payment_methods to gpuaas_tenant;
+grant select on payment_refunds to gpuaas_tenant;
 grant select on permission_groups to gpuaas_auth;
 grant select on placement_changes to gpuaas_placement;
 grant select on policy_values to gpuaas_worker;
@@ -2703,6 +2915,7 @@ grant update (display_name, allowed_gpu_counts, vcpu_per_gpu, memory_gib_per_gpu
 grant update (display_name, digest, readiness_checks) on images to gpuaas_operator;
 grant update (display_name, status) on regions to gpuaas_operator;
 grant update (email, name) on users to gpuaas_auth;
+grant update (enabled, waits_until, last_failure) on auto_top_ups to gpuaas_worker;
 grant update (ended_at, revision) on allocation_outages to gpuaas_node;
 grant update (enrolled_at) on nodes to gpuaas_placement;
 grant update (entitled, reason, changed_at) on sku_entitlements to gpuaas_operator;
@@ -2717,9 +2930,11 @@ grant update (name, client_id, sealed_client_secret, cli_client_id, newcomers_pr
 grant update (name, description) on teams to gpuaas_tenant;
 grant update (name, description, owner_user_id, state) on service_accounts to gpuaas_tenant;
 grant update (name, description, permissions) on permission_groups to gpuaas_tenant;
+grant update (note) on payments to gpuaas_operator;
 grant update (observed_state) on allocations to gpuaas_node;
 grant update (region, pool, rack, node_family, mode, draining, profile_tags, drain_reason, identity_revoked_at) on nodes to gpuaas_operator;
 grant update (released_at, ends_at) on allocation_resource_claims to gpuaas_worker;
+grant update (removed_at) on payment_methods to gpuaas_tenant;
 grant update (response_status, response_body, response_location) on idempotency_keys to gpuaas_operator;
 grant update (response_status, response_body, response_location) on idempotency_keys to gpuaas_tenant;
 grant update (revoked_at) on api_keys to gpuaas_tenant;
@@ -2735,6 +2950,7 @@ grant update (state, detail, ended_at) on node_conversions to gpuaas_worker;
 grant update (state, disabled_at) on organization_members to gpuaas_tenant;
 grant update (state, gpu_model, gpu_pci_address, fabric_vf_pci_address, nvme_serial, nvme_device, management_mac, private_ip, ovs_port, numa_node, pcie_root, vcpu, memory_gib, capacity_metadata, health_state, health_detail, approved_at, desired_state, device_fault) on node_resource_slots to gpuaas_operator;
 grant update (state, health_state, health_detail, last_wipe_id, desired_state, device_fault) on node_resource_slots to gpuaas_worker;
+grant update (stripe_customer_id) on organizations to gpuaas_worker;
 grant update (used_at, node_id) on node_enrolments to gpuaas_node;
 grant update (value, changed_at) on policy_values to gpuaas_operator;
 grant update (value, changed_at) on policy_values to gpuaas_tenant;

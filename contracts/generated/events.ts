@@ -10,6 +10,10 @@ export interface AllPayloads {
   WebhookDisabled?: WebhookDisabled;
   BalanceNotice?: BalanceNotice;
   BudgetNotice?: BudgetNotice;
+  BalanceCredited?: BalanceCredited;
+  PaymentFailed?: PaymentFailed;
+  PaymentRefunded?: PaymentRefunded;
+  PaymentDisputed?: PaymentDisputed;
   PolicyChanged?: PolicyChanged;
 }
 export interface AllocationMoved {
@@ -108,6 +112,38 @@ export interface BudgetNotice {
   monthly_micros: number;
   spent_micros: number;
   at_cap: "notify" | "refuse" | "release";
+}
+export interface BalanceCredited {
+  payment_id: string;
+  organization_id: string;
+  provider: "stripe" | "test" | "manual";
+  purpose: "top_up" | "auto_top_up" | "received";
+  currency: string;
+  amount_micros: number;
+  balance_micros: number;
+}
+export interface PaymentFailed {
+  payment_id: string;
+  organization_id: string;
+  purpose: "top_up" | "auto_top_up" | "received";
+  currency: string;
+  amount_micros: number;
+  reason: string;
+}
+export interface PaymentRefunded {
+  payment_id: string;
+  organization_id: string;
+  currency: string;
+  amount_micros: number;
+  reason: string;
+}
+export interface PaymentDisputed {
+  payment_id: string;
+  organization_id: string;
+  currency: string;
+  amount_micros: number;
+  state: "open" | "won" | "lost";
+  reason: string;
 }
 export interface PolicyChanged {
   policy: string;
@@ -232,6 +268,26 @@ export const eventTypes = {
     "summary": "The tenant's money is used up; leases are released when the grace is over.",
     "audience": "tenant"
   },
+  "payments.balance_credited": {
+    "summary": "Money has come and is on the tenant's balance.",
+    "audience": "tenant"
+  },
+  "payments.payment_failed": {
+    "summary": "A payment has failed or was not made in time.",
+    "audience": "tenant"
+  },
+  "payments.refunded": {
+    "summary": "A payment was given back, or a part of it.",
+    "audience": "tenant"
+  },
+  "payments.dispute_opened": {
+    "summary": "Somebody disputes a payment; its money is withdrawn until that is decided.",
+    "audience": "tenant"
+  },
+  "payments.dispute_closed": {
+    "summary": "A dispute is decided; when it was won the money is back.",
+    "audience": "tenant"
+  },
   "policy.changed": {
     "summary": "A policy was set or reset, for the platform, a tenant or a project.",
     "audience": "operator"
@@ -267,6 +323,11 @@ export interface EventPayloads {
   'billing.low_balance_warning': BalanceNotice;
   'billing.budget_threshold_reached': BudgetNotice;
   'billing.balance_exhausted': BalanceNotice;
+  'payments.balance_credited': BalanceCredited;
+  'payments.payment_failed': PaymentFailed;
+  'payments.refunded': PaymentRefunded;
+  'payments.dispute_opened': PaymentDisputed;
+  'payments.dispute_closed': PaymentDisputed;
   'policy.changed': PolicyChanged;
 }
 
@@ -1935,6 +1996,216 @@ export const payloadSchemas: Record<EventType, object> = {
       "at_zero": {
         "type": "string",
         "maxLength": 200
+      }
+    }
+  },
+  "payments.balance_credited": {
+    "title": "BalanceCredited",
+    "type": "object",
+    "required": [
+      "payment_id",
+      "organization_id",
+      "provider",
+      "purpose",
+      "currency",
+      "amount_micros",
+      "balance_micros"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "payment_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "provider": {
+        "enum": [
+          "stripe",
+          "test",
+          "manual"
+        ]
+      },
+      "purpose": {
+        "enum": [
+          "top_up",
+          "auto_top_up",
+          "received"
+        ]
+      },
+      "currency": {
+        "type": "string",
+        "maxLength": 3
+      },
+      "amount_micros": {
+        "type": "integer",
+        "format": "int64"
+      },
+      "balance_micros": {
+        "type": "integer",
+        "format": "int64"
+      }
+    }
+  },
+  "payments.payment_failed": {
+    "title": "PaymentFailed",
+    "type": "object",
+    "required": [
+      "payment_id",
+      "organization_id",
+      "purpose",
+      "currency",
+      "amount_micros",
+      "reason"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "payment_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "purpose": {
+        "enum": [
+          "top_up",
+          "auto_top_up",
+          "received"
+        ]
+      },
+      "currency": {
+        "type": "string",
+        "maxLength": 3
+      },
+      "amount_micros": {
+        "type": "integer",
+        "format": "int64"
+      },
+      "reason": {
+        "type": "string",
+        "maxLength": 500
+      }
+    }
+  },
+  "payments.refunded": {
+    "title": "PaymentRefunded",
+    "type": "object",
+    "required": [
+      "payment_id",
+      "organization_id",
+      "currency",
+      "amount_micros",
+      "reason"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "payment_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "currency": {
+        "type": "string",
+        "maxLength": 3
+      },
+      "amount_micros": {
+        "type": "integer",
+        "format": "int64"
+      },
+      "reason": {
+        "type": "string",
+        "maxLength": 400
+      }
+    }
+  },
+  "payments.dispute_opened": {
+    "title": "PaymentDisputed",
+    "type": "object",
+    "required": [
+      "payment_id",
+      "organization_id",
+      "currency",
+      "amount_micros",
+      "state",
+      "reason"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "payment_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "currency": {
+        "type": "string",
+        "maxLength": 3
+      },
+      "amount_micros": {
+        "type": "integer",
+        "format": "int64"
+      },
+      "state": {
+        "enum": [
+          "open",
+          "won",
+          "lost"
+        ]
+      },
+      "reason": {
+        "type": "string",
+        "maxLength": 100
+      }
+    }
+  },
+  "payments.dispute_closed": {
+    "title": "PaymentDisputed",
+    "type": "object",
+    "required": [
+      "payment_id",
+      "organization_id",
+      "currency",
+      "amount_micros",
+      "state",
+      "reason"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "payment_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "currency": {
+        "type": "string",
+        "maxLength": 3
+      },
+      "amount_micros": {
+        "type": "integer",
+        "format": "int64"
+      },
+      "state": {
+        "enum": [
+          "open",
+          "won",
+          "lost"
+        ]
+      },
+      "reason": {
+        "type": "string",
+        "maxLength": 100
       }
     }
   },

@@ -119,6 +119,18 @@ export const incidentTypes = {
     "severity": "major",
     "deadline_seconds": 3600,
     "runbook": "docs/runbooks/node-conversion-failed.md"
+  },
+  "payment_stuck": {
+    "title": "A payment, refund or event of the payment provider does not move on",
+    "severity": "major",
+    "deadline_seconds": 14400,
+    "runbook": "docs/runbooks/payment-stuck.md"
+  },
+  "payment_disputed": {
+    "title": "Somebody disputes a payment at their bank",
+    "severity": "major",
+    "deadline_seconds": 86400,
+    "runbook": "docs/runbooks/payment-disputed.md"
   }
 } as const;
 

@@ -157,6 +157,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/payments/stripe/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Where Stripe tells of what happened to payments
+         * @description Only with a `Stripe-Signature` made with this installation's webhook secret over these very bytes, not older than
+         *     five minutes. An event is stored before it is answered, and acted upon once, in whatever order events come: it only
+         *     says which payment to look at.
+         */
+        post: operations["receiveStripeEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/logout": {
         parameters: {
             query?: never;
@@ -1612,6 +1634,142 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/billing/payment-options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How a tenant can pay, and how much at a time */
+        get: operations["getPaymentOptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/billing/payments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Payments of a tenant with their refunds and disputes, newest first */
+        get: operations["listPayments"];
+        put?: never;
+        /**
+         * Top up a tenant's balance
+         * @description Without `payment_method_id` the answer has a `checkout_url`, where somebody pays; with it the kept method is
+         *     charged. The balance rises when the provider says that the money has come, never before; `state` and the event
+         *     `payments.balance_credited` tell. Should the provider not answer now, the payment is begun a little later.
+         */
+        post: operations["createPayment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/billing/payments/{payment_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A payment with its refunds and disputes */
+        get: operations["getPayment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/billing/payments/{payment_id}/test-card": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pay with a test card
+         * @description Only where payments are tests, as in the demo. The cards and what happens with each are in the payment options.
+         */
+        post: operations["payWithTestCard"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/billing/payment-methods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Payment methods that a tenant has kept for later */
+        get: operations["listPaymentMethods"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/billing/payment-methods/{payment_method_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Charge a payment method no more
+         * @description An automatic top-up that uses it is switched off with it.
+         */
+        delete: operations["removePaymentMethod"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/billing/auto-top-up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether and when the balance is topped up by itself */
+        get: operations["getAutoTopUp"];
+        /**
+         * Top the balance up by itself when it runs low
+         * @description When what is available falls below `threshold`, `amount` is charged to a kept payment method, in a calendar month
+         *     (UTC) never more than `monthly_cap` together. After a charge that fails the next one waits.
+         */
+        put: operations["setAutoTopUp"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events/stream": {
         parameters: {
             query?: never;
@@ -2570,6 +2728,66 @@ export interface paths {
          *     ledger entry that it corrects. Both need a reason, which the tenant sees.
          */
         post: operations["postLedgerAdjustment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/tenants/{organization_id}/payments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Record a payment that was received
+         * @description For money that came another way, such as a bank transfer for an invoice. It is credited at once. A `reference` can
+         *     be recorded once for a tenant.
+         */
+        post: operations["recordPayment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/payments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Payments of all tenants, newest first */
+        get: operations["listPaymentsOfTenants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/payments/{payment_id}/refunds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a payment back, or a part of it
+         * @description The amount leaves the tenant's balance at once, so that it cannot be spent meanwhile; it returns there should the
+         *     provider fail to give it back. No more can be refunded than is left of the payment and of the balance. What was
+         *     recorded by hand is given back by hand.
+         */
+        post: operations["refundPayment"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4066,6 +4284,136 @@ export interface components {
             thresholds: number[];
             at_cap: components["schemas"]["BudgetCap"];
         };
+        /** @enum {string} */
+        TestCard: "accepted" | "declined" | "insufficient_funds" | "declined_later";
+        PaymentOptions: {
+            /** Format: uuid */
+            organization_id: string;
+            /**
+             * @description Null where people cannot pay by themselves; operators record what they receive.
+             * @enum {string|null}
+             */
+            provider: "stripe" | "test" | null;
+            minimum: components["schemas"]["Money"];
+            maximum: components["schemas"]["Money"];
+            test_cards: {
+                card: components["schemas"]["TestCard"];
+                what_happens: string;
+            }[];
+        };
+        /**
+         * @description `created`: the provider does not know of it yet. `open`: it waits for somebody to pay. `processing`: the provider
+         *     is at it. The others are final.
+         * @enum {string}
+         */
+        PaymentState: "created" | "open" | "processing" | "succeeded" | "failed" | "expired";
+        Refund: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            state: "requested" | "pending" | "succeeded" | "failed";
+            amount: components["schemas"]["Money"];
+            reason: string;
+            created_at: components["schemas"]["Timestamp"];
+        };
+        Dispute: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            state: "open" | "won" | "lost";
+            amount: components["schemas"]["Money"];
+            reason: string;
+            opened_at: components["schemas"]["Timestamp"];
+            closed_at: components["schemas"]["Timestamp"] | null;
+        };
+        Payment: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** @enum {string} */
+            provider: "stripe" | "test" | "manual";
+            /** @enum {string} */
+            purpose: "top_up" | "auto_top_up" | "received";
+            state: components["schemas"]["PaymentState"];
+            amount: components["schemas"]["Money"];
+            /** @description What came, once it has. */
+            received: components["schemas"]["Money"] | null;
+            /** @description What the provider or the bank calls it. */
+            reference: string | null;
+            note: string | null;
+            /** @description Where to pay while it is open. */
+            checkout_url: string | null;
+            expires_at: components["schemas"]["Timestamp"] | null;
+            /** Format: uuid */
+            payment_method_id: string | null;
+            /** @description Why the last attempt failed. */
+            failure: {
+                code: string;
+                detail: string;
+            } | null;
+            /** Format: uuid */
+            ledger_transaction_id: string | null;
+            refunds: components["schemas"]["Refund"][];
+            disputes: components["schemas"]["Dispute"][];
+            created_at: components["schemas"]["Timestamp"];
+            settled_at: components["schemas"]["Timestamp"] | null;
+        };
+        PaymentPage: {
+            items: components["schemas"]["Payment"][];
+            next_page: components["schemas"]["NextPage"];
+        };
+        PositiveMoney: {
+            currency: string;
+            /** Format: int64 */
+            micros: number;
+        };
+        CreatePayment: {
+            /** Format: uuid */
+            organization_id: string;
+            amount: components["schemas"]["PositiveMoney"];
+            /**
+             * Format: uuid
+             * @description One that the tenant has kept.
+             */
+            payment_method_id?: string;
+            /** @description Keep what is paid with for later and for automatic top-ups. */
+            keep_method?: boolean;
+        };
+        PaymentMethod: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            provider: "stripe" | "test";
+            /** @description Such as visa …4242. */
+            label: string;
+            created_at: components["schemas"]["Timestamp"];
+        };
+        AutoTopUp: {
+            /** Format: uuid */
+            organization_id: string;
+            enabled: boolean;
+            /** Format: uuid */
+            payment_method_id: string;
+            threshold: components["schemas"]["Money"];
+            amount: components["schemas"]["Money"];
+            monthly_cap: components["schemas"]["Money"];
+            charged_this_month: components["schemas"]["Money"];
+            /** @description After a failed charge, when the next may be made. */
+            waits_until: components["schemas"]["Timestamp"] | null;
+            last_failure: string | null;
+            updated_at: components["schemas"]["Timestamp"];
+        };
+        SetAutoTopUp: {
+            /** Format: uuid */
+            organization_id: string;
+            enabled: boolean;
+            /** Format: uuid */
+            payment_method_id: string;
+            threshold: components["schemas"]["PositiveMoney"];
+            amount: components["schemas"]["PositiveMoney"];
+            monthly_cap: components["schemas"]["PositiveMoney"];
+        };
         /** @description Only these event types; empty for every one a tenant may see. */
         EventTypes: string[];
         Webhook: {
@@ -4528,7 +4876,7 @@ export interface components {
             lease_expires_at: components["schemas"]["Timestamp"] | null;
         };
         /** @enum {unknown} */
-        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed";
+        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "payment_stuck" | "payment_disputed";
         Incident: {
             /** Format: uuid */
             id: string;
@@ -4580,6 +4928,12 @@ export interface components {
              * @description Entry of the same tenant's ledger that an adjustment corrects.
              */
             corrects_entry_id?: string;
+        };
+        RecordPayment: {
+            amount: components["schemas"]["PositiveMoney"];
+            /** @description That of the bank or the invoice. */
+            reference: string;
+            note?: string;
         };
         /** @description Of the key's type; durations are whole seconds. */
         PolicyValue: number | boolean | string | string[];
@@ -4883,6 +5237,7 @@ export interface components {
         CertificateId: string;
         ReservationId: string;
         OrganizationQuery: string;
+        PaymentId: string;
         WebhookId: string;
         NodeId: string;
         DiscoveryTaskId: string;
@@ -5127,6 +5482,34 @@ export interface operations {
             302: {
                 headers: {
                     Location: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    receiveStripeEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Stripe-Signature"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    id: string;
+                    type: string;
+                };
+            };
+        };
+        responses: {
+            /** @description It is stored. */
+            204: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -8104,6 +8487,243 @@ export interface operations {
             "4XX": components["responses"]["Problem"];
         };
     };
+    getPaymentOptions: {
+        parameters: {
+            query: {
+                organization_id: components["parameters"]["OrganizationQuery"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What holds for the tenant now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentOptions"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listPayments: {
+        parameters: {
+            query: {
+                organization_id: components["parameters"]["OrganizationQuery"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentPage"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    createPayment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreatePayment"];
+            };
+        };
+        responses: {
+            /** @description The payment as it is now. */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Payment"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getPayment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                payment_id: components["parameters"]["PaymentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The payment as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Payment"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    payWithTestCard: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                payment_id: components["parameters"]["PaymentId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    card: components["schemas"]["TestCard"];
+                };
+            };
+        };
+        responses: {
+            /** @description The payment as it is now; a refused card leaves it open for another one. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Payment"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listPaymentMethods: {
+        parameters: {
+            query: {
+                organization_id: components["parameters"]["OrganizationQuery"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["PaymentMethod"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    removePaymentMethod: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                payment_method_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getAutoTopUp: {
+        parameters: {
+            query: {
+                organization_id: components["parameters"]["OrganizationQuery"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings; 404 `not_found` where it was never set. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AutoTopUp"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    setAutoTopUp: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetAutoTopUp"];
+            };
+        };
+        responses: {
+            /** @description The settings as they are now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AutoTopUp"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
     streamEvents: {
         parameters: {
             query?: never;
@@ -9837,6 +10457,96 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LedgerTransaction"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    recordPayment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                organization_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecordPayment"];
+            };
+        };
+        responses: {
+            /** @description The payment. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Payment"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listPaymentsOfTenants: {
+        parameters: {
+            query?: {
+                organization_id?: string;
+                state?: components["schemas"]["PaymentState"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentPage"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    refundPayment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                payment_id: components["parameters"]["PaymentId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    amount: components["schemas"]["PositiveMoney"];
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The payment as it is now. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Payment"];
                 };
             };
             "4XX": components["responses"]["Problem"];

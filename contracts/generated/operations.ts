@@ -143,6 +143,26 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "receiveStripeEvent",
+    "method": "post",
+    "path": "/payments/stripe/events",
+    "summary": "Where Stripe tells of what happened to payments",
+    "fields": [
+      {
+        "name": "id",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "type",
+        "in": "body",
+        "type": "string",
+        "required": true
+      }
+    ]
+  },
+  {
     "id": "logout",
     "method": "post",
     "path": "/auth/logout",
@@ -2864,6 +2884,245 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "getPaymentOptions",
+    "method": "get",
+    "path": "/api/v1/billing/payment-options",
+    "summary": "How a tenant can pay, and how much at a time",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "listPayments",
+    "method": "get",
+    "path": "/api/v1/billing/payments",
+    "summary": "Payments of a tenant with their refunds and disputes, newest first",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "organization_id",
+      "provider",
+      "purpose",
+      "state",
+      "reference",
+      "note",
+      "checkout_url",
+      "expires_at",
+      "payment_method_id",
+      "ledger_transaction_id",
+      "created_at",
+      "settled_at"
+    ]
+  },
+  {
+    "id": "createPayment",
+    "method": "post",
+    "path": "/api/v1/billing/payments",
+    "summary": "Top up a tenant's balance",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "amount",
+        "in": "body",
+        "type": "json",
+        "required": true
+      },
+      {
+        "name": "payment_method_id",
+        "in": "body",
+        "type": "string",
+        "description": "One that the tenant has kept"
+      },
+      {
+        "name": "keep_method",
+        "in": "body",
+        "type": "boolean",
+        "description": "Keep what is paid with for later and for automatic top-ups"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "getPayment",
+    "method": "get",
+    "path": "/api/v1/billing/payments/{payment_id}",
+    "summary": "A payment with its refunds and disputes",
+    "fields": [
+      {
+        "name": "payment_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "payWithTestCard",
+    "method": "post",
+    "path": "/api/v1/billing/payments/{payment_id}/test-card",
+    "summary": "Pay with a test card",
+    "fields": [
+      {
+        "name": "payment_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "card",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "accepted",
+          "declined",
+          "insufficient_funds",
+          "declined_later"
+        ]
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "listPaymentMethods",
+    "method": "get",
+    "path": "/api/v1/billing/payment-methods",
+    "summary": "Payment methods that a tenant has kept for later",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "provider",
+      "label",
+      "created_at"
+    ]
+  },
+  {
+    "id": "removePaymentMethod",
+    "method": "delete",
+    "path": "/api/v1/billing/payment-methods/{payment_method_id}",
+    "summary": "Charge a payment method no more",
+    "fields": [
+      {
+        "name": "payment_method_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ]
+  },
+  {
+    "id": "getAutoTopUp",
+    "method": "get",
+    "path": "/api/v1/billing/auto-top-up",
+    "summary": "Whether and when the balance is topped up by itself",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "setAutoTopUp",
+    "method": "put",
+    "path": "/api/v1/billing/auto-top-up",
+    "summary": "Top the balance up by itself when it runs low",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "enabled",
+        "in": "body",
+        "type": "boolean",
+        "required": true
+      },
+      {
+        "name": "payment_method_id",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "threshold",
+        "in": "body",
+        "type": "json",
+        "required": true
+      },
+      {
+        "name": "amount",
+        "in": "body",
+        "type": "json",
+        "required": true
+      },
+      {
+        "name": "monthly_cap",
+        "in": "body",
+        "type": "json",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
     "id": "streamEvents",
     "method": "get",
     "path": "/api/v1/events/stream",
@@ -4350,7 +4609,9 @@ export const operations: readonly Operation[] = [
           "slot_drift",
           "meter_without_workload",
           "workload_without_meter",
-          "node_conversion_failed"
+          "node_conversion_failed",
+          "payment_stuck",
+          "payment_disputed"
         ]
       },
       {
@@ -4479,6 +4740,121 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "string",
         "description": "Entry of the same tenant's ledger that an adjustment corrects"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "recordPayment",
+    "method": "post",
+    "path": "/api/v1/admin/tenants/{organization_id}/payments",
+    "summary": "Record a payment that was received",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "amount",
+        "in": "body",
+        "type": "json",
+        "required": true
+      },
+      {
+        "name": "reference",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "description": "That of the bank or the invoice"
+      },
+      {
+        "name": "note",
+        "in": "body",
+        "type": "string"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "listPaymentsOfTenants",
+    "method": "get",
+    "path": "/api/v1/admin/payments",
+    "summary": "Payments of all tenants, newest first",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "query",
+        "type": "string"
+      },
+      {
+        "name": "state",
+        "in": "query",
+        "type": "string",
+        "choices": [
+          "created",
+          "open",
+          "processing",
+          "succeeded",
+          "failed",
+          "expired"
+        ],
+        "description": "`created`: the provider does not know of it yet"
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "organization_id",
+      "provider",
+      "purpose",
+      "state",
+      "reference",
+      "note",
+      "checkout_url",
+      "expires_at",
+      "payment_method_id",
+      "ledger_transaction_id",
+      "created_at",
+      "settled_at"
+    ]
+  },
+  {
+    "id": "refundPayment",
+    "method": "post",
+    "path": "/api/v1/admin/payments/{payment_id}/refunds",
+    "summary": "Give a payment back, or a part of it",
+    "fields": [
+      {
+        "name": "payment_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "amount",
+        "in": "body",
+        "type": "json",
+        "required": true
+      },
+      {
+        "name": "reason",
+        "in": "body",
+        "type": "string",
+        "required": true
       }
     ],
     "answer": "json"

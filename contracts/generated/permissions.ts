@@ -26,6 +26,7 @@ export const tenantPermissions = {
   "webhook.read": "See webhooks and their delivery logs.",
   "webhook.manage": "Create, test, rotate, replay and delete webhooks.",
   "billing.read": "See the tenant's balance and ledger.",
+  "payment.create": "Top up the tenant's balance, keep payment methods, and set the automatic top-up.",
   "quota.read": "See what projects and members may hold, and what they hold.",
   "quota.manage": "Limit what projects and members may hold.",
   "budget.manage": "Set and delete the tenant's budgets.",
@@ -36,6 +37,7 @@ export const tenantPermissions = {
 
 export const platformPermissions = {
   "billing.adjust": "Give tenants credit and correct their balances.",
+  "payment.manage": "See payments of all tenants, record received ones, and refund.",
   "catalog.manage": "Run regions, products and images, and say which tenant may buy what.",
   "price.manage": "See and add prices.",
   "image.bless": "Vouch for the digest that an image is launched from.",
@@ -134,6 +136,7 @@ export const permissionGroups = {
       "webhook.read",
       "webhook.manage",
       "billing.read",
+      "payment.create",
       "quota.read",
       "quota.manage",
       "budget.manage",
@@ -150,6 +153,7 @@ export const permissionGroups = {
       "project.read",
       "allocation.read",
       "billing.read",
+      "payment.create",
       "budget.manage",
       "quota.read"
     ]
@@ -216,6 +220,7 @@ export const permissionGroups = {
     "scope": "platform",
     "permissions": [
       "billing.adjust",
+      "payment.manage",
       "catalog.manage",
       "price.manage",
       "image.bless",

@@ -781,6 +781,75 @@ export const policies = {
       "global": "policy.manage",
       "tenant": "policy.manage"
     }
+  },
+  "payments.minimum_micros": {
+    "type": "integer",
+    "default": 5000000,
+    "minimum": 1000000,
+    "maximum": 1000000000000,
+    "unit": "micro-units of a currency",
+    "doc": "The least that a tenant may pay at a time.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "payments.maximum_micros": {
+    "type": "integer",
+    "default": 50000000000,
+    "minimum": 1000000,
+    "maximum": 1000000000000000,
+    "unit": "micro-units of a currency",
+    "doc": "The most that a tenant may pay at a time; also the most that an automatic top-up may charge at a time.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "payments.checkout_seconds": {
+    "type": "duration",
+    "default": 7200,
+    "minimum": 3600,
+    "maximum": 82800,
+    "unit": "s",
+    "doc": "How long somebody may take to pay before the payment expires.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "payments.auto_top_up_wait_seconds": {
+    "type": "duration",
+    "default": 21600,
+    "minimum": 300,
+    "maximum": 2592000,
+    "unit": "s",
+    "doc": "How long an automatic top-up waits after a charge that failed.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "payments.settle_deadline_seconds": {
+    "type": "duration",
+    "default": 864000,
+    "minimum": 3600,
+    "maximum": 2592000,
+    "unit": "s",
+    "doc": "How long a payment or refund may be on its way at the provider before somebody must look.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "payments.provider_deadline_seconds": {
+    "type": "duration",
+    "default": 900,
+    "minimum": 60,
+    "maximum": 86400,
+    "unit": "s",
+    "doc": "How long the provider may leave a request or its own event unanswered before somebody must look.",
+    "set_by": {
+      "global": "policy.manage"
+    }
   }
 } as const;
 
@@ -855,4 +924,10 @@ export interface PolicyValues {
   'billing.credit_line_micros': number;
   'billing.low_balance_seconds': number;
   'billing.grace_seconds': number;
+  'payments.minimum_micros': number;
+  'payments.maximum_micros': number;
+  'payments.checkout_seconds': number;
+  'payments.auto_top_up_wait_seconds': number;
+  'payments.settle_deadline_seconds': number;
+  'payments.provider_deadline_seconds': number;
 }

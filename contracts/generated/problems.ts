@@ -411,6 +411,34 @@ export const problems = {
   "balance_too_low": {
     "status": 409,
     "title": "The balance does not cover the launch"
+  },
+  "payment_provider_missing": {
+    "status": 409,
+    "title": "Nobody can pay by themselves here"
+  },
+  "payment_amount_refused": {
+    "status": 422,
+    "title": "The amount cannot be paid"
+  },
+  "payment_method_unknown": {
+    "status": 422,
+    "title": "The tenant has no such payment method"
+  },
+  "payment_not_open": {
+    "status": 409,
+    "title": "The payment does not wait for a test card"
+  },
+  "payment_reference_taken": {
+    "status": 409,
+    "title": "A payment with this reference was recorded already"
+  },
+  "refund_refused": {
+    "status": 409,
+    "title": "The payment cannot be refunded so"
+  },
+  "provider_signature_invalid": {
+    "status": 400,
+    "title": "The event does not come from the payment provider"
   }
 } as const;
 

@@ -14,6 +14,7 @@ import {
   seedReservation,
   seedWipeCertificate,
 } from './known-allocations.ts';
+import { seedPayments } from './known-payments.ts';
 import { seedTenancy } from './known-tenancy.ts';
 
 export type KnownValues = Record<string, unknown[]>;
@@ -33,6 +34,7 @@ export const CANNOT_SUCCEED: Record<string, string> = {
   createReservation:
     'asks for more hosts than there are, and so keeps none from the others; the tests of reservations make some',
   createReservationFor: 'asks for more hosts than there are, as above',
+  receiveStripeEvent: 'needs a signature of Stripe; the tests of payments have a server that signs',
   createAllocation: 'needs a host that reports itself; the launch tests have one',
 };
 
@@ -45,6 +47,7 @@ export async function seedKnownResources(
   const webhook = await seedWebhook(api);
   const slotHost = await seedSlots(api);
   const tenancy = await seedTenancy(api);
+  const payments = await seedPayments(api);
   const wiped = await seedWipeCertificate(api, slotHost.sold['slot_id']![0] as string);
   const values: KnownValues = {
     ...newProducts,
@@ -53,6 +56,7 @@ export async function seedKnownResources(
     newcomers_project_id: [projectId],
     session_id: await seedSessions(api),
     ...tenancy.values,
+    ...payments.values,
     project_id: [projectId],
     amount: [{ currency: 'USD', micros: 5_000_000 }],
     monthly: [{ currency: 'USD', micros: 5_000_000 }],
@@ -100,6 +104,7 @@ export async function seedKnownResources(
   // What ends a resource gets one of its own, so that the others still find theirs.
   const own: Record<string, KnownValues> = {
     ...tenancy.own,
+    ...payments.own,
     setPolicy: { policy_name: ['webhooks.max_per_project'], value: [15] },
     resetPolicy: { policy_name: ['webhooks.max_per_project'] },
     setOrganizationPolicy: { value: [60] },

@@ -6,6 +6,7 @@ import nodeDocument from '@gpuaas/contracts/generated/node-openapi.json' with { 
 import { giveDemoCredit } from '@gpuaas/control-plane/domains/billing/give-demo-credit';
 import { enrolledNode, enrollingNode } from '@gpuaas/control-plane/domains/fleet/node-caller';
 import { nodeRoutes } from '@gpuaas/control-plane/domains/fleet/node-routes';
+import { testProvider } from '@gpuaas/control-plane/domains/payments/test-provider/test-provider';
 import { seedDemoPeople, type SeededPerson } from '@gpuaas/control-plane/domains/tenancy/seed-demo-people';
 import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
 import { createTestDatabase } from '@gpuaas/control-plane/platform/db/testing';
@@ -73,6 +74,7 @@ export async function createTestApi(
     ...testApiOptions(),
     onMismatch: mismatches.onMismatch,
     lab,
+    paymentProvider: testProvider(actingAs(services, 'gpuaas_worker')),
     ...options,
   });
   return {

@@ -100,6 +100,7 @@ describe('the database', () => {
       'roles/api.ts',
       'roles/event-consumers.ts',
       'roles/node-api.ts',
+      'roles/payment-provider.ts',
       'roles/readiness-parts.ts',
       'roles/relay.ts',
       'roles/worker.ts',

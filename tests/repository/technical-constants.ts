@@ -25,6 +25,7 @@ export const technicalConstants: Record<string, string> = {
     'life of the one-time token between us and the certificate authority',
   'domains/billing/reconcile-meters.ts SETTLED':
     'how long a heartbeat may lag behind what happens on its host',
+  'domains/payments/stripe/stripe-provider.ts TIMEOUT_MS': 'how long the payment provider may take to answer',
   'platform/ticks/run-due-periods.ts MAX_RETRY_SECONDS': 'back-off of periodic work',
   'domains/allocations/reconcile/find-orphans.ts SETTLED_MS':
     'a heartbeat that was on its way when a release was recorded is no evidence',

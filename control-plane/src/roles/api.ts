@@ -33,6 +33,9 @@ import { signIn } from '../domains/tenancy/sign-in.ts';
 import { terminalRoutes } from '../domains/terminal/routes.ts';
 import { TerminalGateway } from '../domains/terminal/terminal-gateway.ts';
 import { TunnelHub } from '../domains/terminal/tunnel-hub.ts';
+import { paymentAdminRoutes } from '../domains/payments/admin-routes.ts';
+import type { PaymentProvider } from '../domains/payments/provider.ts';
+import { paymentRoutes } from '../domains/payments/routes.ts';
 import { ownedWebhooks } from '../domains/webhooks/owned-webhooks.ts';
 import { webhookRoutes } from '../domains/webhooks/routes.ts';
 import { authenticate } from '../platform/auth/authenticate.ts';
@@ -63,6 +66,7 @@ import { ConfigError } from './config.ts';
 import { isEntryPoint, runRole } from './entry-point.ts';
 import { requireFreePort } from './free-port.ts';
 import { addSharedParts, busPart } from './readiness-parts.ts';
+import { paymentProviderOf } from './payment-provider.ts';
 import { openRoleProcess } from './role-process.ts';
 import { checkListener } from '../platform/events/embedded-bus.ts';
 
@@ -86,6 +90,8 @@ export interface ApiOptions {
   trustedProxies?: string[];
   /** Simulated hosts that may be broken on purpose; left out, there are none. */
   lab?: Lab | null;
+  /** Who takes tenants' money; left out, operators record what they receive. */
+  paymentProvider?: PaymentProvider | null;
 }
 
 export interface Api {
@@ -147,6 +153,7 @@ export async function createApi(
   const cookies = new SessionCookies(options.publicUrl);
   const sessions = { cookies, idleSeconds: () => services.policies.get('auth.session_idle_seconds') };
   const metrics = createMetrics(services.database, log);
+  const payments = { worker: actingAs(base, 'gpuaas_worker'), provider: options.paymentProvider ?? null };
   const handlers = {
     ...systemRoutes({ readiness: options.readiness, document, metrics }),
     ...tenancyRoutes(),
@@ -164,6 +171,8 @@ export async function createApi(
     }),
     ...billingRoutes(services),
     ...budgetRoutes(services),
+    ...paymentRoutes(services, payments),
+    ...paymentAdminRoutes(services, payments),
     ...accessRoutes(services, { publicUrl: options.publicUrl, owners: [ownedAllocations, ownedWebhooks] }),
     ...catalogRoutes(services),
     ...entitlementRoutes(services),
@@ -255,7 +264,15 @@ if (isEntryPoint(import.meta.filename)) {
     const consoleDir = await builtConsole();
     if (!consoleDir) log.warn('the console is not built; this process serves the API alone');
     const oidc = { ...config.oidc, redirectUri: `${config.publicUrl}/auth/callback` };
-    const api = await startPublicApi(services, { ...config, oidc, devIdp: null, consoleDir, readiness });
+    const paymentProvider = paymentProviderOf(services, config);
+    const api = await startPublicApi(services, {
+      ...config,
+      oidc,
+      devIdp: null,
+      consoleDir,
+      readiness,
+      paymentProvider,
+    });
     onStop(() => api.stop());
     log.info({ port: config.port }, 'API ready');
   });

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { unknownFaults, SIMULATED_FAULTS } from '@gpuaas/contracts/simulated-faults';
 import { isLoopbackHttp } from '../platform/auth/provider.ts';
 import { API_AUDIENCE, type OidcSettings } from '../platform/auth/trusted-providers.ts';
+import type { StripeSettings } from '../domains/payments/stripe/stripe-provider.ts';
 import type { StepCaSettings } from '../platform/keys/step-ca.ts';
 import { SETTINGS, type Setting } from './settings.ts';
 
@@ -26,6 +27,8 @@ export interface Config {
   /** Where a role without a public port answers `/healthz`, `/readyz` and `/metrics`. */
   probePort: number | null;
   oidc: Omit<OidcSettings, 'redirectUri'> | null;
+  /** Takes tenants' money; without it operators record payments, and the demo has test cards. */
+  stripe: StripeSettings | null;
   simNodes: number;
   /** All simulated hosts share one process. */
   simOneProcess: boolean;
@@ -65,6 +68,7 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
     dnsServers: listed(setting('dns-servers') ?? ''),
     probePort: setting('probe-port') === undefined ? null : number('probe-port', 0, 1, 65_535),
     oidc: issuer === undefined ? null : readOidc(issuer, setting),
+    stripe: readStripe(setting('stripe-api-url'), env),
     ...simulatedHosts(number('sim-nodes', 2, 0, 1000), setting('sim-processes') ?? 'each'),
     simSpeed: number('sim-speed', 1, 0, 10),
     simFaults: knownFaults(setting('sim-faults') ?? ''),
@@ -88,6 +92,23 @@ function readOidc(issuer: string, setting: (name: Setting) => string | undefined
     scopes: setting('oidc-scopes') ?? 'openid email profile',
     cliClientId: setting('oidc-cli-client-id') ?? null,
   };
+}
+
+/** Secrets come by environment alone: a flag would show in the list of processes. */
+function readStripe(apiUrl: string | undefined, env: NodeJS.ProcessEnv): StripeSettings | null {
+  const secretKey = env['STRIPE_SECRET_KEY'];
+  const webhookSecret = env['STRIPE_WEBHOOK_SECRET'];
+  if (!secretKey && !webhookSecret) return null;
+  if (!secretKey || !webhookSecret) {
+    throw new ConfigError('STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET must be set together');
+  }
+  if (
+    apiUrl !== undefined &&
+    !(URL.canParse(apiUrl) && (apiUrl.startsWith('https://') || isLoopbackHttp(apiUrl)))
+  ) {
+    throw new ConfigError('GPUAAS_STRIPE_API_URL must be an https URL; plain http only on this machine');
+  }
+  return { secretKey, webhookSecret, apiUrl: apiUrl === undefined ? null : new URL(apiUrl) };
 }
 
 function readStepCa(setting: (name: Setting) => string | undefined): StepCaSettings | null {

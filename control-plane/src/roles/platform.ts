@@ -25,6 +25,7 @@ import { readDemoKeys, writeDemoFile } from './demo-file.ts';
 import { startEventConsumers } from './event-consumers.ts';
 import { prepareDatabase } from './migrate.ts';
 import { openServices } from './open-services.ts';
+import { paymentProviderOf } from './payment-provider.ts';
 import { addSharedParts, busPart, databasePart } from './readiness-parts.ts';
 import { startRelay } from './relay.ts';
 import { startWorker } from './worker.ts';
@@ -63,8 +64,9 @@ export async function startPlatform(
   const { services, close } = await openServices({ databaseUrl, dataDir, stepCa, log });
   onStop(close);
   readiness.add(databasePart(services));
+  const paymentProvider = paymentProviderOf(services, options);
   if (options.runWorker) {
-    const engine = await startWorker(services);
+    const engine = await startWorker(services, { paymentProvider });
     onStop(() => engine.stop());
     const consumers = await startEventConsumers(services, options);
     onStop(() => consumers.stop());
@@ -77,7 +79,8 @@ export async function startPlatform(
   }
   const { oidc, devIdp } = await identityProvider(options);
   const people = devIdp ? await seedPeople(services, dataDir, devIdp.issuer) : await retirePeople(services);
-  const api = await startApi(services, { ...options, oidc, devIdp, lab: labOf(options, devIdp) });
+  const lab = labOf(options, devIdp);
+  const api = await startApi(services, { ...options, oidc, devIdp, lab, paymentProvider });
   onStop(() => api.stop());
   const nodeUrl = `https://127.0.0.1:${options.nodePort}`;
   const demoFile = await writeDemoFile(dataDir, { baseUrl: options.publicUrl, nodeUrl }, people);

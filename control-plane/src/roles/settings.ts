@@ -93,6 +93,11 @@ export const SETTINGS = {
     otherwise: 'none: the command line takes API keys only',
     about: 'the public client there that `gpuaas login` uses',
   },
+  'stripe-api-url': {
+    env: 'GPUAAS_STRIPE_API_URL',
+    otherwise: "Stripe's own",
+    about: 'another address of its API, for tests',
+  },
   'sim-nodes': { env: 'GPUAAS_SIM_NODES', otherwise: '2', about: 'simulated hosts, 0 to 1000' },
   'sim-processes': {
     env: 'GPUAAS_SIM_PROCESSES',
@@ -117,6 +122,8 @@ export type Setting = keyof typeof SETTINGS;
 export const ENVIRONMENT_ONLY = {
   GPUAAS_LOG_LEVEL: 'debug, info, warn, error or silent',
   GPUAAS_METRICS_TOKEN: 'bearer token for /metrics; without it only this machine is answered',
+  STRIPE_SECRET_KEY: 'tenants pay through Stripe with it; needs STRIPE_WEBHOOK_SECRET too',
+  STRIPE_WEBHOOK_SECRET: 'what Stripe signs its events with, sent to /payments/stripe/events',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'where traces go; off when not set',
   GPUAAS_RESOURCE_NAMESPACE: 'the leading words of resource names',
 } as const;

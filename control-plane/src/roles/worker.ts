@@ -11,6 +11,10 @@ import { meterLeases } from '../domains/billing/meter-leases.ts';
 import { reconcileMeters } from '../domains/billing/reconcile-meters.ts';
 import { watchBudgets } from '../domains/billing/budgets/watch-budgets.ts';
 import { watchBalances } from '../domains/billing/watch-balances.ts';
+import { topUpBalances } from '../domains/payments/auto-top-up/top-up-balances.ts';
+import type { PaymentProvider } from '../domains/payments/provider.ts';
+import { fetchMissedEvents, reconcilePayments } from '../domains/payments/reconcile-payments.ts';
+import { watchPayments } from '../domains/payments/watch-payments.ts';
 import { releaseLeases } from '../domains/allocations/release-leases.ts';
 import { reconcileAllocations } from '../domains/allocations/reconcile/reconcile-allocations.ts';
 import { retireUnusedAuthorities } from '../domains/fleet/retire-unused-authorities.ts';
@@ -36,6 +40,7 @@ import { pruneExecutors } from '../platform/workflows/prune-executors.ts';
 import { isEntryPoint, runRole } from './entry-point.ts';
 import { startEventConsumers } from './event-consumers.ts';
 import { addSharedParts, busPart } from './readiness-parts.ts';
+import { paymentProviderOf } from './payment-provider.ts';
 import { openRoleProcess, serveProbes } from './role-process.ts';
 import { workflowDefinitions } from './workflow-definitions.ts';
 
@@ -74,7 +79,10 @@ const stuckAllocations: OverdueSource = async (services, now) => {
 };
 
 /** Runs workflows and ticks. Any number of workers may share a database. */
-export async function startWorker(base: Services): Promise<WorkflowEngine> {
+export async function startWorker(
+  base: Services,
+  { paymentProvider = null }: { paymentProvider?: PaymentProvider | null } = {},
+): Promise<WorkflowEngine> {
   const services = actingAs(base, 'gpuaas_worker');
   const { database, db, listener, clock, log } = services;
   const engine = await startWorkflowEngine({
@@ -104,6 +112,14 @@ export async function startWorker(base: Services): Promise<WorkflowEngine> {
       watchBalances(releaseLeases),
       watchBudgets(releaseLeases),
       reconcileMeters,
+      ...(paymentProvider
+        ? [
+            reconcilePayments(paymentProvider),
+            fetchMissedEvents(paymentProvider),
+            topUpBalances(paymentProvider),
+          ]
+        : []),
+      watchPayments,
       reconcileNodes(),
       retireUnusedAuthorities,
       pruneRuns,
@@ -133,7 +149,7 @@ if (isEntryPoint(import.meta.filename)) {
   await runRole(async (onStop) => {
     const role = await openRoleProcess('worker', onStop);
     const { config, services, readiness, log } = role;
-    const worker = await startWorker(services);
+    const worker = await startWorker(services, { paymentProvider: paymentProviderOf(services, config) });
     onStop(() => worker.stop());
     const consumers = await startEventConsumers(services, config);
     onStop(() => consumers.stop());

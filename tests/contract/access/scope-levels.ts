@@ -11,6 +11,8 @@ export const scopeLevels: Record<string, 'project' | 'tenant' | 'any project'> =
   tenant: 'tenant',
   identity_provider: 'tenant',
   budget: 'tenant',
+  payment: 'tenant',
+  payment_method: 'tenant',
   'organization-query': 'tenant',
   'organization-body': 'tenant',
   'any-project': 'any project',

@@ -2,8 +2,8 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { notFound, Problem } from '../../platform/http/problem.ts';
 import { newId } from '../../platform/ids.ts';
-import { listCurrencies } from '../catalog/list-currencies.ts';
 import { postTransaction, type PostedTransaction } from './post-transaction.ts';
+import { requireCurrency } from './require-currency.ts';
 
 export interface Adjustment {
   organizationId: string;
@@ -45,15 +45,6 @@ async function requireOrganization(tx: Tx, organizationId: string): Promise<void
     .where('id', '=', organizationId)
     .executeTakeFirst();
   if (!row) throw notFound();
-}
-
-async function requireCurrency(tx: Tx, currency: string): Promise<void> {
-  const known = await listCurrencies(tx);
-  if (known.includes(currency)) return;
-  throw new Problem('currency_unknown', `The price book has no prices in ${currency}.`, {
-    errors: [{ pointer: '/amount/currency', detail: `must be one of ${known.join(', ')}` }],
-    extensions: { known_currencies: known },
-  });
 }
 
 async function requireCorrectable(

@@ -19,7 +19,7 @@ export interface Posting {
   reason: string;
   actorUserId: string | null;
   correlationId: string;
-  metadata?: { corrects_entry_id?: string };
+  metadata?: { corrects_entry_id?: string; payment_id?: string };
 }
 
 export interface PostedTransaction {

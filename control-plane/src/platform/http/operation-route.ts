@@ -26,6 +26,9 @@ declare module 'fastify' {
     /** Set once the request is admitted. */
     caller: CallerIdentity | null;
     operationId: string | null;
+    /** The operation checks a signature over the very bytes. */
+    keepsRawBody?: boolean;
+    rawBody?: string;
   }
 }
 
@@ -42,6 +45,7 @@ export function operationRoute<Caller extends CallerIdentity>(
     ...bodyLimitOf(operation),
     onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
       request.operationId = operation.operationId;
+      if (operation['x-raw-body']) request.keepsRawBody = true;
       request.caller = await settings.admit(request, reply, operation);
     },
     preValidation: async (request: FastifyRequest) => {

@@ -89,6 +89,8 @@ export interface OperationObject {
   'x-rate-limit'?: 'none';
   /** A limit of its own, where the document's does not fit. */
   'x-max-body-bytes'?: number;
+  /** The handler gets the body as it came, too. */
+  'x-raw-body'?: boolean;
   parameters?: { name?: string; in?: string; $ref?: string }[];
   requestBody?: object;
   responses: Record<string, { headers?: Record<string, object> }>;

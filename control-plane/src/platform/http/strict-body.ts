@@ -11,7 +11,10 @@ export function acceptOnlyJson(server: FastifyInstance): void {
   const parse = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text: string, done) => {
     if (NUL_ESCAPE.test(text) || text.includes('\0')) done(refusal('The body contains a NUL character.'));
-    else void parse(request, text, done);
+    else {
+      if (request.keepsRawBody) request.rawBody = text;
+      void parse(request, text, done);
+    }
   });
 }
 

@@ -195,6 +195,19 @@ export interface AuditSegments {
   upto_xid: bigint;
 }
 
+export interface AutoTopUps {
+  amount_micros: bigint;
+  currency: string;
+  enabled: boolean;
+  last_failure: string | null;
+  monthly_cap_micros: bigint;
+  organization_id: string;
+  payment_method_id: string;
+  threshold_micros: bigint;
+  updated_at: Timestamp;
+  waits_until: Timestamp | null;
+}
+
 export interface BalanceSnapshots {
   currency: string;
   micros: bigint;
@@ -630,6 +643,7 @@ export interface Organizations {
   deleted_at: Timestamp | null;
   id: string;
   name: string;
+  stripe_customer_id: string | null;
 }
 
 export interface OutboxEvents {
@@ -643,6 +657,85 @@ export interface OutboxEvents {
   subject_id: string;
   version: Generated<number>;
   xid: Generated<string>;
+}
+
+export interface PaymentDisputes {
+  amount_micros: bigint;
+  closed_at: Timestamp | null;
+  id: string;
+  opened_at: Timestamp;
+  organization_id: string;
+  payment_id: string;
+  provider_ref: string;
+  reason: string;
+  returned_transaction_id: string | null;
+  state: string;
+  withdrawn_transaction_id: string;
+}
+
+export interface PaymentEvents {
+  about: Json;
+  event_ref: string;
+  handled_at: Timestamp | null;
+  next_try_at: Timestamp | null;
+  provider: string;
+  received_at: Timestamp;
+  tries: Generated<number>;
+  type: string;
+}
+
+export interface PaymentMethods {
+  created_at: Timestamp;
+  id: string;
+  label: string;
+  organization_id: string;
+  provider: string;
+  provider_ref: string;
+  removed_at: Timestamp | null;
+}
+
+export interface PaymentRefunds {
+  amount_micros: bigint;
+  created_at: Timestamp;
+  id: string;
+  ledger_transaction_id: string;
+  looks: Generated<number>;
+  next_look_at: Timestamp | null;
+  organization_id: string;
+  payment_id: string;
+  provider_ref: string | null;
+  reason: string;
+  requested_by: string | null;
+  returned_transaction_id: string | null;
+  settled_at: Timestamp | null;
+  state: string;
+}
+
+export interface Payments {
+  amount_micros: bigint;
+  checkout_ref: string | null;
+  checkout_url: string | null;
+  correlation_id: string;
+  created_at: Timestamp;
+  created_by: string | null;
+  currency: string;
+  expires_at: Timestamp | null;
+  failure_code: string | null;
+  failure_detail: string | null;
+  id: string;
+  keep_method: Generated<boolean>;
+  ledger_transaction_id: string | null;
+  looks: Generated<number>;
+  next_look_at: Timestamp | null;
+  note: string | null;
+  organization_id: string;
+  payment_method_id: string | null;
+  payment_ref: string | null;
+  provider: string;
+  purpose: string;
+  received_micros: bigint | null;
+  settled_at: Timestamp | null;
+  state: string;
 }
 
 export interface PendingLogins {
@@ -886,6 +979,13 @@ export interface TerminalTokens {
   user_id: string;
 }
 
+export interface TestCharges {
+  card: string;
+  charged_at: Timestamp;
+  payment_id: string;
+  state: string;
+}
+
 export interface TickRuns {
   attempts: Generated<number>;
   error: string | null;
@@ -1031,6 +1131,7 @@ export interface DB {
   audit_logs: AuditLogs;
   audit_retirements: AuditRetirements;
   audit_segments: AuditSegments;
+  auto_top_ups: AutoTopUps;
   balance_snapshots: BalanceSnapshots;
   billing_standings: BillingStandings;
   budget_notices: BudgetNotices;
@@ -1069,6 +1170,11 @@ export interface DB {
   organization_members: OrganizationMembers;
   organizations: Organizations;
   outbox_events: OutboxEvents;
+  payment_disputes: PaymentDisputes;
+  payment_events: PaymentEvents;
+  payment_methods: PaymentMethods;
+  payment_refunds: PaymentRefunds;
+  payments: Payments;
   pending_logins: PendingLogins;
   permission_bindings: PermissionBindings;
   permission_groups: PermissionGroups;
@@ -1093,6 +1199,7 @@ export interface DB {
   team_members: TeamMembers;
   teams: Teams;
   terminal_tokens: TerminalTokens;
+  test_charges: TestCharges;
   tick_runs: TickRuns;
   usage_records: UsageRecords;
   users: Users;

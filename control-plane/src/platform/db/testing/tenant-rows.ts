@@ -138,6 +138,24 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
     values (${budget}, ${organization}, 'tenant', ${organization}, 'USD', 1, '{80}', 'notify')`.execute(db);
   await sql`insert into budget_notices (budget_id, month, percent, spent_micros, noticed_at)
     values (${budget}, now(), 80, 1, now())`.execute(db);
+  const [payment, method] = [newId(), newId()];
+  await sql`insert into payment_methods (id, organization_id, provider, provider_ref, label, created_at)
+    values (${method}, ${organization}, 'test', 'r', 'l', now())`.execute(db);
+  await sql`insert into payments (id, organization_id, provider, purpose, state, currency, amount_micros,
+      received_micros, payment_ref, ledger_transaction_id, correlation_id, created_at, settled_at)
+    values (${payment}, ${organization}, 'manual', 'received', 'succeeded', 'USD', 1, 1, 'r', ${posted}, ${correlation},
+      now(), now())`.execute(db);
+  await sql`insert into payment_refunds (id, organization_id, payment_id, state, amount_micros, reason,
+      ledger_transaction_id, created_at)
+    values (${newId()}, ${organization}, ${payment}, 'succeeded', 1, 'r', ${posted}, now())`.execute(db);
+  await sql`insert into payment_disputes (id, organization_id, payment_id, provider_ref, state, amount_micros, reason,
+      withdrawn_transaction_id, opened_at)
+    values (${newId()}, ${organization}, ${payment}, ${newId()}, 'open', 1, 'r', ${posted}, now())`.execute(
+    db,
+  );
+  await sql`insert into auto_top_ups (organization_id, enabled, payment_method_id, currency, threshold_micros,
+      amount_micros, monthly_cap_micros, updated_at)
+    values (${organization}, true, ${method}, 'USD', 1, 1, 1, now())`.execute(db);
   const identityProvider = newId();
   await sql`insert into identity_providers (id, organization_id, name, issuer, client_id, sealed_client_secret, created_by)
     values (${identityProvider}, ${organization}, 'n', ${`https://${name}.test`}, 'c', ${secret}, ${user})`.execute(

@@ -1,0 +1,121 @@
+import { recordAudit } from '../../../platform/audit/record.ts';
+import type { Tx } from '../../../platform/db/database.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { Services } from '../../../platform/services.ts';
+import type { Tick } from '../../../platform/ticks/tick.ts';
+import { availableMicros, readFunds } from '../../billing/tenant-funds.ts';
+import type { PaymentProvider } from '../provider.ts';
+import { chargedThisMonth } from './charged-this-month.ts';
+import { isTopUpDue } from './decide-top-up.ts';
+
+const AT_ONCE = 200;
+
+/** Starts a payment where a balance is below what its tenant set; the charge itself follows with the others. */
+export function topUpBalances(provider: PaymentProvider): Tick<Services> {
+  return {
+    name: 'payments.top_up_balances',
+    everySeconds: 30,
+    catchUp: 'skip',
+    run: async (services) => {
+      await topUpAll(services, provider);
+    },
+  };
+}
+
+export async function topUpAll(
+  services: Pick<Services, 'db' | 'policies' | 'clock'>,
+  provider: PaymentProvider,
+): Promise<{ started: string[] }> {
+  const { db } = services;
+  const started: string[] = [];
+  let after = '00000000-0000-0000-0000-000000000000';
+  for (;;) {
+    const rows = await db
+      .selectFrom('auto_top_ups')
+      .select('organization_id')
+      .where('enabled', '=', true)
+      .where('organization_id', '>', after)
+      .orderBy('organization_id')
+      .limit(AT_ONCE)
+      .execute();
+    for (const { organization_id } of rows) {
+      const id = await db.transaction().execute((tx) => topUp(services, tx, provider, organization_id));
+      if (id) started.push(id);
+    }
+    if (rows.length < AT_ONCE) return { started };
+    after = rows.at(-1)!.organization_id;
+  }
+}
+
+/** Under the lock of the settings, so that two looks never start two. */
+async function topUp(
+  { policies, clock }: Pick<Services, 'policies' | 'clock'>,
+  tx: Tx,
+  provider: PaymentProvider,
+  organizationId: string,
+): Promise<string | null> {
+  const settings = await tx
+    .selectFrom('auto_top_ups')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!settings) return null;
+  const now = clock.now();
+  const { currency } = settings;
+  const funds = (await readFunds(tx, now, organizationId)).find((f) => f.currency === currency);
+  const underWay = await tx
+    .selectFrom('payments')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('purpose', '=', 'auto_top_up')
+    .where('next_look_at', 'is not', null)
+    .executeTakeFirst();
+  const creditLine = policies.get('billing.credit_line_micros', { organizationId });
+  const amount = smallerOf(
+    settings.amount_micros,
+    BigInt(policies.get('payments.maximum_micros', { organizationId })),
+  );
+  const due = isTopUpDue({
+    enabled: settings.enabled,
+    available: funds ? availableMicros(funds, creditLine) : BigInt(creditLine),
+    threshold: settings.threshold_micros,
+    amount,
+    monthlyCap: settings.monthly_cap_micros,
+    chargedThisMonth: await chargedThisMonth(tx, { organizationId, currency }, now),
+    underWay: underWay !== undefined,
+    waitsUntil: settings.waits_until,
+    now,
+  });
+  if (!due) return null;
+  const payment = {
+    id: newId(),
+    organization_id: organizationId,
+    provider: provider.name,
+    purpose: 'auto_top_up',
+    state: 'created',
+    currency,
+    amount_micros: amount,
+    payment_method_id: settings.payment_method_id,
+    correlation_id: newId(),
+    created_at: now,
+    next_look_at: now,
+  };
+  await tx.insertInto('payments').values(payment).execute();
+  await recordAudit(tx, {
+    actorUserId: null,
+    actorRole: 'platform',
+    action: 'payment.auto_top_up',
+    targetType: 'payment',
+    targetId: payment.id,
+    result: 'succeeded',
+    correlationId: payment.correlation_id,
+    organizationId,
+    detail: { currency, amount_micros: Number(amount) },
+  });
+  return payment.id;
+}
+
+function smallerOf(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

@@ -1,0 +1,29 @@
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import type { Tx } from '../../platform/db/database.ts';
+import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+
+type PaymentMethod = components['schemas']['PaymentMethod'];
+
+export async function listMethods(
+  tx: Tx,
+  query: { organization_id: string; limit: number; page?: string },
+): Promise<{ items: PaymentMethod[]; next_page: string | null }> {
+  const before = decodePage(query.page, ['uuid']);
+  const rows = await tx
+    .selectFrom('payment_methods')
+    .selectAll()
+    .where('organization_id', '=', query.organization_id)
+    .where('removed_at', 'is', null)
+    .$if(before !== null, (q) => q.where('id', '<', before![0]!))
+    .orderBy('id', 'desc')
+    .limit(query.limit + 1)
+    .execute();
+  const page = pageOf(rows, query.limit, (row) => [row.id]);
+  const items = page.rows.map((row) => ({
+    id: row.id,
+    provider: row.provider as PaymentMethod['provider'],
+    label: row.label,
+    created_at: row.created_at.toISOString(),
+  }));
+  return { items, next_page: page.next_page };
+}
