@@ -8,6 +8,8 @@ export interface LoadRequest {
   headers: Record<string, string>;
   /** A new key with each request. */
   idempotencyKeys?: boolean;
+  /** The status of a good answer; 200 unless told. */
+  expects?: number;
 }
 
 export interface LoadResult {
@@ -40,7 +42,7 @@ async function measure({ request, seconds, connections, run }: Job): Promise<Loa
       const began = performance.now();
       const key = request.idempotencyKeys ? { 'x-idempotency-key': `${run}:${took.length}:${began}` } : {};
       const status = await once(agent, request, { ...request.headers, ...key });
-      if (status !== 200) throw new Error(`${request.url} answered ${status}`);
+      if (status !== (request.expects ?? 200)) throw new Error(`${request.url} answered ${status}`);
       took.push(performance.now() - began);
     }
   };

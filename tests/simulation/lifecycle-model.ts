@@ -53,6 +53,7 @@ export class LifecycleModel {
   readonly #busy = new Set<string>();
   readonly #ticks = new AbortController();
   #ticking: Promise<void> = Promise.resolve();
+  #rounds = 0;
   readonly trace: string[] = [];
   readonly counts: Record<string, number> = {};
 
@@ -80,6 +81,7 @@ export class LifecycleModel {
           this.#note(`reconcile: ${String(error)}`);
         });
         await runQueue(worker).catch((error: unknown) => this.#note(`queue: ${String(error)}`));
+        this.#rounds += 1;
         await pause(500, undefined, { signal: this.#ticks.signal }).catch(() => undefined);
       }
     };
@@ -113,9 +115,9 @@ export class LifecycleModel {
   async settle(): Promise<void> {
     for (const nodeId of this.#world.nodeIds) await this.#mend(nodeId);
     this.#world.hosts.calm();
-    await eventually('everything to come to rest', () => this.#atRest(), SETTLE_MS);
+    await this.#rest();
     await this.#repairConversions();
-    await eventually('everything to come to rest', () => this.#atRest(), SETTLE_MS);
+    await this.#rest();
     await this.#compare();
     await this.#launchAlone();
     await expectInvariants(this.#world);
@@ -126,7 +128,7 @@ export class LifecycleModel {
     for (const known of this.#known.values()) if (known.wish === 'active') await this.#release(known);
     await this.settle();
     for (const known of this.#known.values()) if (known.wish === 'active') await this.#release(known);
-    await eventually('everything to come to rest', () => this.#atRest(), SETTLE_MS);
+    await this.#rest();
     await this.#compare();
     await this.#world.expectCleanEnd(SETTLE_MS);
   }
@@ -305,6 +307,15 @@ export class LifecycleModel {
           where c.node_id = n.id and c.released_at is null and c.claim_kind = 'node_exclusive')
       group by n.id having count(*) >= ${gpus}`.execute(this.#db);
     return rows.length > 0;
+  }
+
+  /** Until nothing is under way, and a whole round of periodic work has found nothing to start either. */
+  async #rest(): Promise<void> {
+    do {
+      await eventually('everything to come to rest', () => this.#atRest(), SETTLE_MS);
+      const before = this.#rounds;
+      await eventually('periodic work', async () => (this.#rounds >= before + 2 ? true : null), SETTLE_MS);
+    } while (!(await this.#atRest()));
   }
 
   /** True when nothing is under way any more, whatever it was. */

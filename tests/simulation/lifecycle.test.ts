@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reconcileAllocations } from '@gpuaas/control-plane/domains/allocations/reconcile/reconcile-allocations';
 import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
@@ -247,6 +248,36 @@ describe('force-release', () => {
   }, 240_000);
 });
 
+describe('a release that has failed', () => {
+  it('is tried again by the tenant, and works once the host can prove its wipe', async () => {
+    const id = await active();
+    const retry = `/allocations/${id}/retry-release`;
+    expect(await world.post('member', retry)).toBe(409);
+    world.hosts.mood(id, 'slice.vm_release', 'dirty');
+    await world.post('member', `/allocations/${id}/release`);
+    await world.waitFor([id], ['release_failed'], WAIT);
+    expect(await openIncidents('allocation_release_failed')).toContain(id);
+    expect(await slotHealth(id)).toEqual(['unhealthy: Wipe not verified: data was left']);
+    expect(await world.post('other', retry)).toBe(404);
+    world.hosts.calm();
+    expect(await world.post('member', retry)).toBe(202);
+    await world.waitFor([id], ['released'], WAIT);
+    expect(await openIncidents('allocation_release_failed')).toEqual([]);
+    expect(await slotHealth(id)).toEqual(['healthy: Wiped by blkdiscard and verified.']);
+    expect(await world.post('member', retry)).toBe(409);
+  }, 240_000);
+
+  async function slotHealth(allocationId: string): Promise<string[]> {
+    const rows = await db()
+      .selectFrom('node_resource_slots as s')
+      .innerJoin('allocation_resource_claims as c', 'c.slot_id', 's.id')
+      .select(['s.health_state', 's.health_detail'])
+      .where('c.allocation_id', '=', allocationId)
+      .execute();
+    return rows.map((row) => `${row.health_state}: ${row.health_detail}`);
+  }
+});
+
 describe('drift', () => {
   it('of hosts and slots becomes an incident, and goes with its cause', async () => {
     const [nodeId] = world.nodeIds;
@@ -289,7 +320,56 @@ describe('drift', () => {
     await world.waitFor([id], ['failed'], WAIT);
   }, 240_000);
 
+  it('of a cleanup whose workflow is gone is repaired: it begins again', async () => {
+    const id = await active();
+    await world.post('operator', `/admin/allocations/${id}/force-release`, { reason: 'to be cleaned' });
+    await db()
+      .updateTable('allocations')
+      .set({ execution_state: 'cleaning up', state_changed_at: new Date(Date.now() - 600_000) })
+      .where('id', '=', id)
+      .execute();
+    await reconcile();
+    await eventually('its slot to be proven clean', async () => {
+      const held = await db()
+        .selectFrom('allocation_resource_claims')
+        .select('id')
+        .where('allocation_id', '=', id)
+        .where('released_at', 'is', null)
+        .execute();
+      return held.length === 0 ? true : null;
+    });
+    await world.waitFor([id], ['released'], WAIT);
+  }, 240_000);
+
   it('leaves nothing behind in the end', async () => {
     await world.expectCleanEnd(120_000);
+  }, 240_000);
+});
+
+describe('an upgrade', () => {
+  it('that no longer knows the steps a launch has taken gives it up, and the reconciler fails and cleans it', async () => {
+    for (const nodeId of world.nodeIds) world.hosts.host(nodeId).cut = true;
+    const id = await world.launch();
+    const workflow = `provision:${id}`;
+    await eventually('the launch to wait for its host', async () =>
+      db().selectFrom('node_tasks').select('id').where('allocation_id', '=', id).executeTakeFirst(),
+    );
+    await workers.stop();
+    await sql`update dbos.operation_outputs set function_name = 'provision.prepare'
+      where workflow_uuid = ${workflow} and function_name = 'provision.begin'`.execute(db());
+    workers = keepWorkers(1, world.env);
+    await eventually('the workflow to give up', async () =>
+      (await openIncidents('workflow_failed')).includes(workflow) ? true : null,
+    );
+    await db()
+      .updateTable('allocations')
+      .set({ state_changed_at: new Date(Date.now() - 600_000) })
+      .where('id', '=', id)
+      .execute();
+    await reconcile();
+    for (const nodeId of world.nodeIds) await mend(nodeId);
+    await world.waitFor([id], ['failed'], WAIT);
+    expect(world.hosts.leftovers()).toEqual([]);
+    expect(await slotStates(world.nodeIds[0]!)).toEqual(['available']);
   }, 240_000);
 });

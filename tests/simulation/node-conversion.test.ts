@@ -1,3 +1,5 @@
+import { endAbandonedConversions } from '@gpuaas/control-plane/domains/fleet/conversion/end-abandoned';
+import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../harness/eventually.ts';
 import { ask } from '../harness/fleet.ts';
@@ -102,4 +104,28 @@ it('that fails is undone; where that fails too the host stays cordoned with an i
   expect((await ended(repaired.body.id)).state).toBe('succeeded');
   expect(await node()).toMatchObject({ mode: 'slice', cordons: [] });
   expect(await incidents()).toEqual([]);
+}, 240_000);
+
+it('whose workflow is gone fails instead of running for ever, and can be repaired', async () => {
+  await workers.stop();
+  const lost = await convert('baremetal');
+  expect(lost.status).toBe(202);
+  const { db } = world.api.services;
+  const worker = actingAs(world.api.services, 'gpuaas_worker');
+  const longAgo = new Date(Date.now() - 600_000);
+  await db
+    .updateTable('node_conversions')
+    .set({ requested_at: longAgo })
+    .where('id', '=', lost.body.id)
+    .execute();
+  // It waits for a worker, so it is not lost yet.
+  expect(await endAbandonedConversions(worker)).toBe(0);
+  await db.deleteFrom('workflow_starts').where('workflow_id', '=', `convert:${lost.body.id}`).execute();
+  expect(await endAbandonedConversions(worker)).toBe(1);
+  expect((await ended(lost.body.id)).state).toBe('failed');
+  expect(await node()).toMatchObject({ mode: 'slice', cordons: [{ reason: 'conversion' }] });
+  workers = keepWorkers(1, world.env);
+  const repaired = await convert('slice');
+  expect((await ended(repaired.body.id)).state).toBe('succeeded');
+  expect(await node()).toMatchObject({ cordons: [] });
 }, 240_000);

@@ -7,6 +7,7 @@ import type { Services } from '../../platform/services.ts';
 import type { Tick } from '../../platform/ticks/tick.ts';
 import { syncIncidents, type Condition } from '../incidents/sync-incidents.ts';
 import { announceConnections } from './announce-connections.ts';
+import { endAbandonedConversions } from './conversion/end-abandoned.ts';
 import { cordonNode, cordonsOf, liftCordon, type Cordon, type CordonReason } from './cordons.ts';
 import { nodeConditions, type NodeConditions } from './node-conditions.ts';
 import { emitNodeChanged } from './node-events.ts';
@@ -32,6 +33,7 @@ export function reconcileNodes(): Tick<Services> {
     async run(services) {
       await refreshDiscoveries(services.db, discoveries);
       await reconcile(services, discoveries);
+      await endAbandonedConversions(services);
     },
   };
 }

@@ -1,0 +1,137 @@
+/**
+ * Launches on an embedded Postgres with its durable settings: how many the API accepts, and how many go all the way
+ * from the request to a running machine and back with hosts that take no time (`GPUAAS_SIM_SPEED=0`). Says where the
+ * processor time goes, because that is what the next improvement has to change. `npm run bench:launch`.
+ */
+import { fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { sql } from 'kysely';
+import { startEmbeddedPostgres } from '@gpuaas/control-plane/platform/db/embedded-postgres';
+import { migrate } from '@gpuaas/control-plane/platform/db/migrate';
+import { runAsAdmin } from '@gpuaas/control-plane/platform/db/testing';
+import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
+import { migrateWorkflows } from '@gpuaas/control-plane/platform/workflows/migrate-workflows';
+import { launchBody } from '../harness/allocations.ts';
+import { createTestApi } from '../harness/api.ts';
+import { addHost } from '../harness/fleet-rows.ts';
+import { launchAndRelease } from '../harness/launch-and-release.ts';
+import { startTestPlatform } from '../harness/platform.ts';
+import { processorSeconds } from './processor-seconds.ts';
+import { recordStatements } from './record-statements.ts';
+import type { LoadRequest, LoadResult } from './load.ts';
+
+const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 5);
+const HOSTS = Number(process.env['BENCH_HOSTS'] ?? 1500);
+const CONNECTIONS = 32;
+const ROUND_TRIPS = Number(process.env['BENCH_LAUNCHES'] ?? 200);
+const IN_FLIGHT = 8;
+const TARGET = 1500;
+
+console.log(`${cpus().length} cores, load ${loadavg()[0]!.toFixed(1)}`);
+const dataDir = await mkdtemp(join(tmpdir(), 'gpuaas-bench-launch-'));
+const server = await startEmbeddedPostgres({ dataDir });
+try {
+  await accept(await database('accept'));
+  await goAllTheWay(await database('whole'));
+} finally {
+  await server.stop();
+  await rm(dataDir, { recursive: true, force: true });
+}
+
+async function database(name: string): Promise<string> {
+  await runAsAdmin(server.url, `create database ${name}`);
+  await migrate(server.urlFor(name));
+  await migrateWorkflows(server.urlFor(name));
+  return server.urlFor(name);
+}
+
+/** The request alone: rights, price, quota, money, placement, claims, events, workflow start and audit, committed. */
+async function accept(databaseUrl: string): Promise<void> {
+  // Logged as in production, to where nobody looks.
+  const log = createLogger('bench', { write: () => undefined });
+  const api = await createTestApi({ databaseUrl, log });
+  const load = fork(fileURLToPath(new URL('load.ts', import.meta.url)));
+  try {
+    const { db } = api.services;
+    await sql`update sku_catalog set enabled = true`.execute(db);
+    for (let host = 0; host < HOSTS; host += 1) await addHost(db);
+    await sql`analyze`.execute(db);
+    const { rows } = await sql<{
+      folder: string;
+    }>`select current_setting('data_directory') as folder`.execute(db);
+    const { folder } = rows[0]!;
+    const url = `${await api.server.listen({ host: '127.0.0.1', port: 0 })}/api/v1/allocations`;
+    const member = api.people['member']!;
+    const request: LoadRequest = {
+      url,
+      method: 'POST',
+      body: JSON.stringify(launchBody(member.projectId!, 1)),
+      headers: { authorization: `Bearer ${member.apiKey}`, 'content-type': 'application/json' },
+      idempotencyKeys: true,
+      expects: 202,
+    };
+    await run(load, request, 1);
+    const statements = await recordStatements(() =>
+      fetch(url, {
+        method: 'POST',
+        body: request.body!,
+        headers: { ...request.headers, 'x-idempotency-key': randomUUID() },
+      }),
+    );
+    const before = { own: process.cpuUsage(), postgres: processorSeconds(folder) };
+    const began = performance.now();
+    const { perSecond, p50, p99 } = await run(load, request, SECONDS);
+    const launches = (perSecond * (performance.now() - began)) / 1000;
+    const own = process.cpuUsage(before.own);
+    const postgres = processorSeconds(folder) - before.postgres;
+    const each = (seconds: number): string => `${((seconds * 1000) / launches).toFixed(2)} ms`;
+    console.log(
+      `accepted: ${perSecond.toFixed(0)}/s with ${CONNECTIONS} connections (target ${TARGET}), p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, load ${loadavg()[0]!.toFixed(1)}`,
+    );
+    console.log(
+      `  processor time of a launch: ${each((own.user + own.system) / 1e6)} API, ${each(postgres)} Postgres; ${statements.length} statements`,
+    );
+    for (const [text, times] of counted(statements.map(({ text }) => text)))
+      console.log(`    ${times} × ${text}`);
+  } finally {
+    load.kill();
+    await api.stop();
+  }
+}
+
+function counted(texts: readonly string[]): [string, number][] {
+  const short = texts.map((text) => text.replaceAll(/\s+/g, ' ').slice(0, 100));
+  return [...Map.groupBy(short, (text) => text)].map(([text, all]) => [text, all.length]);
+}
+
+/** The request, the machine, the release and the wipe, with real workers and agents. */
+async function goAllTheWay(databaseUrl: string): Promise<void> {
+  const platform = await startTestPlatform({ nodes: 2, speed: 0, databaseUrl });
+  try {
+    const { seconds, stages } = await launchAndRelease(platform, { count: ROUND_TRIPS, inFlight: IN_FLIGHT });
+    console.log(
+      `launched and released: ${(ROUND_TRIPS / seconds).toFixed(1)}/s with ${IN_FLIGHT} in flight, load ${loadavg()[0]!.toFixed(1)}`,
+    );
+    const all = Object.values(stages).reduce((sum, ms) => sum + ms, 0);
+    for (const [stage, ms] of Object.entries(stages).toSorted(([, a], [, b]) => b - a)) {
+      console.log(
+        `  ${stage.padEnd(34)} ${ms.toFixed(0).padStart(6)} ms  ${((100 * ms) / all).toFixed(0)} %`,
+      );
+    }
+  } finally {
+    await platform.stop();
+  }
+}
+
+function run(load: ReturnType<typeof fork>, request: LoadRequest, seconds: number): Promise<LoadResult> {
+  return new Promise((resolve, reject) => {
+    load.once('message', (result: LoadResult | { error: string }) =>
+      'error' in result ? reject(new Error(result.error)) : resolve(result),
+    );
+    load.send({ request, seconds, connections: CONNECTIONS, run: randomUUID() });
+  });
+}

@@ -1,0 +1,31 @@
+import { globSync, readFileSync } from 'node:fs';
+
+const TICKS_PER_SECOND = 100;
+
+/** What a Postgres server has used so far, with its backends; from /proc, so zero where there is none. */
+export function processorSeconds(dataDirectory: string): number {
+  const postmaster = Number(readFileSync(`${dataDirectory}/postmaster.pid`, 'utf8').split('\n')[0]);
+  let ticks = 0;
+  for (const file of globSync('/proc/[0-9]*/stat')) {
+    try {
+      const { pid, parent, own, ended } = parse(readFileSync(file, 'utf8'));
+      if (pid === postmaster) ticks += own + ended;
+      else if (parent === postmaster) ticks += own;
+    } catch {
+      // It ended while we looked; its parent counts it now.
+    }
+  }
+  return ticks / TICKS_PER_SECOND;
+}
+
+/** Fields are counted behind the name, which may hold anything but a closing bracket. */
+function parse(stat: string): { pid: number; parent: number; own: number; ended: number } {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const field = (number: number): number => Number(fields[number - 3]);
+  return {
+    pid: Number.parseInt(stat, 10),
+    parent: field(4),
+    own: field(14) + field(15),
+    ended: field(16) + field(17),
+  };
+}
