@@ -30,8 +30,8 @@ export const technicalConstants: Record<string, string> = {
   'domains/allocations/reconcile/find-orphans.ts SETTLED_MS':
     'a heartbeat that was on its way when a release was recorded is no evidence',
   'domains/allocations/reconcile/restart-abandoned.ts SETTLED':
-  'domains/fleet/conversion/end-abandoned.ts SETTLED': 'a workflow that starts is not lost yet',
     'a workflow that has just begun is not missing',
+  'domains/fleet/conversion/end-abandoned.ts SETTLED': 'a workflow that starts is not lost yet',
   'platform/ticks/prune-runs.ts KEPT_DAYS': 'book-keeping of periodic work, read by nobody outside',
   'platform/telemetry/platform-metrics.ts STATEMENT_TIMEOUT_MS': 'a scrape must not hold up the database',
   'platform/policy/client.ts READ_TIMEOUT_MS': 'the policy client cannot be configured by itself',
