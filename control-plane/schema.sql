@@ -273,6 +273,20 @@ begin
     ssh_authorized_keys text[], correlation_id uuid);
   return now();
 end $function$;
+CREATE OR REPLACE FUNCTION public.keep_answers(answers json)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+begin
+  insert into idempotency_keys (caller_id, key, operation, request_hash, response_status, response_body, response_location)
+    select caller_id, key, operation, decode(request_hash, 'hex'), response_status, response_body, response_location
+    from json_to_recordset(answers) as a (caller_id uuid, key text, operation text, request_hash text,
+      response_status integer, response_body text, response_location text)
+    order by caller_id, key;
+end $function$;
 CREATE OR REPLACE FUNCTION public.keep_payment_order()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2689,6 +2703,7 @@ grant delete, select, update on queued_launches to gpuaas_worker;
 grant execute on function create_month_partitions(timestamp with time zone,integer) to gpuaas_worker;
 grant execute on function drop_month_partitions(text,timestamp with time zone) to gpuaas_worker;
 grant execute on function hold_quota_usage(uuid[],text[],uuid[],text[],text[]) to gpuaas_placement;
+grant execute on function keep_answers(json) to gpuaas_placement;
 grant execute on function lease_heard_at(uuid) to gpuaas_operator;
 grant execute on function lease_heard_at(uuid) to gpuaas_tenant;
 grant execute on function lease_heard_at(uuid) to gpuaas_worker;
@@ -2961,6 +2976,7 @@ revoke execute on function create_month_partitions(timestamp with time zone,inte
 revoke execute on function drop_month_partitions(text,timestamp with time zone) from public;
 revoke execute on function grant_workflow_engine() from public;
 revoke execute on function hold_quota_usage(uuid[],text[],uuid[],text[],text[]) from public;
+revoke execute on function keep_answers(json) from public;
 revoke execute on function lease_heard_at(uuid) from public;
 revoke execute on function lock_free_slots(uuid[],boolean,integer) from public;
 revoke execute on function placement_news(pg_snapshot,xid8[],uuid[]) from public;

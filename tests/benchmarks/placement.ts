@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { salesDesk, sellGroup } from '@gpuaas/control-plane/domains/allocations/sell-in-groups';
+import { GROUPS, sellGroup } from '@gpuaas/control-plane/domains/allocations/sell-in-groups';
 import type { Order } from '@gpuaas/control-plane/domains/allocations/sell-together';
 import { FleetIndex } from '@gpuaas/control-plane/domains/fleet/fleet-index';
 import { openDatabase, type Db } from '@gpuaas/control-plane/platform/db/database';
@@ -102,7 +102,8 @@ async function bench(url: string, nodes: number, all: boolean): Promise<void> {
     `\n${figure(nodes)} nodes × 8 slots, ${((await shareSold(db)) * 100).toFixed(0)} % sold, load ${loadavg()[0]!.toFixed(1)}`,
   );
 
-  const selling = salesDesk(services);
+  // As the API does it, but for its limit on waiting: whoever is turned away there is decided alone.
+  const selling = new GroupCommit((orders: Order[]) => sellGroup(services, orders), GROUPS);
   const releasing = new GroupCommit(
     async (ids: string[]) => {
       await releaseTogether(db, ids);

@@ -50,6 +50,11 @@ describe('a reservation', () => {
     const { items } = (await ask('operator', 'GET', '/admin/reservations')).json();
     expect(items[0]).toMatchObject({ id: made.json().id, nodes: [{ node_id: nodeId }] });
 
+    const explain = async (person: string) => {
+      const { image: _, ...asked } = launchBody(api.people[person]!.projectId!, 1);
+      return (await ask(person, 'POST', '/placements/explain', asked)).json<{ fits: boolean }>().fits;
+    };
+    expect([await explain('member'), await explain('other')]).toEqual([true, false]);
     const refused = (await launch('other', 1)).json();
     expect(refused).toMatchObject({
       code: 'sku_unavailable',

@@ -7,6 +7,8 @@ export const technicalConstants: Record<string, string> = {
   'domains/terminal/open-shell.ts READY_TIMEOUT_MS': 'how long a guest may take to answer a handshake',
   'domains/terminal/open-guest-stream.ts OPEN_TIMEOUT_MS': 'how long an agent may take to answer',
   'domains/incidents/report-failures.ts FAILING_ATTEMPTS': 'when a periodic job counts as failing',
+  'domains/allocations/sell-in-groups.ts LOCK_TIMEOUT_MS':
+    'how long a transaction of many waits for one of them before each goes alone',
   'domains/allocations/observe-machines.ts SETTLED_AFTER': 'bound to the interval of heartbeats',
   'domains/webhooks/post-message.ts DEADLINE_MS': 'must stay below the lease of a delivery',
   'domains/webhooks/claim-deliveries.ts LEASE_SECONDS': 'must stay above the deadline of an attempt',

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { AllocationRow } from '@gpuaas/control-plane/domains/allocations/move-allocation';
 import type { Order } from '@gpuaas/control-plane/domains/allocations/sell-together';
 import type { AuditEntry } from '@gpuaas/control-plane/platform/audit/record';
 import type { Db } from '@gpuaas/control-plane/platform/db/database';
@@ -89,7 +90,7 @@ export function randomOrder(random: () => number, buyers: readonly Buyer[]): Ord
       endsAt: Infinity,
     },
     offer: { allowedGpuCounts: [1, 2, 3, 4, 5, 6, 7, 8], perGpuHour: PER_GPU_HOUR, gpuModel: MODEL },
-    audit: (nodeId) => auditOf(buyer, id, nodeId),
+    papers: (sold) => ({ audit: auditOf(buyer, sold), answer: null }),
     charge: {
       organizationId: buyer.organizationId,
       projectId: buyer.projectId,
@@ -101,7 +102,7 @@ export function randomOrder(random: () => number, buyers: readonly Buyer[]): Ord
   };
 }
 
-function auditOf(buyer: Buyer, allocationId: string, nodeId: string): AuditEntry {
+function auditOf(buyer: Buyer, { id: allocationId, node_id }: AllocationRow): AuditEntry {
   return {
     actorUserId: buyer.userId,
     actorRole: 'tenant_member',
@@ -111,7 +112,7 @@ function auditOf(buyer: Buyer, allocationId: string, nodeId: string): AuditEntry
     organizationId: buyer.organizationId,
     result: 'succeeded',
     correlationId: allocationId,
-    detail: { sku: 'h200-sxm-slice', node_id: nodeId },
+    detail: { sku: 'h200-sxm-slice', node_id },
   };
 }
 

@@ -12,17 +12,22 @@ export async function processorTime(db: Db): Promise<{ here: number; postgres: n
   return { here: user + system, postgres };
 }
 
+/** Of the processes that run, and of those that have ended. */
 async function timeOfServer(backend: number): Promise<number> {
-  const [, postmaster] = await statOf(backend);
+  const postmaster = Number((await statOf(backend))[1]);
   const children = await readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8');
-  const times = children
-    .trim()
-    .split(' ')
-    .map(async (pid) => {
-      const stat = await statOf(Number(pid));
-      return (Number(stat[11]) + Number(stat[12])) * TICK_MICROS;
-    });
-  return (await Promise.all(times)).reduce((sum, time) => sum + time, 0);
+  const running = await Promise.all(
+    children
+      .trim()
+      .split(' ')
+      .map(async (pid) => ticks(await statOf(Number(pid)), 11, 12)),
+  );
+  const ended = ticks(await statOf(postmaster), 13, 14);
+  return running.reduce((sum, time) => sum + time, ended) * TICK_MICROS;
+}
+
+function ticks(stat: string[], ...fields: number[]): number {
+  return fields.reduce((sum, field) => sum + Number(stat[field]), 0);
 }
 
 /** The fields of `/proc/pid/stat` after the name: state, parent and so on. */

@@ -5,6 +5,7 @@ import { placementCandidates } from '@gpuaas/control-plane/domains/fleet/placeme
 import { place } from '@gpuaas/control-plane/domains/placement/place';
 import { indexesOf } from '@gpuaas/control-plane/domains/placement/slot-mask';
 import { requireQuota } from '@gpuaas/control-plane/domains/quotas/require-quota';
+import { recordAudits } from '@gpuaas/control-plane/platform/audit/record';
 import { inScope } from '@gpuaas/control-plane/platform/db/scope';
 import type { Services } from '@gpuaas/control-plane/platform/services';
 
@@ -26,7 +27,8 @@ export function sellNaively(services: Scheduler, order: Order): Promise<Outcome>
       if (!locked) continue;
       const allocation = { ...order.allocation, node_id: node.nodeId, ends_at: null };
       const sale = { allocation, slotIds, gpuModel: order.offer.gpuModel };
-      const { allocations } = await recordSales(services, tx, [sale], [order.audit(node.nodeId)]);
+      const { allocations } = await recordSales(services, tx, [sale]);
+      await recordAudits(tx, [order.papers(allocations[0]!).audit]);
       return { sold: allocations[0]! };
     }
     return 'contested';

@@ -43,7 +43,7 @@ export async function explainPlacement(
   const fleet = fleetIndexOf(services);
   await withRole(tx, 'gpuaas_placement', () => fleet.catchUp(tx, [], 'now'));
   const nodes = [...fleet.nodes];
-  const request = launchRequest(services.clock.now(), asked, offer);
+  const request = launchRequest(services.clock.now(), asked, offer, project ? [project.id] : []);
   const placement = place(request, nodes, offer.allowedGpuCounts);
   const requested = { capacity_shape: request.shape, gpu_count: request.gpus };
   const nearest = placement.fits ? request : placement.nearest;

@@ -1,5 +1,4 @@
 import { sql, type RawBuilder } from 'kysely';
-import { auditing, type AuditEntry } from '../../platform/audit/record.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { actingFor } from '../../platform/db/scope.ts';
 import { emitting, type NewEvent } from '../../platform/events/emit.ts';
@@ -40,14 +39,13 @@ export interface Sale {
 }
 
 /**
- * Writes what was decided: allocations, slot states, claims, events, workflows, and their audit rows where several
- * tenants commit together. One statement however many there are, so that a group costs little more than one.
+ * Writes what was decided: allocations, slot states, claims, events, workflows. One statement however many there are, so
+ * that a group costs little more than one.
  */
 export async function recordSales(
   services: Pick<Services, 'workflows'>,
   tx: Tx,
   sales: readonly Sale[],
-  audits: readonly AuditEntry[] = [],
 ): Promise<{ allocations: AllocationRow[]; xid: string }> {
   const rows = sales.map(({ allocation: { per_gpu_hour_micros, ...rest } }) => ({
     ...rest,
@@ -56,7 +54,7 @@ export async function recordSales(
   const { rows: written } = await sql<{ at: Date; xid: string }>`
     select ${actingFor(sales.map(({ allocation }) => allocation.organization_id))},
       insert_allocations(${JSON.stringify(rows)}) as at, ${claiming(sales)}, ${telling(services, sales)},
-      ${auditing(audits)}, pg_current_xact_id()::text as xid`.execute(tx);
+      pg_current_xact_id()::text as xid`.execute(tx);
   const { at, xid } = written[0]!;
   return { allocations: sales.map(({ allocation }) => reservedRow(allocation, at)), xid };
 }

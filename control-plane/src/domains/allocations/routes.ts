@@ -1,6 +1,6 @@
-import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
+import type { components, operations } from '@gpuaas/contracts/generated/openapi.ts';
 import { authorize, type Caller } from '../../platform/auth/caller.ts';
-import type { Handlers } from '../../platform/http/operation.ts';
+import type { AuditTarget, Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
 import { createAllocation } from './create-allocation.ts';
 import { describeAllocation } from './describe-allocation.ts';
@@ -12,7 +12,10 @@ import { findAllocation } from './find-allocation.ts';
 import { listAllocations } from './list-allocations.ts';
 import { listTimeline } from './list-timeline.ts';
 import { listWipeCertificates } from './list-wipe-certificates.ts';
+import type { AllocationRow } from './move-allocation.ts';
+import { prepareLaunch } from './prepare-launch.ts';
 import { requestRelease, retryFailedRelease } from './request-release.ts';
+import { salesDesk, sellWithOthers } from './sell-in-groups.ts';
 import { showForOperators } from './show-for-operators.ts';
 import { showProgress } from './show-progress.ts';
 import { showAllocation } from './show-allocation.ts';
@@ -38,6 +41,7 @@ const platform = { kind: 'platform' } as const;
 
 export function allocationRoutes(services: Services): Handlers<AllocationOperations, Caller> {
   const { clock } = services;
+  const desk = salesDesk(services);
   return {
     listAllocations({ caller, query, read }) {
       return read(async (tx) => {
@@ -45,21 +49,25 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
         return { status: 200, body: await listAllocations(tx, clock.now(), { limit: 50, ...query }) };
       });
     },
-    createAllocation({ caller, body, correlationId, audit, mutate }) {
+    createAllocation({ caller, body, correlationId, audit, mutateTogether }) {
       audit({ targetType: 'project', targetId: body.project_id });
-      return mutate(async (tx) => {
-        const row = await createAllocation(services, tx, caller, body, correlationId);
-        audit({
-          targetType: 'allocation',
-          targetId: row.id,
-          organizationId: row.organization_id,
-          detail: { sku: row.sku, gpu_count: row.gpu_count, node_id: row.node_id },
-        });
-        return {
-          status: 202,
-          body: await showAllocation(tx, row, clock.now()),
-          location: `/api/v1/allocations/${row.id}`,
-        };
+      return mutateTogether({
+        prepare: (tx) => prepareLaunch(services, tx, caller, body, correlationId),
+        async join(launch, papers) {
+          const row = await sellWithOthers(desk, {
+            ...launch,
+            papers: (sold) => ({
+              audit: papers.audit(launchTarget(sold)),
+              answer: papers.answer(accepted(describeAllocation(sold, clock.now()))),
+            }),
+          });
+          return row && accepted(describeAllocation(row, clock.now()));
+        },
+        async alone(tx) {
+          const row = await createAllocation(services, tx, caller, body, correlationId);
+          audit(launchTarget(row));
+          return accepted(await showAllocation(tx, row, clock.now()));
+        },
       });
     },
     getAllocation({ caller, params, read }) {
@@ -140,4 +148,17 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
       });
     },
   };
+}
+
+function launchTarget(row: AllocationRow): AuditTarget {
+  return {
+    targetType: 'allocation',
+    targetId: row.id,
+    organizationId: row.organization_id,
+    detail: { sku: row.sku, gpu_count: row.gpu_count, node_id: row.node_id },
+  };
+}
+
+function accepted(body: components['schemas']['Allocation']) {
+  return { status: 202 as const, body, location: `/api/v1/allocations/${body.id}` };
 }

@@ -1,5 +1,7 @@
-import type { AuditEntry } from '../../platform/audit/record.ts';
+import { sql } from 'kysely';
+import { auditing, type AuditEntry } from '../../platform/audit/record.ts';
 import type { Tx } from '../../platform/db/database.ts';
+import { keepingAnswers, type KeptAnswer } from '../../platform/http/idempotency.ts';
 import type { Problem } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
 import type { Product } from '../catalog/quote.ts';
@@ -14,13 +16,16 @@ import { recordSales, type NewAllocation } from './record-sales.ts';
 import { reserveTogether } from './reserve-slots.ts';
 
 /** A launch with everything known but where. */
-export interface Order {
+export interface Launch {
   allocation: NewAllocation;
   request: PlacementRequest;
   offer: Pick<Product, 'allowedGpuCounts' | 'perGpuHour' | 'gpuModel'>;
   charge: Charge;
-  /** What the audit log says of it once it has a place. */
-  audit(nodeId: string): AuditEntry;
+}
+
+/** A launch that commits with others, and what is written beside it. */
+export interface Order extends Launch {
+  papers(sold: AllocationRow): { audit: AuditEntry; answer: KeptAnswer | null };
 }
 
 /** `contested`: others are in the way, and whether it can be served shows only when they have ended. */
@@ -50,18 +55,16 @@ export async function sellTogether(
   );
   const within = orders.filter((_, index) => exceeded[index]!.length === 0);
   const { won } = await reserveTogether(services, tx, within);
-  const sales = within.flatMap(({ allocation, offer, request, audit }, index) => {
+  const sales = within.flatMap(({ allocation, offer, request }, index) => {
     const hold = won[index];
     if (!hold) return [];
     const placed = { ...allocation, node_id: hold.nodeId, ends_at: leaseEnd(request) };
-    return [
-      { allocation: placed, slotIds: hold.slotIds, gpuModel: offer.gpuModel, audit: audit(hold.nodeId) },
-    ];
+    return [{ allocation: placed, slotIds: hold.slotIds, gpuModel: offer.gpuModel }];
   });
-  const audits = sales.map(({ audit }) => audit);
   const { allocations, xid } =
-    sales.length > 0 ? await recordSales(services, tx, sales, audits) : { allocations: [], xid: null };
+    sales.length > 0 ? await recordSales(services, tx, sales) : { allocations: [], xid: null };
   const sold = new Map(allocations.map((row) => [row.id, row]));
+  await keepPapers(tx, orders, sold);
   const everybodyWon = sales.length === within.length;
   const outcomes = orders.map(({ allocation }, index): Outcome => {
     const row = sold.get(allocation.id);
@@ -72,4 +75,18 @@ export async function sellTogether(
       : 'contested';
   });
   return { outcomes, holds: won.filter((hold) => hold !== null), xid };
+}
+
+async function keepPapers(
+  tx: Tx,
+  orders: readonly Order[],
+  sold: ReadonlyMap<string, AllocationRow>,
+): Promise<void> {
+  const papers = orders.flatMap((order) => {
+    const row = sold.get(order.allocation.id);
+    return row ? [order.papers(row)] : [];
+  });
+  if (papers.length === 0) return;
+  const answers = papers.flatMap(({ answer }) => answer ?? []);
+  await sql`select ${auditing(papers.map(({ audit }) => audit))}, ${keepingAnswers(answers)}`.execute(tx);
 }

@@ -77,3 +77,8 @@ export function poolOf(db: Db): pg.Pool {
 export function isDatabaseError(error: unknown, code: string): boolean {
   return error instanceof pg.DatabaseError && error.code === code;
 }
+
+/** True if the server answered that a statement has failed: its transaction is rolled back for certain. */
+export function isServerError(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code !== undefined && !/^(57P|08|XX)/.test(error.code);
+}

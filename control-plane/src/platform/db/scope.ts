@@ -22,6 +22,8 @@ export interface Scope {
   /** Whose idempotency keys. */
   callerId?: string;
   nodeId?: string;
+  /** How long a statement may wait for a lock; without it as long as it takes. */
+  lockTimeoutMs?: number;
 }
 
 /** One transaction under the scope, begun in one round trip. */
@@ -93,13 +95,14 @@ function openScope(db: Db, scope: Scope): Db {
   return handle;
 }
 
-function opening({ role, organizationIds = [], callerId, nodeId }: Scope): string {
+function opening({ role, organizationIds = [], callerId, nodeId, lockTimeoutMs }: Scope): string {
   const statements = ['begin', `set local role ${role}`];
   if (organizationIds.length > 0) {
     statements.push(`set local app.organization_ids = '{${organizationIds.map(checked).join(',')}}'`);
   }
   if (callerId !== undefined) statements.push(`set local app.caller_id = '${checked(callerId)}'`);
   if (nodeId !== undefined) statements.push(`set local app.node_id = '${checked(nodeId)}'`);
+  if (lockTimeoutMs !== undefined) statements.push(`set local lock_timeout = ${Math.trunc(lockTimeoutMs)}`);
   return statements.join('; ');
 }
 

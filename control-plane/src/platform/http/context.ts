@@ -4,7 +4,7 @@ import { inScope } from '../db/scope.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { CallerIdentity } from './caller-identity.ts';
 import type { GracefulStop } from './graceful-stop.ts';
-import { runMutation } from './mutation.ts';
+import { runMutation, runTogether, type Together } from './mutation.ts';
 import type { AuditTarget, Context, OperationObject } from './operation.ts';
 
 /** What a handler works with. The logger is made when it is first used: most requests have nothing to say. */
@@ -35,6 +35,8 @@ export function createContext<Caller extends CallerIdentity>(
     read: <T>(look: (tx: Tx) => Promise<T>) => inScope(settings.db, caller.scope, look),
     mutate: (decide: Parameters<Context<never, Caller>['mutate']>[0]) =>
       runMutation({ db: settings.db, operation, caller, request, log: context.log, audited }, decide),
+    mutateTogether: (way: Together<unknown, never>) =>
+      runTogether({ db: settings.db, operation, caller, request, log: context.log, audited }, way),
   };
   return context as unknown as Context<never, Caller>;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { isDatabaseError, type Tx } from '../db/database.ts';
 import { Problem } from './problem.ts';
 import { deadlineAfter, type Deadline } from '../clock.ts';
@@ -88,12 +88,20 @@ export async function claimIdempotencyKey(tx: Tx, request: IdempotentRequest): P
   } finally {
     await sql`select set_config('lock_timeout', '0', true)`.execute(tx).catch(() => undefined);
   }
+  const reply = await findReply(tx, request);
+  if (!reply) throw new Error('an idempotency row went away while it was read');
+  return reply;
+}
+
+/** The stored answer to an earlier request with this key; null if there was none. */
+export async function findReply(tx: Tx, request: IdempotentRequest): Promise<StoredReply | null> {
   const row = await tx
     .selectFrom('idempotency_keys')
     .selectAll()
     .where('caller_id', '=', request.callerId)
     .where('key', '=', request.key)
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
+  if (!row) return null;
   if (!row.request_hash.equals(request.requestHash)) {
     throw new Problem('idempotency_key_reused', 'This idempotency key was sent before with another request.');
   }
@@ -103,6 +111,26 @@ export async function claimIdempotencyKey(tx: Tx, request: IdempotentRequest): P
     body: row.response_body === null ? undefined : JSON.parse(row.response_body),
     location: row.response_location,
   };
+}
+
+/** A request with its answer. */
+export interface KeptAnswer {
+  request: IdempotentRequest;
+  reply: StoredReply;
+}
+
+/** Keys with their answers, as a part of a statement for many callers. A key that was used before fails it. */
+export function keepingAnswers(answered: readonly KeptAnswer[]): RawBuilder<void> {
+  const rows = answered.map(({ request, reply }) => ({
+    caller_id: request.callerId,
+    key: request.key,
+    operation: request.operation,
+    request_hash: request.requestHash.toString('hex'),
+    response_status: reply.status,
+    response_body: reply.body === undefined ? null : JSON.stringify(reply.body),
+    response_location: reply.location,
+  }));
+  return sql`keep_answers(${JSON.stringify(rows)})`;
 }
 
 export async function storeReply(tx: Tx, request: IdempotentRequest, reply: StoredReply): Promise<void> {

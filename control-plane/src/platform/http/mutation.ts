@@ -7,10 +7,13 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { CallerIdentity } from './caller-identity.ts';
 import {
   claimIdempotencyKey,
+  findReply,
   hashRequest,
   inTurn,
   storeReply,
   type IdempotentRequest,
+  type KeptAnswer,
+  type StoredReply,
 } from './idempotency.ts';
 import type { AnyReply, AuditTarget, OperationObject } from './operation.ts';
 import { Problem } from './problem.ts';
@@ -27,7 +30,55 @@ interface Mutation {
 /** One decision, one transaction: idempotency row, domain rows, audit row. */
 export async function runMutation<R>(mutation: Mutation, decide: (tx: Tx) => Promise<R>): Promise<R> {
   const idempotent = idempotentRequest(mutation);
-  const transact = (): Promise<R> => decideOnce(mutation, idempotent, decide);
+  return await accountFor(mutation, idempotent, () => decideOnce(mutation, idempotent, decide));
+}
+
+/** What else is written in the transaction that does what a request asked for. */
+export interface Papers {
+  audit(target: AuditTarget): AuditEntry;
+  /** Null for a request without a key. */
+  answer(reply: AnyReply): KeptAnswer | null;
+}
+
+/** How a mutation commits together with those of others. */
+export interface Together<W, R> {
+  /** Looks at everything that may refuse it and writes nothing. */
+  prepare(tx: Tx): Promise<W>;
+  /** Hands it, with its papers, to a transaction of many. Null if it must be decided alone. */
+  join(wanted: W, papers: Papers): Promise<R | null>;
+  alone(tx: Tx): Promise<R>;
+}
+
+/** The same for a mutation that can share a transaction: it is prepared under the caller's scope, and joins others. */
+export async function runTogether<W, R>(mutation: Mutation, way: Together<W, R>): Promise<R> {
+  const idempotent = idempotentRequest(mutation);
+  const papers: Papers = {
+    audit: (target) => {
+      mutation.audited.target = target;
+      return auditEntry(mutation, 'succeeded');
+    },
+    answer: ({ status, body, location, replayBody }) =>
+      idempotent && {
+        request: idempotent,
+        reply: { status, body: replayBody ?? body, location: location ?? null },
+      },
+  };
+  return await accountFor(mutation, idempotent, async () => {
+    const prepared = await inScope(mutation.db, mutation.caller.scope, async (tx) => {
+      const stored = idempotent && (await findReply(tx, idempotent));
+      return stored ? { replay: replay(mutation, stored) as R } : { wanted: await way.prepare(tx) };
+    });
+    if ('replay' in prepared) return prepared.replay;
+    return (await way.join(prepared.wanted, papers)) ?? (await decideOnce(mutation, idempotent, way.alone));
+  });
+}
+
+/** Requests with one key follow each other, and a refusal leaves its audit row. */
+async function accountFor<R>(
+  mutation: Mutation,
+  idempotent: IdempotentRequest | null,
+  transact: () => Promise<R>,
+): Promise<R> {
   try {
     return await (idempotent ? inTurn(idempotent, transact) : transact());
   } catch (error) {
@@ -43,14 +94,7 @@ async function decideOnce<R>(
 ): Promise<R> {
   return await inScope(mutation.db, mutation.caller.scope, async (tx) => {
     const stored = idempotent && (await claimIdempotencyKey(tx, idempotent));
-    if (stored) {
-      mutation.caller.authorised = true;
-      return {
-        status: stored.status,
-        body: stored.body,
-        ...(stored.location ? { location: stored.location } : {}),
-      } as R;
-    }
+    if (stored) return replay(mutation, stored) as R;
     const reply = await decide(tx);
     const { status, body, location, replayBody } = reply as AnyReply;
     if (mutation.operation['x-audit']) await recordAudit(tx, auditEntry(mutation, 'succeeded'));
@@ -58,6 +102,11 @@ async function decideOnce<R>(
       await storeReply(tx, idempotent, { status, body: replayBody ?? body, location: location ?? null });
     return reply;
   });
+}
+
+function replay(mutation: Mutation, { status, body, location }: StoredReply): AnyReply {
+  mutation.caller.authorised = true;
+  return { status, body, ...(location ? { location } : {}) };
 }
 
 async function recordRefusal(mutation: Mutation, error: unknown): Promise<void> {

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Tx } from '../db/database.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import type { Together } from './mutation.ts';
 
 type JsonOf<R> = R extends { content: { 'application/json': infer B } }
   ? B
@@ -69,6 +70,8 @@ export interface Context<O, Caller> {
    * A thrown problem rolls all of it back and leaves a `refused` or `denied` audit row.
    */
   mutate(decide: (tx: Tx) => Promise<Reply<O>>): Promise<Reply<O>>;
+  /** The same for what can commit together with the requests of others. */
+  mutateTogether<W>(way: Together<W, Reply<O>>): Promise<Reply<O>>;
 }
 
 export type Handler<O, Caller> = (context: Context<O, Caller>) => Promise<Reply<O> | typeof HIJACKED>;

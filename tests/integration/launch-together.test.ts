@@ -1,0 +1,110 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { newId } from '@gpuaas/control-plane/platform/ids';
+import { launchBody } from '../harness/allocations.ts';
+import { createTestApi, type TestApi } from '../harness/api.ts';
+import { addHost, claimDefects } from '../harness/fleet-rows.ts';
+import { newTenant, type Answer, type Schemas, type TestTenant } from '../harness/tenancy.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await createTestApi();
+  await sql`update sku_catalog set enabled = true`.execute(api.services.db);
+}, 120_000);
+afterAll(() => api?.stop());
+beforeEach(async () => {
+  await sql`update node_resource_slots set state = 'disabled' where state = 'available'`.execute(
+    api.services.db,
+  );
+});
+
+function launch({ admin, projectId }: TestTenant, key = newId()): Promise<Answer<Schemas['Allocation']>> {
+  return admin.ask('POST', '/api/v1/allocations', launchBody(projectId, 1), { 'x-idempotency-key': key });
+}
+
+/** How many transactions wrote these allocations. */
+async function transactionsOf(ids: string[]): Promise<number> {
+  const { rows } = await sql<{ count: bigint }>`select count(distinct xmin::text) from allocations
+    where id = any(${ids}::uuid[])`.execute(api.services.db);
+  return Number(rows[0]!.count);
+}
+
+it('launches of many tenants at once share transactions; each has its own answer, audit row and key', async () => {
+  const tenants = await Promise.all(Array.from({ length: 6 }, () => newTenant(api)));
+  await addHost(api.services.db, 8);
+  const keys = tenants.map(() => newId());
+  const answers = await Promise.all(tenants.map((tenant, at) => launch(tenant, keys[at])));
+  expect(answers.map(({ status }) => status)).toEqual(tenants.map(() => 202));
+  const ids = answers.map(({ body }) => body.id);
+  expect(await transactionsOf(ids)).toBeLessThan(tenants.length);
+  for (const [at, tenant] of tenants.entries()) {
+    const { body } = answers[at]!;
+    expect(body).toMatchObject({ organization_id: tenant.organizationId, state: 'reserved' });
+    const shown = await tenant.admin.get<Schemas['Allocation']>(`/api/v1/allocations/${body.id}`);
+    const { states: _, ...lasting } = body;
+    expect(shown).toMatchObject(lasting);
+    expect((await launch(tenant, keys[at])).body).toEqual(body);
+  }
+  const { rows: audits } = await sql<{ organization_id: string }>`select organization_id from audit_logs
+    where action = 'allocation.create' and result = 'succeeded' and target_id = any(${ids})
+    order by target_id`.execute(api.services.db);
+  expect(audits.length).toBe(tenants.length);
+  expect(new Set(audits.map((row) => row.organization_id))).toEqual(
+    new Set(tenants.map(({ organizationId }) => organizationId)),
+  );
+  expect(await claimDefects(api.services.db)).toEqual([]);
+});
+
+it('a project that is closed meanwhile concerns nobody else in the group', async () => {
+  const { db } = api.services;
+  const [closed, open] = await Promise.all([newTenant(api), newTenant(api)]);
+  await addHost(db, 8);
+  const pending = await db.transaction().execute(async (tx) => {
+    await sql`select from projects where id = ${closed.projectId} for update`.execute(tx);
+    await sql`update projects set deleted_at = now() where id = ${closed.projectId}`.execute(tx);
+    const answers = [launch(closed), launch(open)];
+    // The one who can goes on although the other still waits for who closes.
+    expect((await answers[1]!).status).toBe(202);
+    return { closing: answers[0]! };
+  });
+  expect((await pending.closing).status).toBe(404);
+});
+
+it('a launch that is not allowed by quota is refused by name, and those with it are not', async () => {
+  const { db } = api.services;
+  const [poor, rich] = await Promise.all([newTenant(api), newTenant(api)]);
+  await addHost(db, 8);
+  await sql`insert into quota_limits (organization_id, holder_type, holder_id, measure, unit, set_by, amount)
+    values (${poor.organizationId}, 'project', ${poor.projectId}, 'allocations', '', 'platform', 0)`.execute(
+    db,
+  );
+  const [refused, sold] = await Promise.all([launch(poor), launch(rich)]);
+  expect(refused.body).toMatchObject({
+    code: 'quota_exceeded',
+    exceeded: [{ measure: 'allocations', limit: 0, used: 0, asked: 1 }],
+  });
+  expect(sold.status).toBe(202);
+});
+
+it('an allocation cannot name what does not exist, and what is named cannot be deleted', async () => {
+  const { db } = api.services;
+  const tenant = await newTenant(api);
+  await addHost(db, 8);
+  const { id } = (await launch(tenant)).body;
+  for (const column of ['sku', 'image', 'region'] as const) {
+    const copy = sql`insert into allocations select (json_populate_record(a,
+      json_build_object('id', ${newId()}::text, ${column}::text, 'nothing'))).* from allocations a where id = ${id}`;
+    await expect(copy.execute(db)).rejects.toThrow('names something that does not exist');
+  }
+  for (const table of [
+    'nodes',
+    'node_resource_slots',
+    'allocations',
+    'projects',
+    'users',
+    'images',
+    'regions',
+  ]) {
+    await expect(sql`delete from ${sql.table(table)}`.execute(db)).rejects.toThrow('are kept');
+  }
+});
