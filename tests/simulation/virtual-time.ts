@@ -13,6 +13,7 @@ import type { Services } from '@gpuaas/control-plane/platform/services';
 import { sql } from 'kysely';
 import { SeededRandom } from '../harness/seeded-random.ts';
 import { recomputeBill, type Heard, type LeaseStory } from './recompute-bill.ts';
+import { VirtualPayments } from './virtual-payments.ts';
 
 const HOUR_MS = 3_600_000;
 /** Hosts are heard of every day or so, or a virtual year would take one; silence is judged on the same scale. */
@@ -36,6 +37,7 @@ interface Lease extends LeaseStory {
 
 export interface Simulation {
   leases: number;
+  payments: number;
   crashes: number;
   /** What each tenant must have left, worked out from what happened. */
   expected: Map<string, bigint>;
@@ -71,6 +73,7 @@ class VirtualWorld {
   readonly #tenants: { id: string; project: string; moved: bigint }[] = [];
   readonly #leases: Lease[] = [];
   readonly #launches: number;
+  readonly #payments: VirtualPayments;
   #user = '';
   #price = 2_990_000n;
   #crashes = 0;
@@ -80,6 +83,7 @@ class VirtualWorld {
     this.#db = database.db;
     this.#worker = actingAs({ db: database.db, database }, 'gpuaas_worker').db;
     this.#random = new SeededRandom(seed);
+    this.#payments = new VirtualPayments(this.#worker, this.#services(), this.#random);
   }
 
   static async create(database: Database, options: SimulationOptions): Promise<VirtualWorld> {
@@ -116,6 +120,8 @@ class VirtualWorld {
       if (random.chance(0.12)) await this.#release(lease);
     }
     if (random.chance(0.3)) await this.#movePeoplesMoney();
+    if (random.chance(0.8)) await this.#pay();
+    await this.#payments.tellSome();
     await this.#tick();
   }
 
@@ -131,6 +137,7 @@ class VirtualWorld {
       await this.#tick();
     }
     while ((await meterAll(this.#services())).records > 0);
+    await this.#payments.tellSome(true);
   }
 
   outcome(): Simulation {
@@ -141,7 +148,13 @@ class VirtualWorld {
       bills.set(lease.id, bill);
       expected.set(lease.tenant, expected.get(lease.tenant)! - bill);
     }
-    return { leases: this.#leases.length, crashes: this.#crashes, expected, bills };
+    return {
+      leases: this.#leases.length,
+      payments: this.#payments.count,
+      crashes: this.#crashes + this.#payments.crashes,
+      expected,
+      bills,
+    };
   }
 
   #services(clock: { now(): Date } = this.#clock): Services {
@@ -232,6 +245,11 @@ class VirtualWorld {
     lease.releasedAt = this.#clock.now().getTime();
     await sql`update allocations set desired_state = 'released', release_requested_at = ${this.#clock.now()}
       where id = ${lease.id}`.execute(this.#db);
+  }
+
+  async #pay(): Promise<void> {
+    const tenant = this.#random.pick(this.#tenants);
+    tenant.moved += await this.#payments.live(tenant.id);
   }
 
   /** Credits and corrections by people, some of them asked for twice. */
