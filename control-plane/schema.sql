@@ -548,6 +548,18 @@ begin
   end if;
   return new;
 end $function$;
+CREATE OR REPLACE FUNCTION public.refuse_late_line()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if exists (select from statements s where s.id = new.statement_id) then
+    raise exception 'statement % is closed', new.statement_id using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$;
 CREATE OR REPLACE FUNCTION public.require_balanced_transaction()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1636,6 +1648,23 @@ create table ssh_keys (
   fingerprint text not null,
   created_at timestamp with time zone default now() not null
 );
+create table statement_transactions (
+  transaction_id uuid not null,
+  statement_id uuid not null,
+  organization_id uuid not null,
+  currency text not null
+);
+create table statements (
+  id uuid not null,
+  organization_id uuid not null,
+  currency text not null,
+  month date not null,
+  number text not null,
+  opening_micros bigint not null,
+  closing_micros bigint not null,
+  document text not null,
+  closed_at timestamp with time zone not null
+);
 create table team_members (
   team_id uuid not null,
   user_id uuid not null,
@@ -1907,6 +1936,8 @@ alter table sku_entitlements add constraint sku_entitlements_pkey PRIMARY KEY (o
 alter table sku_prices add constraint sku_prices_pkey PRIMARY KEY (id);
 alter table slot_overviews add constraint slot_overviews_pkey PRIMARY KEY (slot_id);
 alter table ssh_keys add constraint ssh_keys_pkey PRIMARY KEY (id);
+alter table statement_transactions add constraint statement_transactions_pkey PRIMARY KEY (transaction_id);
+alter table statements add constraint statements_pkey PRIMARY KEY (id);
 alter table team_members add constraint team_members_pkey PRIMARY KEY (team_id, user_id);
 alter table teams add constraint teams_pkey PRIMARY KEY (id);
 alter table terminal_tokens add constraint terminal_tokens_pkey PRIMARY KEY (token_hash);
@@ -1968,6 +1999,9 @@ alter table sessions add constraint sessions_id_key UNIQUE (id);
 alter table sku_prices add constraint sku_prices_sku_region_currency_organization_id_effective_fr_key UNIQUE NULLS NOT DISTINCT (sku, region, currency, organization_id, effective_from);
 alter table ssh_keys add constraint ssh_keys_project_id_fingerprint_key UNIQUE (project_id, fingerprint);
 alter table ssh_keys add constraint ssh_keys_user_id_fingerprint_key UNIQUE (user_id, fingerprint);
+alter table statements add constraint statements_id_organization_id_currency_key UNIQUE (id, organization_id, currency);
+alter table statements add constraint statements_organization_id_currency_month_key UNIQUE (organization_id, currency, month);
+alter table statements add constraint statements_organization_id_number_key UNIQUE (organization_id, number);
 alter table teams add constraint teams_organization_id_id_key UNIQUE (organization_id, id);
 alter table teams add constraint teams_organization_id_name_key UNIQUE (organization_id, name);
 alter table usage_records add constraint usage_records_allocation_id_from_second_key UNIQUE (allocation_id, from_second);
@@ -2147,6 +2181,9 @@ alter table sku_prices add constraint sku_prices_reason_check CHECK ((length(rea
 alter table ssh_keys add constraint ssh_keys_check CHECK ((num_nonnulls(user_id, project_id) = 1));
 alter table ssh_keys add constraint ssh_keys_check1 CHECK (((organization_id IS NULL) = (project_id IS NULL)));
 alter table ssh_keys add constraint ssh_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
+alter table statements add constraint statements_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
+alter table statements add constraint statements_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric));
+alter table statements add constraint statements_number_check CHECK ((length(number) <= 40));
 alter table teams add constraint teams_description_check CHECK ((length(description) <= 500));
 alter table teams add constraint teams_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
 alter table test_charges add constraint test_charges_state_check CHECK ((state = ANY (ARRAY['succeeded'::text, 'failed'::text])));
@@ -2269,6 +2306,9 @@ alter table sku_prices add constraint sku_prices_sku_fkey FOREIGN KEY (sku) REFE
 alter table ssh_keys add constraint ssh_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table ssh_keys add constraint ssh_keys_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
 alter table ssh_keys add constraint ssh_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table statement_transactions add constraint statement_transactions_statement_id_organization_id_curren_fkey FOREIGN KEY (statement_id, organization_id, currency) REFERENCES statements(id, organization_id, currency) DEFERRABLE INITIALLY DEFERRED;
+alter table statement_transactions add constraint statement_transactions_transaction_id_organization_id_curr_fkey FOREIGN KEY (transaction_id, organization_id, currency) REFERENCES ledger_transactions(id, organization_id, currency);
+alter table statements add constraint statements_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table team_members add constraint team_members_organization_id_team_id_fkey FOREIGN KEY (organization_id, team_id) REFERENCES teams(organization_id, id) ON DELETE CASCADE;
 alter table team_members add constraint team_members_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_members(organization_id, user_id) ON DELETE CASCADE;
 alter table teams add constraint teams_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
@@ -2360,6 +2400,7 @@ CREATE INDEX service_account_tokens_account ON public.service_account_tokens USI
 CREATE INDEX service_accounts_owner ON public.service_accounts USING btree (owner_user_id);
 CREATE INDEX sessions_user ON public.sessions USING btree (user_id, id DESC);
 CREATE INDEX slot_overviews_node ON public.slot_overviews USING btree (node_id);
+CREATE INDEX statement_transactions_of_statement ON public.statement_transactions USING btree (statement_id);
 CREATE INDEX team_members_user ON public.team_members USING btree (user_id);
 CREATE INDEX usage_records_of_month ON public.usage_records USING btree (organization_id, window_from);
 CREATE INDEX usage_records_of_project ON public.usage_records USING btree (project_id, window_from);
@@ -2428,6 +2469,9 @@ CREATE TRIGGER service_accounts_need_live_project BEFORE INSERT ON public.servic
 CREATE TRIGGER products_are_kept BEFORE DELETE OR TRUNCATE ON public.sku_catalog FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
 CREATE TRIGGER sku_prices_are_kept BEFORE DELETE OR UPDATE ON public.sku_prices FOR EACH ROW EXECUTE FUNCTION keep_prices();
 CREATE TRIGGER sku_prices_are_not_emptied BEFORE TRUNCATE ON public.sku_prices FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER statement_transactions_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.statement_transactions FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER statement_transactions_not_late BEFORE INSERT ON public.statement_transactions FOR EACH ROW EXECUTE FUNCTION refuse_late_line();
+CREATE TRIGGER statements_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.statements FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER usage_records_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.usage_records FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER users_are_kept BEFORE DELETE OR TRUNCATE ON public.users FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
 CREATE TRIGGER webhooks_need_live_project BEFORE INSERT ON public.webhooks FOR EACH ROW EXECUTE FUNCTION require_live_project();
@@ -2483,6 +2527,8 @@ alter table sessions enable row level security;
 alter table sku_entitlements enable row level security;
 alter table sku_prices enable row level security;
 alter table ssh_keys enable row level security;
+alter table statement_transactions enable row level security;
+alter table statements enable row level security;
 alter table team_members enable row level security;
 alter table teams enable row level security;
 alter table terminal_tokens enable row level security;
@@ -2537,6 +2583,8 @@ create policy every on service_accounts as permissive for select to gpuaas_auth 
 create policy every on sessions as permissive for all to gpuaas_auth using (true);
 create policy every on sku_entitlements as permissive for all to gpuaas_operator using (true);
 create policy every on sku_prices as permissive for all to gpuaas_operator, gpuaas_worker using (true);
+create policy every on statement_transactions as permissive for all to gpuaas_operator, gpuaas_worker using (true);
+create policy every on statements as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on team_members as permissive for select to gpuaas_auth using (true);
 create policy every on terminal_tokens as permissive for all to gpuaas_gateway using (true);
 create policy every on usage_records as permissive for all to gpuaas_operator, gpuaas_worker using (true);
@@ -2553,6 +2601,7 @@ create policy expired on sessions as permissive for all to gpuaas_worker using (
 create policy expired on terminal_tokens as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy list_or_own on sku_prices as permissive for select to gpuaas_tenant using (((organization_id IS NULL) OR (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
 create policy live on allocation_resource_claims as permissive for select to gpuaas_placement using ((released_at IS NULL));
+create policy names on projects as permissive for select to gpuaas_worker using (true);
 create policy nobodys on audit_logs as permissive for insert to gpuaas_node with check ((organization_id IS NULL));
 create policy nobodys on outbox_events as permissive for insert to gpuaas_placement with check ((organization_id IS NULL));
 create policy observed_on_it on allocations as permissive for update to gpuaas_node using ((node_id = ( SELECT scope_node() AS scope_node))) with check ((node_id = ( SELECT scope_node() AS scope_node)));
@@ -2624,6 +2673,8 @@ create policy own on service_account_tokens as permissive for all to gpuaas_tena
 create policy own on service_accounts as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on sku_entitlements as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on ssh_keys as permissive for all to gpuaas_tenant using (((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])) OR (user_id = ( SELECT scope_caller() AS scope_caller))));
+create policy own on statement_transactions as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on statements as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on team_members as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on teams as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on terminal_tokens as permissive for all to gpuaas_tenant using ((EXISTS ( SELECT
@@ -2774,6 +2825,8 @@ grant insert, select on projects to gpuaas_tenant;
 grant insert, select on queued_launches to gpuaas_placement;
 grant insert, select on regions to gpuaas_operator;
 grant insert, select on sku_catalog to gpuaas_operator;
+grant insert, select on statement_transactions to gpuaas_worker;
+grant insert, select on statements to gpuaas_worker;
 grant insert, select on usage_records to gpuaas_worker;
 grant insert, select on users to gpuaas_auth;
 grant insert, select on webhook_deliveries to gpuaas_tenant;
@@ -2805,6 +2858,7 @@ grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_
 grant select (id, email, name) on users to gpuaas_tenant;
 grant select (id, key_id, public_pem, created_at, retired_at) on certificate_keys to gpuaas_operator;
 grant select (id, key_id, public_pem, created_at, retired_at) on certificate_keys to gpuaas_tenant;
+grant select (id, name) on projects to gpuaas_worker;
 grant select (id, name, stripe_customer_id) on organizations to gpuaas_worker;
 grant select (id, organization_id) on allocations to gpuaas_placement;
 grant select (id, organization_id, email, permission_group, permission_group_id, project_id, invited_by, created_at, expires_at, accepted_at, accepted_by, revoked_at) on invitations to gpuaas_tenant;
@@ -2904,6 +2958,10 @@ grant select on sku_entitlements to gpuaas_tenant;
 grant select on sku_prices to gpuaas_tenant;
 grant select on sku_prices to gpuaas_worker;
 grant select on slot_overviews to gpuaas_operator;
+grant select on statement_transactions to gpuaas_operator;
+grant select on statement_transactions to gpuaas_tenant;
+grant select on statements to gpuaas_operator;
+grant select on statements to gpuaas_tenant;
 grant select on team_members to gpuaas_auth;
 grant select on team_members to gpuaas_worker;
 grant select on usage_records to gpuaas_operator;
@@ -2984,5 +3042,6 @@ revoke execute on function quota_of_claims(uuid[]) from public;
 revoke execute on function rebase_audit_log() from public;
 revoke execute on function rebase_event_log() from public;
 revoke execute on function refuse_late_entry() from public;
+revoke execute on function refuse_late_line() from public;
 revoke execute on function require_balanced_transaction() from public;
 revoke execute on function signal_workflow(text,text,json) from public;

@@ -10,6 +10,7 @@ export interface AllPayloads {
   WebhookDisabled?: WebhookDisabled;
   BalanceNotice?: BalanceNotice;
   BudgetNotice?: BudgetNotice;
+  StatementClosed?: StatementClosed;
   BalanceCredited?: BalanceCredited;
   PaymentFailed?: PaymentFailed;
   PaymentRefunded?: PaymentRefunded;
@@ -112,6 +113,14 @@ export interface BudgetNotice {
   monthly_micros: number;
   spent_micros: number;
   at_cap: "notify" | "refuse" | "release";
+}
+export interface StatementClosed {
+  statement_id: string;
+  organization_id: string;
+  number: string;
+  month: string;
+  currency: string;
+  closing_micros: number;
 }
 export interface BalanceCredited {
   payment_id: string;
@@ -268,6 +277,10 @@ export const eventTypes = {
     "summary": "The tenant's money is used up; leases are released when the grace is over.",
     "audience": "tenant"
   },
+  "billing.statement_closed": {
+    "summary": "The statement of a month is there, and will not change.",
+    "audience": "tenant"
+  },
   "payments.balance_credited": {
     "summary": "Money has come and is on the tenant's balance.",
     "audience": "tenant"
@@ -323,6 +336,7 @@ export interface EventPayloads {
   'billing.low_balance_warning': BalanceNotice;
   'billing.budget_threshold_reached': BudgetNotice;
   'billing.balance_exhausted': BalanceNotice;
+  'billing.statement_closed': StatementClosed;
   'payments.balance_credited': BalanceCredited;
   'payments.payment_failed': PaymentFailed;
   'payments.refunded': PaymentRefunded;
@@ -1996,6 +2010,45 @@ export const payloadSchemas: Record<EventType, object> = {
       "at_zero": {
         "type": "string",
         "maxLength": 200
+      }
+    }
+  },
+  "billing.statement_closed": {
+    "title": "StatementClosed",
+    "type": "object",
+    "required": [
+      "statement_id",
+      "organization_id",
+      "number",
+      "month",
+      "currency",
+      "closing_micros"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "statement_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "number": {
+        "type": "string",
+        "maxLength": 40
+      },
+      "month": {
+        "type": "string",
+        "maxLength": 7
+      },
+      "currency": {
+        "type": "string",
+        "maxLength": 3
+      },
+      "closing_micros": {
+        "type": "integer",
+        "format": "int64"
       }
     }
   },

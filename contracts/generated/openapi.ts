@@ -1634,6 +1634,78 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/billing/statements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Monthly statements of a tenant, newest first */
+        get: operations["listStatements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/billing/statements/{statement_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A statement with all its lines
+         * @description What the ledger recorded in a month (UTC) for one currency, closed some hours after its end. It never changes; what
+         *     is corrected later is in the next one.
+         */
+        get: operations["getStatement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/billing/statements/{statement_id}/csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A statement as a table */
+        get: operations["getStatementCsv"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/billing/statements/{statement_id}/pdf": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A statement to print or to send */
+        get: operations["getStatementPdf"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/billing/payment-options": {
         parameters: {
             query?: never;
@@ -4284,6 +4356,71 @@ export interface components {
             thresholds: number[];
             at_cap: components["schemas"]["BudgetCap"];
         };
+        StatementSummary: {
+            /** Format: uuid */
+            id: string;
+            number: string;
+            /** Format: uuid */
+            organization_id: string;
+            currency: string;
+            /** @description In UTC, such as 2026-11. */
+            month: string;
+            opening_balance: components["schemas"]["Money"];
+            closing_balance: components["schemas"]["Money"];
+            closed_at: components["schemas"]["Timestamp"];
+        };
+        StatementUsage: {
+            /** Format: uuid */
+            allocation_id: string;
+            allocation_name: string;
+            /** Format: uuid */
+            project_id: string;
+            project_name: string;
+            sku: string;
+            region: string;
+            gpu_count: number;
+            per_hour: components["schemas"]["Money"];
+            from: components["schemas"]["Timestamp"];
+            to: components["schemas"]["Timestamp"];
+            /** @description Those that were served. */
+            seconds: number;
+            amount: components["schemas"]["Money"];
+        };
+        StatementMovement: {
+            /** Format: uuid */
+            transaction_id: string;
+            kind: string;
+            reason: string;
+            posted_at: components["schemas"]["Timestamp"];
+            amount: components["schemas"]["Money"];
+        };
+        Statement: {
+            /** Format: uuid */
+            id: string;
+            number: string;
+            /** Format: uuid */
+            organization_id: string;
+            organization_name: string;
+            currency: string;
+            month: string;
+            closed_at: components["schemas"]["Timestamp"];
+            opening_balance: components["schemas"]["Money"];
+            /** @description The opening balance and all totals but `tax`, which is contained in them. */
+            closing_balance: components["schemas"]["Money"];
+            totals: {
+                usage: components["schemas"]["Money"];
+                payments: components["schemas"]["Money"];
+                credits: components["schemas"]["Money"];
+                corrections: components["schemas"]["Money"];
+                other: components["schemas"]["Money"];
+                tax: components["schemas"]["Money"];
+            };
+            usage: components["schemas"]["StatementUsage"][];
+            payments: components["schemas"]["StatementMovement"][];
+            credits: components["schemas"]["StatementMovement"][];
+            corrections: components["schemas"]["StatementMovement"][];
+            other: components["schemas"]["StatementMovement"][];
+        };
         /** @enum {string} */
         TestCard: "accepted" | "declined" | "insufficient_funds" | "declined_later";
         PaymentOptions: {
@@ -5237,6 +5374,7 @@ export interface components {
         CertificateId: string;
         ReservationId: string;
         OrganizationQuery: string;
+        StatementId: string;
         PaymentId: string;
         WebhookId: string;
         NodeId: string;
@@ -8483,6 +8621,104 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listStatements: {
+        parameters: {
+            query: {
+                organization_id: components["parameters"]["OrganizationQuery"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["StatementSummary"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getStatement: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                statement_id: components["parameters"]["StatementId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As it was closed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Statement"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getStatementCsv: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                statement_id: components["parameters"]["StatementId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description From the opening balance to the closing one, a line each. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getStatementPdf: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                statement_id: components["parameters"]["StatementId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A PDF document. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/pdf": string;
+                };
             };
             "4XX": components["responses"]["Problem"];
         };

@@ -2884,6 +2884,86 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "listStatements",
+    "method": "get",
+    "path": "/api/v1/billing/statements",
+    "summary": "Monthly statements of a tenant, newest first",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "number",
+      "organization_id",
+      "currency",
+      "month",
+      "closed_at"
+    ]
+  },
+  {
+    "id": "getStatement",
+    "method": "get",
+    "path": "/api/v1/billing/statements/{statement_id}",
+    "summary": "A statement with all its lines",
+    "fields": [
+      {
+        "name": "statement_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "getStatementCsv",
+    "method": "get",
+    "path": "/api/v1/billing/statements/{statement_id}/csv",
+    "summary": "A statement as a table",
+    "fields": [
+      {
+        "name": "statement_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "text"
+  },
+  {
+    "id": "getStatementPdf",
+    "method": "get",
+    "path": "/api/v1/billing/statements/{statement_id}/pdf",
+    "summary": "A statement to print or to send",
+    "fields": [
+      {
+        "name": "statement_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "text"
+  },
+  {
     "id": "getPaymentOptions",
     "method": "get",
     "path": "/api/v1/billing/payment-options",

@@ -850,6 +850,17 @@ export const policies = {
     "set_by": {
       "global": "policy.manage"
     }
+  },
+  "statements.close_after_seconds": {
+    "type": "duration",
+    "default": 21600,
+    "minimum": 0,
+    "maximum": 1209600,
+    "unit": "s",
+    "doc": "How long after the end of a month (UTC) its statements are closed.",
+    "set_by": {
+      "global": "policy.manage"
+    }
   }
 } as const;
 
@@ -930,4 +941,5 @@ export interface PolicyValues {
   'payments.auto_top_up_wait_seconds': number;
   'payments.settle_deadline_seconds': number;
   'payments.provider_deadline_seconds': number;
+  'statements.close_after_seconds': number;
 }

@@ -1,7 +1,8 @@
-/** `npm run ledger:verify`: proves ledger, balances, usage and payments, or names what does not hold. */
+/** `npm run ledger:verify`: proves ledger, balances, usage, payments and statements, or names what does not hold. */
 import { verifyLedger } from '../src/domains/billing/verify-ledger.ts';
 import { verifySnapshots, verifyUsage } from '../src/domains/billing/verify-usage.ts';
 import { verifyPayments } from '../src/domains/payments/verify-payments.ts';
+import { verifyStatements } from '../src/domains/statements/verify-statements.ts';
 import { openDatabase } from '../src/platform/db/database.ts';
 import { withPlatformDatabase } from './platform-database.ts';
 
@@ -11,15 +12,17 @@ await withPlatformDatabase(async (url) => {
     const ledger = await verifyLedger(database.db);
     const usage = await verifyUsage(database.db);
     const payments = await verifyPayments(database.db);
+    const statements = await verifyStatements(database.db);
     const faults = [
       ...ledger.faults.map(({ transactionId, what }) => ({ about: transactionId, what })),
       ...(await verifySnapshots(database.db)),
       ...usage.faults,
       ...payments.faults,
+      ...statements.faults,
     ];
     for (const { about, what } of faults) console.error(`${about}: ${what}`);
     console.log(
-      `${ledger.transactions} transactions, ${ledger.entries} entries, ${usage.records} usage records, ${payments.payments} payments: ${faults.length === 0 ? 'all hold' : `${faults.length} faults`}`,
+      `${ledger.transactions} transactions, ${ledger.entries} entries, ${usage.records} usage records, ${payments.payments} payments, ${statements.statements} statements: ${faults.length === 0 ? 'all hold' : `${faults.length} faults`}`,
     );
     if (faults.length > 0) process.exitCode = 1;
   } finally {

@@ -1,3 +1,5 @@
+import { closeAll } from '@gpuaas/control-plane/domains/statements/close-months';
+import { manualClock } from '@gpuaas/control-plane/platform/clock';
 import type { TestApi } from '../harness/api.ts';
 import type { KnownValues } from './known-resources.ts';
 
@@ -14,7 +16,7 @@ async function post(api: TestApi, person: string, url: string, payload: object):
   return answer.json();
 }
 
-/** Payments that are received, open, and made with a method that is kept. */
+/** Payments that are received, open, and made with a method that is kept; the statement of the month. */
 export async function seedPayments(
   api: TestApi,
 ): Promise<{ values: KnownValues; own: Record<string, KnownValues> }> {
@@ -56,8 +58,17 @@ export async function seedPayments(
       monthly_cap: amount,
     },
   });
+  const inTwoMonths = manualClock(new Date(Date.now() + 62 * 86_400_000));
+  await closeAll({ ...api.services, clock: inTwoMonths });
+  const statement = await api.services.db
+    .selectFrom('statements')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .orderBy('id')
+    .executeTakeFirstOrThrow();
   return {
     values: {
+      statement_id: [statement.id],
       payment_id: [received.id],
       payment_method_id: [methods[0]!],
       threshold: [amount],

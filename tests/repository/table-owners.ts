@@ -87,6 +87,8 @@ export const tableOwners: Record<string, string> = {
   payment_events: 'domains/payments',
   auto_top_ups: 'domains/payments',
   test_charges: 'domains/payments',
+  statements: 'domains/statements',
+  statement_transactions: 'domains/statements',
   webhooks: 'domains/webhooks',
   webhook_deliveries: 'domains/webhooks',
   webhook_attempts: 'domains/webhooks',

@@ -36,6 +36,7 @@ import { TunnelHub } from '../domains/terminal/tunnel-hub.ts';
 import { paymentAdminRoutes } from '../domains/payments/admin-routes.ts';
 import type { PaymentProvider } from '../domains/payments/provider.ts';
 import { paymentRoutes } from '../domains/payments/routes.ts';
+import { statementRoutes } from '../domains/statements/routes.ts';
 import { ownedWebhooks } from '../domains/webhooks/owned-webhooks.ts';
 import { webhookRoutes } from '../domains/webhooks/routes.ts';
 import { authenticate } from '../platform/auth/authenticate.ts';
@@ -173,6 +174,7 @@ export async function createApi(
     ...budgetRoutes(services),
     ...paymentRoutes(services, payments),
     ...paymentAdminRoutes(services, payments),
+    ...statementRoutes(),
     ...accessRoutes(services, { publicUrl: options.publicUrl, owners: [ownedAllocations, ownedWebhooks] }),
     ...catalogRoutes(services),
     ...entitlementRoutes(services),

@@ -15,6 +15,7 @@ import { topUpBalances } from '../domains/payments/auto-top-up/top-up-balances.t
 import type { PaymentProvider } from '../domains/payments/provider.ts';
 import { fetchMissedEvents, reconcilePayments } from '../domains/payments/reconcile-payments.ts';
 import { watchPayments } from '../domains/payments/watch-payments.ts';
+import { closeMonths } from '../domains/statements/close-months.ts';
 import { releaseLeases } from '../domains/allocations/release-leases.ts';
 import { reconcileAllocations } from '../domains/allocations/reconcile/reconcile-allocations.ts';
 import { retireUnusedAuthorities } from '../domains/fleet/retire-unused-authorities.ts';
@@ -120,6 +121,7 @@ export async function startWorker(
           ]
         : []),
       watchPayments,
+      closeMonths,
       reconcileNodes(),
       retireUnusedAuthorities,
       pruneRuns,

@@ -12,6 +12,7 @@ export const scopeLevels: Record<string, 'project' | 'tenant' | 'any project'> =
   identity_provider: 'tenant',
   budget: 'tenant',
   payment: 'tenant',
+  statement: 'tenant',
   payment_method: 'tenant',
   'organization-query': 'tenant',
   'organization-body': 'tenant',

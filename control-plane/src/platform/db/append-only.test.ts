@@ -47,6 +47,8 @@ describe('history', () => {
       'node_burn_ins',
       'outbox_events',
       'policy_changes',
+      'statement_transactions',
+      'statements',
       'usage_records',
       'wipe_certificates',
     ]);

@@ -40,7 +40,8 @@ export function checkAnswers(
 
   server.addHook('onSend', async (request, reply, payload) => {
     if (told.has(request) || !isOurs(request, reply, paths)) return payload;
-    const body = typeof payload === 'string' ? payload : null;
+    const body =
+      typeof payload === 'string' ? payload : Buffer.isBuffer(payload) ? payload.toString('latin1') : null;
     if (check(request, reply.statusCode, reply.getHeaders(), body)) return payload;
     told.add(request);
     throw new Problem('response_breaks_contract', 'The answer is not one the contract declares.');

@@ -954,6 +954,25 @@ export interface SshKeys {
   user_id: string | null;
 }
 
+export interface Statements {
+  closed_at: Timestamp;
+  closing_micros: bigint;
+  currency: string;
+  document: string;
+  id: string;
+  month: Timestamp;
+  number: string;
+  opening_micros: bigint;
+  organization_id: string;
+}
+
+export interface StatementTransactions {
+  currency: string;
+  organization_id: string;
+  statement_id: string;
+  transaction_id: string;
+}
+
 export interface TeamMembers {
   created_at: Generated<Timestamp>;
   organization_id: string;
@@ -1196,6 +1215,8 @@ export interface DB {
   sku_prices: SkuPrices;
   slot_overviews: SlotOverviews;
   ssh_keys: SshKeys;
+  statement_transactions: StatementTransactions;
+  statements: Statements;
   team_members: TeamMembers;
   teams: Teams;
   terminal_tokens: TerminalTokens;

@@ -156,6 +156,14 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
   await sql`insert into auto_top_ups (organization_id, enabled, payment_method_id, currency, threshold_micros,
       amount_micros, monthly_cap_micros, updated_at)
     values (${organization}, true, ${method}, 'USD', 1, 1, 1, now())`.execute(db);
+  const statement = newId();
+  await db.transaction().execute(async (tx) => {
+    await sql`insert into statement_transactions (transaction_id, statement_id, organization_id, currency)
+      values (${posted}, ${statement}, ${organization}, 'USD')`.execute(tx);
+    await sql`insert into statements (id, organization_id, currency, month, number, opening_micros, closing_micros,
+        document, closed_at)
+      values (${statement}, ${organization}, 'USD', '2026-01-01', 'n', 0, 1, '{}', now())`.execute(tx);
+  });
   const identityProvider = newId();
   await sql`insert into identity_providers (id, organization_id, name, issuer, client_id, sealed_client_secret, created_by)
     values (${identityProvider}, ${organization}, 'n', ${`https://${name}.test`}, 'c', ${secret}, ${user})`.execute(

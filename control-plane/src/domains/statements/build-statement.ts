@@ -1,0 +1,125 @@
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import { moneyJson } from '../../platform/money.ts';
+
+export type StatementDocument = components['schemas']['Statement'];
+
+/** What a lease cost in the month, as the ledger has it. */
+export interface UsageFact {
+  allocationId: string;
+  projectId: string;
+  sku: string;
+  region: string;
+  gpuCount: number;
+  perHourMicros: bigint;
+  from: Date;
+  to: Date;
+  seconds: bigint;
+  /** What it did to the balance. */
+  amountMicros: bigint;
+}
+
+/** Any other ledger transaction of the month. */
+export interface MovementFact {
+  transactionId: string;
+  kind: string;
+  reason: string;
+  postedAt: Date;
+  amountMicros: bigint;
+}
+
+export interface StatementFacts {
+  id: string;
+  number: string;
+  organizationId: string;
+  currency: string;
+  month: string;
+  closedAt: Date;
+  openingMicros: bigint;
+  taxMicros: bigint;
+  usage: readonly UsageFact[];
+  movements: readonly MovementFact[];
+  names: Names;
+}
+
+/** As they were when the month was closed; the ledger knows ids alone. */
+export interface Names {
+  organization: string;
+  projects: ReadonlyMap<string, string>;
+  allocations: ReadonlyMap<string, string>;
+}
+
+const PAYMENTS = ['payment', 'refund', 'dispute'];
+const CORRECTIONS = ['adjustment', 'usage_correction'];
+
+/** The statement of a month. Pure, so that the same ledger always gives the same bytes. */
+export function buildStatement(facts: StatementFacts): StatementDocument {
+  const { currency, names } = facts;
+  const money = (micros: bigint) => moneyJson({ currency, micros });
+  const of = (kinds: (kind: string) => boolean) => facts.movements.filter(({ kind }) => kinds(kind));
+  const credits = of((kind) => kind === 'credit');
+  const payments = of((kind) => PAYMENTS.includes(kind));
+  const corrections = of((kind) => CORRECTIONS.includes(kind));
+  const other = of((kind) => kind !== 'credit' && !PAYMENTS.includes(kind) && !CORRECTIONS.includes(kind));
+  const usage = sum(facts.usage);
+  const closing = facts.openingMicros + usage + sum(facts.movements);
+  return {
+    id: facts.id,
+    number: facts.number,
+    organization_id: facts.organizationId,
+    organization_name: names.organization,
+    currency,
+    month: facts.month,
+    closed_at: facts.closedAt.toISOString(),
+    opening_balance: money(facts.openingMicros),
+    closing_balance: money(closing),
+    totals: {
+      usage: money(usage),
+      payments: money(sum(payments)),
+      credits: money(sum(credits)),
+      corrections: money(sum(corrections)),
+      other: money(sum(other)),
+      tax: money(facts.taxMicros),
+    },
+    usage: facts.usage.map((line) => ({
+      allocation_id: line.allocationId,
+      allocation_name: names.allocations.get(line.allocationId) ?? line.allocationId,
+      project_id: line.projectId,
+      project_name: names.projects.get(line.projectId) ?? line.projectId,
+      sku: line.sku,
+      region: line.region,
+      gpu_count: line.gpuCount,
+      per_hour: money(line.perHourMicros),
+      from: line.from.toISOString(),
+      to: line.to.toISOString(),
+      seconds: Number(line.seconds),
+      amount: money(line.amountMicros),
+    })),
+    payments: payments.map(movement),
+    credits: credits.map(movement),
+    corrections: corrections.map(movement),
+    other: other.map(movement),
+  };
+
+  function movement({ transactionId, kind, reason, postedAt, amountMicros }: MovementFact) {
+    return {
+      transaction_id: transactionId,
+      kind,
+      reason,
+      posted_at: postedAt.toISOString(),
+      amount: money(amountMicros),
+    };
+  }
+}
+
+function sum(facts: readonly { amountMicros: bigint }[]): bigint {
+  return facts.reduce((total, { amountMicros }) => total + amountMicros, 0n);
+}
+
+/** The names that a statement was closed with. */
+export function namesIn(document: StatementDocument): Names {
+  return {
+    organization: document.organization_name,
+    projects: new Map(document.usage.map((line) => [line.project_id, line.project_name])),
+    allocations: new Map(document.usage.map((line) => [line.allocation_id, line.allocation_name])),
+  };
+}

@@ -1,0 +1,154 @@
+import { closeAll } from '@gpuaas/control-plane/domains/statements/close-months';
+import { verifyStatements } from '@gpuaas/control-plane/domains/statements/verify-statements';
+import { manualClock } from '@gpuaas/control-plane/platform/clock';
+import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
+import { newId } from '@gpuaas/control-plane/platform/ids';
+import type { Services } from '@gpuaas/control-plane/platform/services';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestApi, type TestApi } from '../harness/api.ts';
+import { seedActiveAllocation } from '../contract/known-allocations.ts';
+
+let api: TestApi;
+let worker: Services;
+let tenant: string;
+
+beforeAll(async () => {
+  api = await createTestApi({ withoutCredit: true });
+  worker = actingAs(api.services, 'gpuaas_worker');
+  tenant = api.people['admin']!.organizationId!;
+});
+afterAll(() => api?.stop());
+
+async function ask(person: string, method: 'GET' | 'POST', url: string, payload?: object) {
+  return await api.server.inject({
+    method,
+    url,
+    headers: { authorization: `Bearer ${api.people[person]!.apiKey}` },
+    ...(payload ? { payload } : {}),
+  });
+}
+
+const usd = (micros: number) => ({ currency: 'USD', micros });
+const adjust = (kind: string, micros: number, reason: string) =>
+  ask('operator', 'POST', `/api/v1/admin/tenants/${tenant}/ledger-adjustments`, {
+    kind,
+    amount: usd(micros),
+    reason,
+  });
+
+/** The worker in a month from now, counted from this one. */
+function inMonths(months: number): Services {
+  const now = new Date();
+  const clock = manualClock(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 3)));
+  return { ...worker, clock };
+}
+
+async function statements() {
+  const answer = await ask('admin', 'GET', `/api/v1/billing/statements?organization_id=${tenant}`);
+  return answer.json<{ items: { id: string; month: string }[] }>().items;
+}
+
+/** An hour of a lease, as the meter would record it. */
+async function recordUsage(allocationId: string): Promise<void> {
+  const [usage, transaction, correlation] = [newId(), newId(), newId()];
+  await api.services.db.transaction().execute(async (tx) => {
+    await sql`insert into allocation_meters (allocation_id, organization_id, project_id, sku, region, gpu_count, currency,
+        per_hour_micros, started_at, metered_seconds, billed_seconds, billed_micros, records)
+      select id, organization_id, project_id, sku, region, gpu_count, currency, 2990000, now() - interval '1 hour', 3600,
+        3600, 2990000, 1 from allocations where id = ${allocationId}
+      on conflict (allocation_id) do nothing`.execute(tx);
+    await sql`insert into ledger_transactions (id, organization_id, kind, currency, posting_key, reason, correlation_id)
+      values (${transaction}, ${tenant}, 'usage', 'USD', ${`usage:${usage}`}, 'u', ${correlation})`.execute(
+      tx,
+    );
+    await sql`insert into ledger_entries (id, transaction_id, organization_id, currency, account, amount_micros)
+      values (gen_random_uuid(), ${transaction}, ${tenant}, 'USD', 'tenant_balance', -2990000),
+        (gen_random_uuid(), ${transaction}, ${tenant}, 'USD', 'revenue', 2990000)`.execute(tx);
+    await sql`insert into usage_records (id, allocation_id, sequence, organization_id, project_id, sku, region, gpu_count,
+        currency, per_hour_micros, from_second, to_second, window_from, window_to, billed_seconds, billed_before,
+        amount_micros, reason, ledger_transaction_id, recorded_at)
+      select ${usage}, allocation_id, 1, organization_id, project_id, sku, region, gpu_count, 'USD', 2990000, 0, 3600,
+        started_at, started_at + interval '1 hour', 3600, 0, 2990000, 'served', ${transaction}, now()
+      from allocation_meters where allocation_id = ${allocationId}`.execute(tx);
+  });
+}
+
+describe('a statement', () => {
+  it('is closed once when its month is over, and has every movement of it', async () => {
+    await adjust('credit', 50_000_000, 'Welcome credit');
+    await ask('operator', 'POST', `/api/v1/admin/tenants/${tenant}/payments`, {
+      amount: usd(100_000_000),
+      reference: 'INV-1',
+    });
+    await recordUsage(await seedActiveAllocation(api));
+    expect(await closeAll(inMonths(0))).toBe(0);
+    const both = await Promise.all([closeAll(inMonths(1)), closeAll(inMonths(1))]);
+    expect(both.reduce((sum, closed) => sum + closed, 0)).toBe(1);
+    expect(await closeAll(inMonths(1))).toBe(0);
+    const [summary] = await statements();
+    const statement = (await ask('admin', 'GET', `/api/v1/billing/statements/${summary!.id}`)).json();
+    expect(statement).toMatchObject({
+      opening_balance: usd(0),
+      closing_balance: usd(147_010_000),
+      totals: { usage: usd(-2_990_000), payments: usd(100_000_000), credits: usd(50_000_000), tax: usd(0) },
+      usage: [{ seconds: 3600, amount: usd(-2_990_000), per_hour: usd(2_990_000) }],
+      payments: [{ kind: 'payment', reason: 'Payment received (INV-1)' }],
+    });
+  });
+
+  it('never changes: a correction is in the next one, which opens where it closed', async () => {
+    const [first] = await statements();
+    const before = (await ask('admin', 'GET', `/api/v1/billing/statements/${first!.id}`)).body;
+    await adjust('adjustment', -1_000_000, '=Corrects "what" was wrong');
+    expect(await closeAll(inMonths(2))).toBe(1);
+    const [second] = await statements();
+    const next = (await ask('admin', 'GET', `/api/v1/billing/statements/${second!.id}`)).json();
+    expect(next).toMatchObject({
+      opening_balance: usd(147_010_000),
+      closing_balance: usd(146_010_000),
+      corrections: [{ kind: 'adjustment', amount: usd(-1_000_000) }],
+    });
+    expect((await ask('admin', 'GET', `/api/v1/billing/statements/${first!.id}`)).body).toBe(before);
+    const { db } = api.services;
+    await expect(sql`update statements set closing_micros = 0`.execute(db)).rejects.toThrow('append-only');
+    await expect(
+      sql`insert into statement_transactions select t.id, ${first!.id}, t.organization_id, t.currency
+        from ledger_transactions t limit 1`.execute(db),
+    ).rejects.toThrow('is closed');
+  });
+
+  it('can be made again from the ledger, byte for byte', async () => {
+    expect(await verifyStatements(api.services.db)).toEqual({ statements: 2, faults: [] });
+  });
+
+  it('comes as a table that adds up, without formulas', async () => {
+    const [second] = await statements();
+    const answer = await ask('admin', 'GET', `/api/v1/billing/statements/${second!.id}/csv`);
+    expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8');
+    const lines = answer.body.trimEnd().split('\r\n');
+    expect(lines[0]).toContain('section,from,to,description');
+    expect(answer.body).toContain(`"'=Corrects ""what"" was wrong"`);
+    const amounts = lines.slice(1).map((line) => Number(line.split(',').at(-2)));
+    const closing = amounts.pop()!;
+    expect(amounts.reduce((sum, amount) => sum + amount, 0)).toBeCloseTo(closing, 6);
+  });
+
+  it('comes as a PDF, the same bytes each time', async () => {
+    const [, first] = await statements();
+    const url = `/api/v1/billing/statements/${first!.id}/pdf`;
+    const [one, two] = [await ask('admin', 'GET', url), await ask('admin', 'GET', url)];
+    expect(one.headers['content-type']).toBe('application/pdf');
+    expect(one.rawPayload.subarray(0, 5).toString()).toBe('%PDF-');
+    expect(one.rawPayload.equals(two.rawPayload)).toBe(true);
+  });
+
+  it('is nobody else’s', async () => {
+    const [first] = await statements();
+    for (const part of ['', '/csv', '/pdf']) {
+      const url = `/api/v1/billing/statements/${first!.id}${part}`;
+      expect((await ask('other', 'GET', url)).statusCode).toBe(404);
+      expect((await ask('member', 'GET', url)).statusCode).toBe(403);
+    }
+  });
+});
