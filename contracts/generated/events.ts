@@ -15,6 +15,9 @@ export interface AllPayloads {
   PaymentFailed?: PaymentFailed;
   PaymentRefunded?: PaymentRefunded;
   PaymentDisputed?: PaymentDisputed;
+  LeasesStopped?: LeasesStopped;
+  IncidentOpened?: IncidentOpened;
+  NotificationCreated?: NotificationCreated;
   PolicyChanged?: PolicyChanged;
 }
 export interface AllocationMoved {
@@ -45,6 +48,10 @@ export interface AllocationMoved {
   status: "running" | "done" | "failed";
   message: string;
   percent: number | null;
+  /**
+   * With `allocation.release_requested`, why the platform asked for it; absent where a person did.
+   */
+  cause?: "agreed_end" | "balance" | "budget";
 }
 export interface MaintenanceNotice {
   allocation_id: string;
@@ -153,6 +160,38 @@ export interface PaymentDisputed {
   amount_micros: number;
   state: "open" | "won" | "lost";
   reason: string;
+}
+export interface LeasesStopped {
+  organization_id: string;
+  project_id: null;
+  /**
+   * @maxItems 1000
+   */
+  project_ids: string[];
+  currency: string;
+  available_micros: number;
+  /**
+   * How many leases.
+   */
+  released: number;
+}
+export interface IncidentOpened {
+  incident_id: string;
+  type: string;
+  title: string;
+  severity: "critical" | "major" | "minor";
+  target_type: string;
+  target_id: string;
+  summary: string;
+  runbook: string;
+  deadline: string;
+}
+export interface NotificationCreated {
+  notification_id: string;
+  user_id: string;
+  kind: string;
+  severity: "info" | "warning" | "critical";
+  title: string;
 }
 export interface PolicyChanged {
   policy: string;
@@ -301,6 +340,18 @@ export const eventTypes = {
     "summary": "A dispute is decided; when it was won the money is back.",
     "audience": "tenant"
   },
+  "billing.leases_stopped": {
+    "summary": "The tenant's money is used up and the grace is over; its running leases are being released.",
+    "audience": "tenant"
+  },
+  "incident.opened": {
+    "summary": "Something needs a person.",
+    "audience": "operator"
+  },
+  "notification.created": {
+    "summary": "Somebody has a new notification. Seen by that person alone.",
+    "audience": "person"
+  },
   "policy.changed": {
     "summary": "A policy was set or reset, for the platform, a tenant or a project.",
     "audience": "operator"
@@ -342,6 +393,9 @@ export interface EventPayloads {
   'payments.refunded': PaymentRefunded;
   'payments.dispute_opened': PaymentDisputed;
   'payments.dispute_closed': PaymentDisputed;
+  'billing.leases_stopped': LeasesStopped;
+  'incident.opened': IncidentOpened;
+  'notification.created': NotificationCreated;
   'policy.changed': PolicyChanged;
 }
 
@@ -426,6 +480,14 @@ export const payloadSchemas: Record<EventType, object> = {
         ],
         "minimum": 0,
         "maximum": 100
+      },
+      "cause": {
+        "enum": [
+          "agreed_end",
+          "balance",
+          "budget"
+        ],
+        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
       }
     }
   },
@@ -509,6 +571,14 @@ export const payloadSchemas: Record<EventType, object> = {
         ],
         "minimum": 0,
         "maximum": 100
+      },
+      "cause": {
+        "enum": [
+          "agreed_end",
+          "balance",
+          "budget"
+        ],
+        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
       }
     }
   },
@@ -592,6 +662,14 @@ export const payloadSchemas: Record<EventType, object> = {
         ],
         "minimum": 0,
         "maximum": 100
+      },
+      "cause": {
+        "enum": [
+          "agreed_end",
+          "balance",
+          "budget"
+        ],
+        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
       }
     }
   },
@@ -675,6 +753,14 @@ export const payloadSchemas: Record<EventType, object> = {
         ],
         "minimum": 0,
         "maximum": 100
+      },
+      "cause": {
+        "enum": [
+          "agreed_end",
+          "balance",
+          "budget"
+        ],
+        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
       }
     }
   },
@@ -758,6 +844,14 @@ export const payloadSchemas: Record<EventType, object> = {
         ],
         "minimum": 0,
         "maximum": 100
+      },
+      "cause": {
+        "enum": [
+          "agreed_end",
+          "balance",
+          "budget"
+        ],
+        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
       }
     }
   },
@@ -841,6 +935,14 @@ export const payloadSchemas: Record<EventType, object> = {
         ],
         "minimum": 0,
         "maximum": 100
+      },
+      "cause": {
+        "enum": [
+          "agreed_end",
+          "balance",
+          "budget"
+        ],
+        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
       }
     }
   },
@@ -924,6 +1026,14 @@ export const payloadSchemas: Record<EventType, object> = {
         ],
         "minimum": 0,
         "maximum": 100
+      },
+      "cause": {
+        "enum": [
+          "agreed_end",
+          "balance",
+          "budget"
+        ],
+        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
       }
     }
   },
@@ -1007,6 +1117,14 @@ export const payloadSchemas: Record<EventType, object> = {
         ],
         "minimum": 0,
         "maximum": 100
+      },
+      "cause": {
+        "enum": [
+          "agreed_end",
+          "balance",
+          "budget"
+        ],
+        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
       }
     }
   },
@@ -1090,6 +1208,14 @@ export const payloadSchemas: Record<EventType, object> = {
         ],
         "minimum": 0,
         "maximum": 100
+      },
+      "cause": {
+        "enum": [
+          "agreed_end",
+          "balance",
+          "budget"
+        ],
+        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
       }
     }
   },
@@ -1173,6 +1299,14 @@ export const payloadSchemas: Record<EventType, object> = {
         ],
         "minimum": 0,
         "maximum": 100
+      },
+      "cause": {
+        "enum": [
+          "agreed_end",
+          "balance",
+          "budget"
+        ],
+        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
       }
     }
   },
@@ -1256,6 +1390,14 @@ export const payloadSchemas: Record<EventType, object> = {
         ],
         "minimum": 0,
         "maximum": 100
+      },
+      "cause": {
+        "enum": [
+          "agreed_end",
+          "balance",
+          "budget"
+        ],
+        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
       }
     }
   },
@@ -1339,6 +1481,14 @@ export const payloadSchemas: Record<EventType, object> = {
         ],
         "minimum": 0,
         "maximum": 100
+      },
+      "cause": {
+        "enum": [
+          "agreed_end",
+          "balance",
+          "budget"
+        ],
+        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
       }
     }
   },
@@ -1422,6 +1572,14 @@ export const payloadSchemas: Record<EventType, object> = {
         ],
         "minimum": 0,
         "maximum": 100
+      },
+      "cause": {
+        "enum": [
+          "agreed_end",
+          "balance",
+          "budget"
+        ],
+        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
       }
     }
   },
@@ -1505,6 +1663,14 @@ export const payloadSchemas: Record<EventType, object> = {
         ],
         "minimum": 0,
         "maximum": 100
+      },
+      "cause": {
+        "enum": [
+          "agreed_end",
+          "balance",
+          "budget"
+        ],
+        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
       }
     }
   },
@@ -1588,6 +1754,14 @@ export const payloadSchemas: Record<EventType, object> = {
         ],
         "minimum": 0,
         "maximum": 100
+      },
+      "cause": {
+        "enum": [
+          "agreed_end",
+          "balance",
+          "budget"
+        ],
+        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
       }
     }
   },
@@ -2259,6 +2433,144 @@ export const payloadSchemas: Record<EventType, object> = {
       "reason": {
         "type": "string",
         "maxLength": 100
+      }
+    }
+  },
+  "billing.leases_stopped": {
+    "title": "LeasesStopped",
+    "type": "object",
+    "required": [
+      "organization_id",
+      "project_id",
+      "project_ids",
+      "currency",
+      "available_micros",
+      "released"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "project_id": {
+        "type": "null"
+      },
+      "project_ids": {
+        "type": "array",
+        "maxItems": 1000,
+        "items": {
+          "type": "string",
+          "format": "uuid"
+        }
+      },
+      "currency": {
+        "type": "string",
+        "maxLength": 3
+      },
+      "available_micros": {
+        "type": "integer",
+        "format": "int64"
+      },
+      "released": {
+        "type": "integer",
+        "minimum": 0,
+        "description": "How many leases."
+      }
+    }
+  },
+  "incident.opened": {
+    "title": "IncidentOpened",
+    "type": "object",
+    "required": [
+      "incident_id",
+      "type",
+      "title",
+      "severity",
+      "target_type",
+      "target_id",
+      "summary",
+      "runbook",
+      "deadline"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "incident_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "type": {
+        "type": "string",
+        "maxLength": 64
+      },
+      "title": {
+        "type": "string",
+        "maxLength": 200
+      },
+      "severity": {
+        "enum": [
+          "critical",
+          "major",
+          "minor"
+        ]
+      },
+      "target_type": {
+        "type": "string",
+        "maxLength": 64
+      },
+      "target_id": {
+        "type": "string",
+        "maxLength": 300
+      },
+      "summary": {
+        "type": "string",
+        "maxLength": 500
+      },
+      "runbook": {
+        "type": "string",
+        "maxLength": 200
+      },
+      "deadline": {
+        "type": "string",
+        "format": "date-time",
+        "maxLength": 40
+      }
+    }
+  },
+  "notification.created": {
+    "title": "NotificationCreated",
+    "type": "object",
+    "required": [
+      "notification_id",
+      "user_id",
+      "kind",
+      "severity",
+      "title"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "notification_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "user_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "kind": {
+        "type": "string",
+        "maxLength": 64
+      },
+      "severity": {
+        "enum": [
+          "info",
+          "warning",
+          "critical"
+        ]
+      },
+      "title": {
+        "type": "string",
+        "maxLength": 200
       }
     }
   },

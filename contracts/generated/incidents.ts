@@ -58,13 +58,15 @@ export const incidentTypes = {
     "title": "A host lacks a device that was approved",
     "severity": "major",
     "deadline_seconds": 3600,
-    "runbook": "docs/runbooks/node-device-missing.md"
+    "runbook": "docs/runbooks/node-device-missing.md",
+    "touches_tenants": true
   },
   "node_gpu_unhealthy": {
     "title": "A host reports a failing GPU",
     "severity": "major",
     "deadline_seconds": 3600,
-    "runbook": "docs/runbooks/node-gpu-unhealthy.md"
+    "runbook": "docs/runbooks/node-gpu-unhealthy.md",
+    "touches_tenants": true
   },
   "node_agent_outdated": {
     "title": "A host runs an agent that is too old",
@@ -88,7 +90,8 @@ export const incidentTypes = {
     "title": "A tenant's machine is gone",
     "severity": "major",
     "deadline_seconds": 1800,
-    "runbook": "docs/runbooks/allocation-machine-lost.md"
+    "runbook": "docs/runbooks/allocation-machine-lost.md",
+    "touches_tenants": true
   },
   "node_orphans": {
     "title": "A host runs or holds what nobody leases",
@@ -131,6 +134,12 @@ export const incidentTypes = {
     "severity": "major",
     "deadline_seconds": 86400,
     "runbook": "docs/runbooks/payment-disputed.md"
+  },
+  "email_failing": {
+    "title": "E-mails cannot be sent",
+    "severity": "minor",
+    "deadline_seconds": 14400,
+    "runbook": "docs/runbooks/email-failing.md"
   }
 } as const;
 

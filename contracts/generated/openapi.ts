@@ -978,6 +978,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's inbox, newest first
+         * @description Live: `notification.created` on the event stream tells of each new one. Kept for as long as the policy
+         *     `notifications.keep_days` says.
+         */
+        get: operations["listNotifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/read-all": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mark the inbox as read */
+        post: operations["markAllNotificationsRead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notifications/{notification_id}/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mark a notification as read */
+        post: operations["markNotificationRead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/notification-preferences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the caller is told of, and how
+         * @description One's own choice where there is one; otherwise what the policies `notifications.inbox_kinds` and
+         *     `notifications.email_kinds` say, for an organization or for the platform.
+         */
+        get: operations["getNotificationPreferences"];
+        /**
+         * Choose what to be told of, and how
+         * @description What is not named stays as it is.
+         */
+        put: operations["setNotificationPreferences"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/ssh-keys": {
         parameters: {
             query?: never;
@@ -3818,6 +3898,41 @@ export interface components {
             secret: string | null;
             secret_already_shown?: boolean;
         };
+        /** @enum {string} */
+        NotificationKind: "low_balance" | "balance_exhausted" | "budget_threshold" | "payment" | "payment_failed" | "lease_ending" | "lease_ended" | "launch_failed" | "release_failed" | "host_lost" | "maintenance" | "incident" | "project_leases";
+        Notification: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Whose matter it is; null for the platform's.
+             */
+            organization_id: string | null;
+            kind: components["schemas"]["NotificationKind"];
+            /** @enum {string} */
+            severity: "info" | "warning" | "critical";
+            title: string;
+            /** @description Plain text. */
+            body: string;
+            /** @description A path of the console. */
+            link: string;
+            event_type: string;
+            created_at: components["schemas"]["Timestamp"];
+            read_at: components["schemas"]["Timestamp"] | null;
+        };
+        NotificationChoice: {
+            enabled: boolean;
+            /** @description Whether the person chose it; a default otherwise. */
+            chosen: boolean;
+        };
+        NotificationPreferences: {
+            preferences: {
+                kind: components["schemas"]["NotificationKind"];
+                about: string;
+                inbox: components["schemas"]["NotificationChoice"];
+                email: components["schemas"]["NotificationChoice"];
+            }[];
+        };
         SshKey: {
             /** Format: uuid */
             id: string;
@@ -5013,7 +5128,7 @@ export interface components {
             lease_expires_at: components["schemas"]["Timestamp"] | null;
         };
         /** @enum {unknown} */
-        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "payment_stuck" | "payment_disputed";
+        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "payment_stuck" | "payment_disputed" | "email_failing";
         Incident: {
             /** Format: uuid */
             id: string;
@@ -7527,6 +7642,160 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listNotifications: {
+        parameters: {
+            query?: {
+                /** @description Only those that were not read. */
+                unread?: boolean;
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, and how many are unread in all. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Notification"][];
+                        next_page: components["schemas"]["NextPage"];
+                        unread_count: number;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    markAllNotificationsRead: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description The newest notification that was seen; what came after it stays unread. All without it.
+                     */
+                    up_to?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description What is left. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        marked: number;
+                        unread_count: number;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    markNotificationRead: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                notification_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The notification. The first reading stands. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notification"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getNotificationPreferences: {
+        parameters: {
+            query?: {
+                /** @description Whose defaults hold where nothing was chosen; the platform's without it. */
+                organization_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every kind. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotificationPreferences"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    setNotificationPreferences: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    choices: {
+                        kind: components["schemas"]["NotificationKind"];
+                        /** @enum {string} */
+                        channel: "inbox" | "email";
+                        /** @description Null for the default again. */
+                        enabled: boolean | null;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Every kind, with the platform's defaults. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotificationPreferences"];
+                };
             };
             "4XX": components["responses"]["Problem"];
         };

@@ -1724,6 +1724,105 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "listNotifications",
+    "method": "get",
+    "path": "/api/v1/notifications",
+    "summary": "The caller's inbox, newest first",
+    "fields": [
+      {
+        "name": "unread",
+        "in": "query",
+        "type": "boolean",
+        "description": "Only those that were not read"
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "organization_id",
+      "kind",
+      "severity",
+      "title",
+      "body",
+      "link",
+      "event_type",
+      "created_at",
+      "read_at"
+    ]
+  },
+  {
+    "id": "markAllNotificationsRead",
+    "method": "post",
+    "path": "/api/v1/notifications/read-all",
+    "summary": "Mark the inbox as read",
+    "fields": [
+      {
+        "name": "up_to",
+        "in": "body",
+        "type": "string",
+        "description": "The newest notification that was seen"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "markNotificationRead",
+    "method": "post",
+    "path": "/api/v1/notifications/{notification_id}/read",
+    "summary": "Mark a notification as read",
+    "fields": [
+      {
+        "name": "notification_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "getNotificationPreferences",
+    "method": "get",
+    "path": "/api/v1/notification-preferences",
+    "summary": "What the caller is told of, and how",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "query",
+        "type": "string",
+        "description": "Whose defaults hold where nothing was chosen"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "setNotificationPreferences",
+    "method": "put",
+    "path": "/api/v1/notification-preferences",
+    "summary": "Choose what to be told of, and how",
+    "fields": [
+      {
+        "name": "choices",
+        "in": "body",
+        "type": "json",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
     "id": "listSshKeys",
     "method": "get",
     "path": "/api/v1/ssh-keys",
@@ -4691,7 +4790,8 @@ export const operations: readonly Operation[] = [
           "workload_without_meter",
           "node_conversion_failed",
           "payment_stuck",
-          "payment_disputed"
+          "payment_disputed",
+          "email_failing"
         ]
       },
       {

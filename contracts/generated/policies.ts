@@ -861,6 +861,100 @@ export const policies = {
     "set_by": {
       "global": "policy.manage"
     }
+  },
+  "notifications.inbox_kinds": {
+    "type": "list",
+    "default": [
+      "low_balance",
+      "balance_exhausted",
+      "budget_threshold",
+      "payment",
+      "payment_failed",
+      "lease_ending",
+      "lease_ended",
+      "launch_failed",
+      "release_failed",
+      "host_lost",
+      "maintenance",
+      "incident"
+    ],
+    "values": [
+      "low_balance",
+      "balance_exhausted",
+      "budget_threshold",
+      "payment",
+      "payment_failed",
+      "lease_ending",
+      "lease_ended",
+      "launch_failed",
+      "release_failed",
+      "host_lost",
+      "maintenance",
+      "incident",
+      "project_leases"
+    ],
+    "doc": "What people find in their inbox unless they chose otherwise.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "tenant_policy.manage"
+    }
+  },
+  "notifications.email_kinds": {
+    "type": "list",
+    "default": [
+      "low_balance",
+      "balance_exhausted",
+      "budget_threshold",
+      "payment_failed",
+      "lease_ending",
+      "lease_ended",
+      "launch_failed",
+      "host_lost",
+      "maintenance",
+      "incident"
+    ],
+    "values": [
+      "low_balance",
+      "balance_exhausted",
+      "budget_threshold",
+      "payment",
+      "payment_failed",
+      "lease_ending",
+      "lease_ended",
+      "launch_failed",
+      "release_failed",
+      "host_lost",
+      "maintenance",
+      "incident",
+      "project_leases"
+    ],
+    "doc": "What people get by e-mail unless they chose otherwise.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "tenant_policy.manage"
+    }
+  },
+  "notifications.email_deadline_seconds": {
+    "type": "duration",
+    "default": 86400,
+    "minimum": 300,
+    "maximum": 604800,
+    "unit": "s",
+    "doc": "How long an e-mail that cannot be delivered is tried again before it is given up.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "notifications.keep_days": {
+    "type": "integer",
+    "default": 90,
+    "minimum": 7,
+    "maximum": 3650,
+    "unit": "days",
+    "doc": "How long notifications are kept, and what became of their e-mails.",
+    "set_by": {
+      "global": "policy.manage"
+    }
   }
 } as const;
 
@@ -942,4 +1036,8 @@ export interface PolicyValues {
   'payments.settle_deadline_seconds': number;
   'payments.provider_deadline_seconds': number;
   'statements.close_after_seconds': number;
+  'notifications.inbox_kinds': readonly ("low_balance" | "balance_exhausted" | "budget_threshold" | "payment" | "payment_failed" | "lease_ending" | "lease_ended" | "launch_failed" | "release_failed" | "host_lost" | "maintenance" | "incident" | "project_leases")[];
+  'notifications.email_kinds': readonly ("low_balance" | "balance_exhausted" | "budget_threshold" | "payment" | "payment_failed" | "lease_ending" | "lease_ended" | "launch_failed" | "release_failed" | "host_lost" | "maintenance" | "incident" | "project_leases")[];
+  'notifications.email_deadline_seconds': number;
+  'notifications.keep_days': number;
 }

@@ -4,7 +4,7 @@ import { parse as parseYaml } from 'yaml';
 
 interface Message {
   summary: string;
-  'x-audience': 'tenant' | 'operator';
+  'x-audience': 'tenant' | 'operator' | 'person';
   payload: { allOf: [unknown, { properties: { payload: { $ref: string } } }] };
 }
 

@@ -7,6 +7,7 @@ import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { parse as parseYaml } from 'yaml';
 import { eventTypes } from './event-types.ts';
+import { notificationTypes } from './notification-types.ts';
 import { operationData } from './operation-data.ts';
 import { policyTypes } from './policy-types.ts';
 
@@ -35,6 +36,7 @@ files.set('tasks.ts', await taskTypes());
 files.set('problems.ts', constant('problems.yaml', 'problems', 'ProblemCode'));
 files.set('events.ts', await eventTypes(join(root, 'asyncapi.yaml'), header));
 files.set('incidents.ts', constant('incidents.yaml', 'incidentTypes', 'IncidentType'));
+files.set('notifications.ts', notificationTypes(join(root, 'notifications.yaml'), header));
 files.set('permissions.ts', permissions());
 files.set(
   'policies.ts',

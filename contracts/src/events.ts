@@ -16,6 +16,11 @@ export const tenantEventTypes: readonly EventType[] = (Object.keys(eventTypes) a
   (type) => eventTypes[type].audience === 'tenant',
 );
 
+/** Types that are for one person alone. */
+export const personalEventTypes: readonly EventType[] = (Object.keys(eventTypes) as EventType[]).filter(
+  (type) => eventTypes[type].audience === 'person',
+);
+
 /** What is wrong with a payload by the schema of its type; null when nothing is. */
 export function payloadMismatch(type: EventType, payload: unknown): string | null {
   const validate = ajv.getSchema(type) ?? ajv.addSchema(payloadSchemas[type], type).getSchema(type)!;

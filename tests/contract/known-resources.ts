@@ -72,6 +72,7 @@ export async function seedKnownResources(
     ...webhook,
     url: ['https://hooks.example.com/fuzz'],
     incident_id: [await seedIncident(api, nodeId)],
+    notification_id: [await seedNotification(api)],
     discovery_task_id: [await seedTask(api, nodeId, 'succeeded')],
     slot_indexes: [[0]],
     window_id: [await seedMaintenance(api, nodeId)],
@@ -351,6 +352,30 @@ async function seedBudget(api: TestApi, scope: 'project' | 'user'): Promise<stri
     },
   });
   return put.json<{ id: string }>().id;
+}
+
+async function seedNotification({ services: { db }, people }: TestApi): Promise<string> {
+  const { id } = await db
+    .selectFrom('users')
+    .select('id')
+    .where('email', '=', people['admin']!.email)
+    .executeTakeFirstOrThrow();
+  const row = await db
+    .insertInto('notifications')
+    .values({
+      id: newId(),
+      user_id: id,
+      event_id: newId(),
+      event_type: 'incident.opened',
+      kind: 'incident',
+      severity: 'info',
+      title: 'Seeded for the fuzz',
+      body: 'Nothing happened.',
+      link: '/',
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return row.id;
 }
 
 async function seedIncident({ services }: TestApi, nodeId: string): Promise<string> {

@@ -13,7 +13,11 @@ let api: TestApi;
 let consumers: { stop(): Promise<void> };
 beforeAll(async () => {
   api = await createTestApi();
-  consumers = await startEventConsumers(api.services, { natsUrl: null });
+  consumers = await startEventConsumers(api.services, {
+    natsUrl: null,
+    smtp: null,
+    publicUrl: 'http://127.0.0.1:1',
+  });
 });
 afterAll(async () => {
   await consumers?.stop();

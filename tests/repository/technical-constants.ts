@@ -14,6 +14,11 @@ export const technicalConstants: Record<string, string> = {
   'domains/webhooks/claim-deliveries.ts LEASE_SECONDS': 'must stay above the deadline of an attempt',
   'domains/webhooks/retry-schedule.ts RETRY_SECONDS':
     'the schedule of Standard Webhooks; how much of it is used is webhooks.max_attempts',
+  'domains/notifications/claim-emails.ts LEASE_SECONDS':
+    'must stay above the longest conversation with a mail server',
+  'domains/notifications/settle-email.ts RETRY_SECONDS':
+    'back-off towards a mail server; for how long is notifications.email_deadline_seconds',
+  'domains/notifications/settle-email.ts FAILING_ATTEMPTS': 'when a mail server counts as failing',
   'platform/auth/provider.ts TIMEOUT_SECONDS': 'how long an identity provider may take to answer',
   'platform/auth/tenant-providers.ts MAX_KEPT': 'how many connections of tenants’ providers stay in memory',
   'platform/outbound/checked-fetch.ts DEADLINE_MS':

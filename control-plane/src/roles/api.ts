@@ -26,6 +26,7 @@ import { incidentRoutes } from '../domains/incidents/routes.ts';
 import { identityProviderRoutes } from '../domains/sign-in/identity-provider-routes.ts';
 import { domainProver } from '../domains/sign-in/prove-domain.ts';
 import { signInRoutes } from '../domains/sign-in/routes.ts';
+import { notificationRoutes } from '../domains/notifications/routes.ts';
 import { accessRoutes } from '../domains/tenancy/access-routes.ts';
 import { policyRoutes } from '../domains/policies/routes.ts';
 import { tenancyRoutes } from '../domains/tenancy/routes.ts';
@@ -196,6 +197,7 @@ export async function createApi(
     ...policyRoutes(services),
     ...auditRoutes(services),
     ...webhookRoutes(services),
+    ...notificationRoutes(services),
     streamEvents: streamEvents(services, tail),
   };
   const { server, stop } = await createContractServer<Caller>({

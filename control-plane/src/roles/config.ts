@@ -8,6 +8,7 @@ import { isLoopbackHttp } from '../platform/auth/provider.ts';
 import { API_AUDIENCE, type OidcSettings } from '../platform/auth/trusted-providers.ts';
 import type { StripeSettings } from '../domains/payments/stripe/stripe-provider.ts';
 import type { StepCaSettings } from '../platform/keys/step-ca.ts';
+import type { SmtpSettings } from '../platform/outbound/mailer.ts';
 import { SETTINGS, type Setting } from './settings.ts';
 
 /** Settings come from the environment; a flag of the same name wins (`--port` for `GPUAAS_PORT`). */
@@ -29,6 +30,7 @@ export interface Config {
   oidc: Omit<OidcSettings, 'redirectUri'> | null;
   /** Takes tenants' money; without it operators record payments, and the demo has test cards. */
   stripe: StripeSettings | null;
+  smtp: SmtpSettings | null;
   simNodes: number;
   /** All simulated hosts share one process. */
   simOneProcess: boolean;
@@ -69,6 +71,7 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
     probePort: setting('probe-port') === undefined ? null : number('probe-port', 0, 1, 65_535),
     oidc: issuer === undefined ? null : readOidc(issuer, setting),
     stripe: readStripe(setting('stripe-api-url'), env),
+    smtp: readSmtp(setting),
     ...simulatedHosts(number('sim-nodes', 2, 0, 1000), setting('sim-processes') ?? 'each'),
     simSpeed: number('sim-speed', 1, 0, 10),
     simFaults: knownFaults(setting('sim-faults') ?? ''),
@@ -130,15 +133,45 @@ function readStepCa(setting: (name: Setting) => string | undefined): StepCaSetti
     url: new URL(url),
     rootFingerprint,
     provisioner: need('step-ca-provisioner'),
-    password: secretIn(need('step-ca-password-file')),
+    password: contentOf('step-ca-password-file', need('step-ca-password-file')),
   };
 }
 
-function secretIn(file: string): string {
+const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost']);
+
+function readSmtp(setting: (name: Setting) => string | undefined): SmtpSettings | null {
+  const text = setting('smtp-url');
+  if (text === undefined) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (!url || !['smtp:', 'smtps:'].includes(url.protocol) || !url.hostname) {
+    throw new ConfigError('GPUAAS_SMTP_URL must be smtp://[user@]host[:port] or smtps://[user@]host[:port]');
+  }
+  if (url.password) throw new ConfigError('GPUAAS_SMTP_URL: put the password into GPUAAS_SMTP_PASSWORD_FILE');
+  const from = setting('smtp-from') ?? '';
+  if (!/^(?:[^<>@]*<[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/.test(from)) {
+    throw new ConfigError('GPUAAS_SMTP_FROM must be an address, or Name <address>');
+  }
+  const secure = url.protocol === 'smtps:';
+  const host = url.hostname.replaceAll(/[[\]]/g, '');
+  const passwordFile = setting('smtp-password-file');
+  const caFile = setting('smtp-ca-file');
+  return {
+    host,
+    port: Number(url.port) || (secure ? 465 : 587),
+    secure,
+    requireTls: !LOOPBACK.has(host),
+    user: url.username ? decodeURIComponent(url.username) : null,
+    password: passwordFile === undefined ? null : contentOf('smtp-password-file', passwordFile),
+    ca: caFile === undefined ? null : contentOf('smtp-ca-file', caFile),
+    from,
+  };
+}
+
+function contentOf(setting: Setting, file: string): string {
   try {
     return readFileSync(file, 'utf8').trimEnd();
   } catch {
-    throw new ConfigError(`GPUAAS_STEP_CA_PASSWORD_FILE: ${file} cannot be read`);
+    throw new ConfigError(`${SETTINGS[setting].env}: ${file} cannot be read`);
   }
 }
 

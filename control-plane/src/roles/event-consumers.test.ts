@@ -10,6 +10,8 @@ test('a start without NATS_URL retires the relay of earlier', async () => {
   await registerConsumer(events.db, RELAY, 'now');
   const consumers = await startEventConsumers(events as unknown as Services, {
     natsUrl: null,
+    smtp: null,
+    publicUrl: 'http://127.0.0.1:1',
   });
   const names = (await events.db.selectFrom('event_consumers').select('name').execute()).map(
     ({ name }) => name,

@@ -177,6 +177,34 @@ test('what is about a whole tenant is seen by who may see its money, and by peop
   expect(labels(stranger)).toEqual(['mark']);
 });
 
+test('what is for one person reaches nobody else, not even an operator', async () => {
+  const { url } = await startServer();
+  const streams = [await listen(url, 'admin'), await listen(url, 'member'), await listen(url, 'operator')];
+  const { organizationId } = person('member');
+  const { id } = await events.db
+    .selectFrom('users')
+    .select('id')
+    .where('email', '=', person('member').email)
+    .executeTakeFirstOrThrow();
+  for (const owner of [organizationId, null]) {
+    await events.db.transaction().execute((tx) =>
+      emit(tx, {
+        type: 'notification.created',
+        subjectId: id,
+        organizationId: owner,
+        correlationId: newId(),
+        payload: { notification_id: newId(), user_id: id, kind: 'k', severity: 'info', title: 't' },
+      }),
+    );
+  }
+  await happen('admin', 'mark');
+  await events.db.transaction().execute((tx) => tell(tx, newId(), 'host'));
+  await until(
+    () => streams.every(({ messages }) => messages.length > 0) && streams[1]!.messages.length === 3,
+  );
+  expect(streams.map(({ messages }) => messages.length)).toEqual([1, 3, 1]);
+});
+
 test('a stream resumes over a restart of the server without a gap or a repetition', async () => {
   const first = await startServer();
   const before = await listen(first.url, 'member');

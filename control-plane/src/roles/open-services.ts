@@ -14,6 +14,7 @@ import { STARTS_CHANNEL } from '../platform/workflows/names.ts';
 import { WorkflowClient } from '../platform/workflows/workflow-client.ts';
 import { REVOKED_CHANNEL } from '../domains/fleet/revoke-identity.ts';
 import { TASKS_CHANNEL } from '../domains/fleet/issue-task.ts';
+import { EMAILS_CHANNEL } from '../domains/notifications/notify-people.ts';
 import { WEBHOOKS_CHANNEL } from '../domains/webhooks/enqueue-delivery.ts';
 
 /** What every role needs, over a migrated database. */
@@ -34,6 +35,7 @@ export async function openServices(options: {
     AUTHORITIES_CHANNEL,
     STARTS_CHANNEL,
     WEBHOOKS_CHANNEL,
+    EMAILS_CHANNEL,
     POLICIES_CHANNEL,
   ]);
   await listener.start();

@@ -98,6 +98,26 @@ export const SETTINGS = {
     otherwise: "Stripe's own",
     about: 'another address of its API, for tests',
   },
+  'smtp-url': {
+    env: 'GPUAAS_SMTP_URL',
+    otherwise: 'no e-mails',
+    about: 'mail server: smtp://[user@]host[:587] with STARTTLS, or smtps://[user@]host[:465]',
+  },
+  'smtp-password-file': {
+    env: 'GPUAAS_SMTP_PASSWORD_FILE',
+    otherwise: 'none',
+    about: 'file with the password of that user',
+  },
+  'smtp-ca-file': {
+    env: 'GPUAAS_SMTP_CA_FILE',
+    otherwise: 'the well-known authorities',
+    about: 'certificates (PEM) that vouch for the mail server',
+  },
+  'smtp-from': {
+    env: 'GPUAAS_SMTP_FROM',
+    otherwise: 'none',
+    about: 'the sender of e-mails: address, or Name <address>',
+  },
   'sim-nodes': { env: 'GPUAAS_SIM_NODES', otherwise: '2', about: 'simulated hosts, 0 to 1000' },
   'sim-processes': {
     env: 'GPUAAS_SIM_PROCESSES',

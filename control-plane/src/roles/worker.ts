@@ -27,6 +27,7 @@ import {
   reportLostWorkers,
 } from '../domains/incidents/report-failures.ts';
 import { watchDeadlines, type OverdueSource } from '../domains/incidents/watch-deadlines.ts';
+import { pruneNotifications } from '../domains/notifications/prune-notifications.ts';
 import { watchQuotas } from '../domains/quotas/watch-quotas.ts';
 import { actingAs } from '../platform/db/scope.ts';
 import { keepMonths } from '../platform/db/keep-months.ts';
@@ -127,6 +128,7 @@ export async function startWorker(
       pruneRuns,
       pruneExecutors,
       pruneExpired,
+      pruneNotifications,
       keepMonths,
       watchQuotas,
       watchSealLag,

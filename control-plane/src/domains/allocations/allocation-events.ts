@@ -10,7 +10,11 @@ export interface TimelineStep {
   status: 'running' | 'done' | 'failed';
   message: string;
   percent?: number | null;
+  cause?: ReleaseCause;
 }
+
+/** Why the platform itself ends a lease. */
+export type ReleaseCause = NonNullable<EventPayloads['allocation.release_requested']['cause']>;
 
 export interface AllocationRef {
   id: string;
@@ -51,6 +55,7 @@ export function allocationEvent(
       status: step.status,
       message: step.message.slice(0, 500),
       percent: step.percent ?? null,
+      ...(step.cause ? { cause: step.cause } : {}),
     },
   };
 }

@@ -32,7 +32,7 @@ async function endDue(services: Services): Promise<number> {
       .skipLocked()
       .execute();
     for (const row of due) {
-      await recordRelease(services, tx, row, 'The agreed time is over');
+      await recordRelease(services, tx, row, 'The agreed time is over', 'agreed_end');
       await recordAudit(tx, {
         actorUserId: null,
         actorRole: 'platform',

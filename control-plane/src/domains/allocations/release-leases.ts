@@ -1,5 +1,6 @@
 import type { Tx } from '../../platform/db/database.ts';
 import type { Services } from '../../platform/services.ts';
+import type { ReleaseCause } from './allocation-events.ts';
 import { recordRelease } from './request-release.ts';
 import { releasable } from './states.ts';
 
@@ -22,6 +23,7 @@ export async function releaseLeases(
     scopeId?: string;
   },
   why: string,
+  cause: ReleaseCause,
 ): Promise<number> {
   const rows = await tx
     .selectFrom('allocations')
@@ -42,6 +44,6 @@ export async function releaseLeases(
     .forUpdate()
     .skipLocked()
     .execute();
-  for (const row of rows) await recordRelease(services, tx, row, why);
+  for (const row of rows) await recordRelease(services, tx, row, why, cause);
   return rows.length;
 }

@@ -4,7 +4,7 @@ import type { Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
 import { revokeTerminalTokens } from './revoke-terminal-tokens.ts';
-import { emitAllocation } from './allocation-events.ts';
+import { emitAllocation, type ReleaseCause } from './allocation-events.ts';
 import { findAllocation } from './find-allocation.ts';
 import type { AllocationRow } from './move-allocation.ts';
 import { cancelQueued } from './queue/leave-queue.ts';
@@ -57,6 +57,8 @@ export async function recordRelease(
   tx: Tx,
   row: AllocationRow,
   why: string,
+  /** Of the platform's own wish; a person needs none. */
+  cause?: ReleaseCause,
 ): Promise<AllocationRow> {
   const attempt = row.release_attempts + 1;
   const updated = await tx
@@ -73,6 +75,7 @@ export async function recordRelease(
     stage: 'release',
     status: 'running',
     message: row.active_at ? `${why}; billing has stopped` : why,
+    ...(cause ? { cause } : {}),
   });
   await services.workflows.start(tx, releaseWorkflow.name, releaseWorkflowId(row.id, attempt), {
     allocationId: row.id,

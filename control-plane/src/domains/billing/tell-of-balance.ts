@@ -25,7 +25,50 @@ export async function tellOfBalance(
 ): Promise<void> {
   if (runsOut === null) return;
   const { organizationId, currency } = funds;
-  const projects = await tx
+  await emit(tx, {
+    type: standing === 'exhausted' ? 'billing.balance_exhausted' : 'billing.low_balance_warning',
+    subjectId: organizationId,
+    organizationId,
+    correlationId: newId(),
+    payload: {
+      organization_id: organizationId,
+      project_id: null,
+      project_ids: await spendingProjects(tx, funds),
+      currency,
+      available_micros: Number(available),
+      per_hour_micros: Number(funds.perHourMicros),
+      runs_out_at: runsOut.toISOString(),
+      stops_at: stopsAt?.toISOString() ?? null,
+      at_zero: atZero(policies, organizationId),
+    },
+  });
+}
+
+export async function tellOfStop(
+  tx: Tx,
+  funds: TenantFunds,
+  available: bigint,
+  released: number,
+): Promise<void> {
+  const { organizationId, currency } = funds;
+  await emit(tx, {
+    type: 'billing.leases_stopped',
+    subjectId: organizationId,
+    organizationId,
+    correlationId: newId(),
+    payload: {
+      organization_id: organizationId,
+      project_id: null,
+      project_ids: await spendingProjects(tx, funds),
+      currency,
+      available_micros: Number(available),
+      released,
+    },
+  });
+}
+
+async function spendingProjects(tx: Tx, { organizationId, currency }: TenantFunds): Promise<string[]> {
+  const rows = await tx
     .selectFrom('allocation_meters')
     .select('project_id')
     .distinct()
@@ -35,21 +78,5 @@ export async function tellOfBalance(
     .orderBy('project_id')
     .limit(MOST_PROJECTS)
     .execute();
-  await emit(tx, {
-    type: standing === 'exhausted' ? 'billing.balance_exhausted' : 'billing.low_balance_warning',
-    subjectId: organizationId,
-    organizationId,
-    correlationId: newId(),
-    payload: {
-      organization_id: organizationId,
-      project_id: null,
-      project_ids: projects.map(({ project_id }) => project_id),
-      currency,
-      available_micros: Number(available),
-      per_hour_micros: Number(funds.perHourMicros),
-      runs_out_at: runsOut.toISOString(),
-      stops_at: stopsAt?.toISOString() ?? null,
-      at_zero: atZero(policies, organizationId),
-    },
-  });
+  return rows.map(({ project_id }) => project_id);
 }

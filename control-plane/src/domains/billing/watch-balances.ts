@@ -4,7 +4,7 @@ import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
 import type { Tick } from '../../platform/ticks/tick.ts';
 import { decideStanding, type Standing } from './decide-standing.ts';
-import { tellOfBalance, type Decided } from './tell-of-balance.ts';
+import { tellOfBalance, tellOfStop, type Decided } from './tell-of-balance.ts';
 import { availableMicros, readFunds, readFundsOfMany, runsOutAt, type TenantFunds } from './tenant-funds.ts';
 
 /** Tenants looked at in one statement; memory stays the same however many there are. */
@@ -23,6 +23,7 @@ export type ReleaseLeases = (
     scopeId?: string;
   },
   why: string,
+  cause: 'balance' | 'budget',
 ) => Promise<number>;
 
 /** Warns of money that runs low, and stops leases when it is used up and the grace is over. */
@@ -126,13 +127,10 @@ async function settle(
     if (look.tells) await tellOfBalance(services, tx, funds, look);
     // Again at every look: what could not be released yet, or was launched in the same moment, must not run on.
     if (look.standing === 'stopped' && funds.perHourMicros > 0n) {
-      const released = await releaseLeases(
-        services,
-        tx,
-        { organizationId, currency },
-        'The money is used up',
-      );
+      const leases = { organizationId, currency };
+      const released = await releaseLeases(services, tx, leases, 'The money is used up', 'balance');
       if (released > 0) await noteStop(tx, organizationId, released);
+      if (released > 0) await tellOfStop(tx, funds, look.available, released);
     }
   });
 }

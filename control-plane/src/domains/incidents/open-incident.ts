@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { incidentTypes, type IncidentType } from '@gpuaas/contracts/generated/incidents.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
+import { emit } from '../../platform/events/emit.ts';
 import { newId } from '../../platform/ids.ts';
 
 export interface NewIncident {
@@ -39,9 +40,31 @@ export async function openIncident(tx: Tx, now: Date, incident: NewIncident): Pr
         .where('resolved_at', 'is', null)
         .doUpdateSet({ last_seen_at: now, occurrences: sql`incidents.occurrences + 1` }),
     )
-    .returning('id')
+    .returning(['id', 'deadline', sql<boolean>`xmax = 0`.as('fresh')])
     .executeTakeFirstOrThrow();
+  if (row.fresh) await tell(tx, row.id, row.deadline, incident);
   return row.id;
+}
+
+async function tell(tx: Tx, id: string, deadline: Date, incident: NewIncident): Promise<void> {
+  const { title, severity, runbook } = incidentTypes[incident.type];
+  await emit(tx, {
+    type: 'incident.opened',
+    subjectId: id,
+    organizationId: null,
+    correlationId: newId(),
+    payload: {
+      incident_id: id,
+      type: incident.type,
+      title,
+      severity,
+      target_type: incident.targetType,
+      target_id: incident.targetId,
+      summary: incident.summary.slice(0, 500),
+      runbook,
+      deadline: deadline.toISOString(),
+    },
+  });
 }
 
 /** Closes what is open for a cause that is gone. Nobody is named: the platform saw it. */

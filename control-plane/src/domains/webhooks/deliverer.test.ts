@@ -129,6 +129,27 @@ describe('events of a whole tenant', () => {
     );
   };
 
+  const tellOfPayment = (key: string) => {
+    const { organizationId } = person(key);
+    return transact((tx) =>
+      emit(tx, {
+        type: 'payments.balance_credited',
+        subjectId: newId(),
+        organizationId,
+        correlationId: newId(),
+        payload: {
+          payment_id: newId(),
+          organization_id: organizationId!,
+          provider: 'test',
+          purpose: 'top_up',
+          currency: 'USD',
+          amount_micros: 5,
+          balance_micros: 5,
+        },
+      }),
+    );
+  };
+
   test('reach the webhooks of people who may see its money, and nobody else’s', async () => {
     const ofAdmin = await create('admin', ['billing.budget_threshold_reached']);
     const ofMember = await create('member');
@@ -136,10 +157,11 @@ describe('events of a whole tenant', () => {
     await startWebhooks();
     await tellOfBudget('admin');
     await tellOfBudget('other');
-    await until(() => receiver.received.length === 2);
+    await tellOfPayment('other');
+    await until(() => receiver.received.length === 3);
     expect(await deliveries(ofMember.row)).toEqual([]);
     expect(await deliveries(ofAdmin.row)).toHaveLength(1);
-    expect(await deliveries(ofStranger.row)).toHaveLength(1);
+    expect(await deliveries(ofStranger.row)).toHaveLength(2);
   });
 });
 

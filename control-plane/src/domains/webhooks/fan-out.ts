@@ -49,7 +49,7 @@ async function subscribers(tx: Tx, event: LoggedEvent): Promise<string[]> {
 async function concerned(
   tx: Tx,
   organizationId: string,
-  { project_id, project_ids }: Record<string, unknown>,
+  { project_id = null, project_ids }: Record<string, unknown>,
 ): Promise<{ projects: string[]; owners: string[] }> {
   if (typeof project_id === 'string') return { projects: [project_id], owners: [] };
   if (project_id !== null) return { projects: [], owners: [] };

@@ -169,6 +169,23 @@ test('idempotency keys are seen by the caller who sent them alone', async () => 
   }
 });
 
+test('notifications and the choice of them are seen by their person alone', async () => {
+  for (const table of ['notifications', 'notification_preferences'] as const) {
+    const people = (callerId?: string) =>
+      inScope(
+        owner,
+        {
+          role: 'gpuaas_tenant',
+          organizationIds: [one.organizationId, other.organizationId],
+          ...(callerId ? { callerId } : {}),
+        },
+        (tx) => tx.selectFrom(table).select('user_id').execute(),
+      );
+    expect(await people(one.userId)).toEqual([{ user_id: one.userId }]);
+    expect(await people()).toEqual([]);
+  }
+});
+
 test('a node sees its own tasks and the allocations on it, and tells of no others', async () => {
   const asNode = <T>(work: Parameters<typeof inScope<T>>[2]): Promise<T> =>
     inScope(owner, { role: 'gpuaas_node', nodeId: one.nodeId }, work);

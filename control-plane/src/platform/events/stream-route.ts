@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { personalEventTypes } from '@gpuaas/contracts/events';
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import { permissionsAt, scopeOf, type Binding, type Caller } from '../auth/caller.ts';
 import { inScope } from '../db/scope.ts';
@@ -21,6 +22,8 @@ const REPLAY_PAGE = 500;
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 
 type Send = (bindings: Binding[], event: LoggedEvent) => void;
+
+const PERSONAL: ReadonlySet<string> = new Set(personalEventTypes);
 
 /** `GET /api/v1/events/stream`: what the caller may see, from `Last-Event-ID` on, cut when the rights end. */
 export function streamEvents(
@@ -44,7 +47,7 @@ export function streamEvents(
       else raw.write(text);
     };
     const send: Send = (bindings, event) => {
-      if (maySee(bindings, event))
+      if (maySee(caller, bindings, event))
         write(`id: ${formatCursor(event.cursor)}\ndata: ${JSON.stringify(event.envelope)}\n\n`);
     };
     const rights = followRights({ db: services.db, log, onEnd: () => raw.end() }, caller);
@@ -115,10 +118,11 @@ async function replay(
 }
 
 /** Tenant events by project rights, or the tenant's; events of nobody's tenant are the operators'. */
-function maySee(bindings: Binding[], event: LoggedEvent): boolean {
-  const { organizationId } = event;
+function maySee({ userId }: Caller, bindings: Binding[], event: LoggedEvent): boolean {
+  const { organizationId, envelope } = event;
+  if (PERSONAL.has(envelope.event_type)) return userId !== null && envelope.payload['user_id'] === userId;
   if (organizationId === null) return permissionsAt(bindings, { kind: 'platform' }).has('fleet.read');
-  const { project_id: projectId, project_ids: projectIds } = event.envelope.payload;
+  const { project_id: projectId = null, project_ids: projectIds } = envelope.payload;
   const mayInProject = (id: unknown): boolean =>
     typeof id === 'string' &&
     permissionsAt(bindings, { kind: 'project', organizationId, projectId: id }).has('allocation.read');

@@ -30,6 +30,11 @@ const READINGS = `
       select e.occurred_at from outbox_events e where (e.xid, e.position) > (c.cursor_xid, c.cursor_position)
       order by e.xid, e.position limit 1)), 0) from event_consumers c
   union all
+  select 'emails', state, count(*) from notification_emails where state = 'pending' group by state
+  union all
+  select 'oldest_email', state, extract(epoch from now() - min(created_at)) from notification_emails
+    where state = 'pending' group by state
+  union all
   select * from (
     with head as (
       select coalesce(max(upto_xid), 0) as xid, coalesce((select upto_id from audit_segments order by segment desc limit 1),
@@ -53,6 +58,12 @@ const GAUGES = {
     'gpuaas_event_consumer_lag_seconds',
     'Age of the first event a consumer has not handled.',
     'consumer',
+  ],
+  emails: ['gpuaas_emails', 'E-mails that have not been sent.', 'state'],
+  oldest_email: [
+    'gpuaas_email_oldest_age_seconds',
+    'Age of the oldest e-mail that has not been sent.',
+    'state',
   ],
   audit_unsealed: ['gpuaas_audit_unsealed_rows', 'Audit rows that are not sealed yet.', 'log'],
   audit_seal_lag: ['gpuaas_audit_seal_lag_seconds', 'Age of the oldest audit row that is not sealed.', 'log'],

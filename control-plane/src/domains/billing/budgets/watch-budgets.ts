@@ -29,7 +29,7 @@ export async function watchAllBudgets(services: Services, releaseLeases: Release
       await db.transaction().execute(async (tx) => {
         await tellThresholds(services, tx, budget);
         if (budget.atCap === 'release' && isUsedUp(budget)) {
-          await releaseLeases(services, tx, budget, 'The budget of this month is used up');
+          await releaseLeases(services, tx, budget, 'The budget of this month is used up', 'budget');
         }
       });
     }

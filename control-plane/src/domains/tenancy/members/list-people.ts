@@ -11,11 +11,16 @@ export interface Person {
   bindings: Binding[];
 }
 
-/** Active members of a tenant with the rights they hold at this moment. */
-export async function listPeople(tx: Tx, organizationId: string): Promise<Person[]> {
+/** Active members of a tenant, or those of them that are asked for, with the rights they hold at this moment. */
+export async function listPeople(
+  tx: Tx,
+  organizationId: string,
+  only?: readonly string[],
+): Promise<Person[]> {
+  if (only?.length === 0) return [];
   return await peopleWhere(
     tx,
-    sql`exists (select from organization_members m
+    sql`(${only ?? null}::uuid[] is null or u.id = any (${only ?? null}::uuid[])) and exists (select from organization_members m
       where m.organization_id = ${organizationId} and m.user_id = u.id and m.state = 'active')`,
   );
 }

@@ -629,6 +629,46 @@ export interface NodeTasks {
   workflow_id: string | null;
 }
 
+export interface NotificationEmails {
+  attempts: Generated<number>;
+  created_at: Generated<Timestamp>;
+  event_id: string;
+  finished_at: Timestamp | null;
+  html_body: string;
+  id: string;
+  last_error: string | null;
+  leased_until: Generated<Timestamp>;
+  next_attempt_at: Generated<Timestamp>;
+  recipient: string;
+  state: Generated<string>;
+  subject: string;
+  text_body: string;
+  user_id: string;
+}
+
+export interface NotificationPreferences {
+  channel: string;
+  enabled: boolean;
+  kind: string;
+  updated_at: Generated<Timestamp>;
+  user_id: string;
+}
+
+export interface Notifications {
+  about_organization_id: string | null;
+  body: string;
+  created_at: Generated<Timestamp>;
+  event_id: string;
+  event_type: string;
+  id: string;
+  kind: string;
+  link: string;
+  read_at: Timestamp | null;
+  severity: string;
+  title: string;
+  user_id: string;
+}
+
 export interface OrganizationMembers {
   created_at: Generated<Timestamp>;
   disabled_at: Timestamp | null;
@@ -1186,6 +1226,9 @@ export interface DB {
   node_resource_slots: NodeResourceSlots;
   node_tasks: NodeTasks;
   nodes: Nodes;
+  notification_emails: NotificationEmails;
+  notification_preferences: NotificationPreferences;
+  notifications: Notifications;
   organization_members: OrganizationMembers;
   organizations: Organizations;
   outbox_events: OutboxEvents;

@@ -164,6 +164,12 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
         document, closed_at)
       values (${statement}, ${organization}, 'USD', '2026-01-01', 'n', 0, 1, '{}', now())`.execute(tx);
   });
+  await sql`insert into notifications (id, user_id, about_organization_id, event_id, event_type, kind, severity, title, body, link)
+    values (${newId()}, ${user}, ${organization}, ${newId()}, 'e', 'k', 'info', 't', 'b', '/')`.execute(db);
+  await sql`insert into notification_preferences (user_id, kind, channel, enabled)
+    values (${user}, 'low_balance', 'email', true)`.execute(db);
+  await sql`insert into notification_emails (id, user_id, event_id, recipient, subject, text_body, html_body)
+    values (${newId()}, ${user}, ${newId()}, 'r', 's', 't', 'h')`.execute(db);
   const identityProvider = newId();
   await sql`insert into identity_providers (id, organization_id, name, issuer, client_id, sealed_client_secret, created_by)
     values (${identityProvider}, ${organization}, 'n', ${`https://${name}.test`}, 'c', ${secret}, ${user})`.execute(

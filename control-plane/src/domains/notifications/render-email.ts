@@ -1,0 +1,42 @@
+import type { Rendered } from './render-message.ts';
+
+export interface RenderedEmail {
+  subject: string;
+  text: string;
+  html: string;
+}
+
+/** The same words as in the inbox, once as text and once for people whose reader shows more. */
+export function renderEmail(message: Rendered, publicUrl: string): RenderedEmail {
+  const url = new URL(message.link, publicUrl).href;
+  const settings = new URL('/notifications', publicUrl).href;
+  const paragraphs = message.body.split('\n\n');
+  return {
+    subject: message.title,
+    text: [message.title, ...paragraphs, url, `-- \nChoose what you are told of: ${settings}`].join('\n\n'),
+    html: [
+      '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+      `<meta name="viewport" content="width=device-width"><title>${escaped(message.title)}</title></head>`,
+      '<body style="margin:0;padding:24px;background:#f4f5f7;font:16px/1.5 system-ui,sans-serif;color:#1b1f24">',
+      '<div style="max-width:560px;margin:0 auto;padding:24px;background:#fff;border-radius:8px">',
+      `<h1 style="margin:0 0 16px;font-size:20px;line-height:1.3">${escaped(message.title)}</h1>`,
+      ...paragraphs.map((paragraph) => `<p style="margin:0 0 16px">${escaped(paragraph)}</p>`),
+      `<p style="margin:24px 0 0"><a href="${escaped(url)}" style="display:inline-block;padding:10px 16px;`,
+      'background:#1b1f24;color:#fff;border-radius:6px;text-decoration:none">Open in the console</a></p></div>',
+      '<p style="max-width:560px;margin:16px auto 0;font-size:13px;color:#57606a">',
+      `<a href="${escaped(settings)}" style="color:#57606a">Choose what you are told of</a></p></body></html>`,
+    ].join('\n'),
+  };
+}
+
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character]!);
+}
