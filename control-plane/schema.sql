@@ -1357,6 +1357,43 @@ create table nodes (
   identity_revoked_at timestamp with time zone,
   announced_connection text default 'never_seen'::text not null
 );
+create table notification_emails (
+  id uuid not null,
+  user_id uuid not null,
+  event_id uuid not null,
+  recipient text not null,
+  subject text not null,
+  text_body text not null,
+  html_body text not null,
+  state text default 'pending'::text not null,
+  attempts integer default 0 not null,
+  next_attempt_at timestamp with time zone default now() not null,
+  leased_until timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  last_error text,
+  created_at timestamp with time zone default now() not null,
+  finished_at timestamp with time zone
+);
+create table notification_preferences (
+  user_id uuid not null,
+  kind text not null,
+  channel text not null,
+  enabled boolean not null,
+  updated_at timestamp with time zone default now() not null
+);
+create table notifications (
+  id uuid not null,
+  user_id uuid not null,
+  about_organization_id uuid,
+  event_id uuid not null,
+  event_type text not null,
+  kind text not null,
+  severity text not null,
+  title text not null,
+  body text not null,
+  link text not null,
+  created_at timestamp with time zone default now() not null,
+  read_at timestamp with time zone
+);
 create table organization_members (
   id uuid not null,
   organization_id uuid not null,
@@ -1908,6 +1945,9 @@ alter table node_promises add constraint node_promises_pkey PRIMARY KEY (id);
 alter table node_resource_slots add constraint node_resource_slots_pkey PRIMARY KEY (id);
 alter table node_tasks add constraint node_tasks_pkey PRIMARY KEY (id);
 alter table nodes add constraint nodes_pkey PRIMARY KEY (id);
+alter table notification_emails add constraint notification_emails_pkey PRIMARY KEY (id);
+alter table notification_preferences add constraint notification_preferences_pkey PRIMARY KEY (user_id, kind, channel);
+alter table notifications add constraint notifications_pkey PRIMARY KEY (id);
 alter table organization_members add constraint organization_members_pkey PRIMARY KEY (id);
 alter table organizations add constraint organizations_pkey PRIMARY KEY (id);
 alter table outbox_events add constraint outbox_events_pkey PRIMARY KEY ("position", occurred_at);
@@ -1973,6 +2013,8 @@ alter table node_resource_slots add constraint node_resource_slots_node_id_priva
 alter table node_resource_slots add constraint node_resource_slots_node_id_slot_index_key UNIQUE (node_id, slot_index);
 alter table node_tasks add constraint node_tasks_dedupe_key_key UNIQUE (dedupe_key);
 alter table nodes add constraint nodes_hostname_key UNIQUE (hostname);
+alter table notification_emails add constraint notification_emails_event_id_user_id_key UNIQUE (event_id, user_id);
+alter table notifications add constraint notifications_event_id_user_id_key UNIQUE (event_id, user_id);
 alter table organization_members add constraint organization_members_organization_id_user_id_key UNIQUE (organization_id, user_id);
 alter table organizations add constraint organizations_stripe_customer_id_key UNIQUE (stripe_customer_id);
 alter table outbox_events add constraint outbox_events_event_id_occurred_at_key UNIQUE (event_id, occurred_at);
@@ -2107,6 +2149,15 @@ alter table node_tasks add constraint node_tasks_state_check CHECK ((state = ANY
 alter table nodes add constraint nodes_announced_connection_check CHECK ((announced_connection = ANY (ARRAY['never_seen'::text, 'connected'::text, 'unreachable'::text])));
 alter table nodes add constraint nodes_mode_check CHECK ((mode = ANY (ARRAY['slice'::text, 'baremetal'::text])));
 alter table nodes add constraint nodes_profile_tags_check CHECK ((cardinality(profile_tags) <= 16));
+alter table notification_emails add constraint notification_emails_check CHECK (((state = 'pending'::text) = (finished_at IS NULL)));
+alter table notification_emails add constraint notification_emails_recipient_check CHECK (((length(recipient) >= 1) AND (length(recipient) <= 320)));
+alter table notification_emails add constraint notification_emails_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'sent'::text, 'failed'::text])));
+alter table notification_emails add constraint notification_emails_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 200)));
+alter table notification_preferences add constraint notification_preferences_channel_check CHECK ((channel = ANY (ARRAY['inbox'::text, 'email'::text])));
+alter table notifications add constraint notifications_body_check CHECK ((length(body) <= 2000));
+alter table notifications add constraint notifications_link_check CHECK ((length(link) <= 300));
+alter table notifications add constraint notifications_severity_check CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'critical'::text])));
+alter table notifications add constraint notifications_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)));
 alter table organization_members add constraint organization_members_check CHECK (((state = 'disabled'::text) = (disabled_at IS NOT NULL)));
 alter table organization_members add constraint organization_members_state_check CHECK ((state = ANY (ARRAY['active'::text, 'disabled'::text])));
 alter table organizations add constraint organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
@@ -2264,6 +2315,9 @@ alter table node_resource_slots add constraint node_resource_slots_node_id_fkey 
 alter table node_resource_slots add constraint node_resource_slots_parent_slot_id_fkey FOREIGN KEY (parent_slot_id) REFERENCES node_resource_slots(id);
 alter table node_tasks add constraint node_tasks_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table nodes add constraint nodes_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
+alter table notification_emails add constraint notification_emails_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table notification_preferences add constraint notification_preferences_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table notifications add constraint notifications_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table organization_members add constraint organization_members_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table organization_members add constraint organization_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table payment_disputes add constraint payment_disputes_payment_id_organization_id_fkey FOREIGN KEY (payment_id, organization_id) REFERENCES payments(id, organization_id);
@@ -2377,6 +2431,12 @@ CREATE INDEX node_promises_reservation ON public.node_promises USING btree (rese
 CREATE INDEX node_tasks_latest ON public.node_tasks USING btree (node_id, kind, created_at DESC) WHERE (state = 'succeeded'::text);
 CREATE INDEX node_tasks_open ON public.node_tasks USING btree (node_id, created_at) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text]));
 CREATE INDEX node_tasks_recent ON public.node_tasks USING btree (created_at DESC, id DESC);
+CREATE INDEX notification_emails_age ON public.notification_emails USING btree (created_at);
+CREATE INDEX notification_emails_due ON public.notification_emails USING btree (next_attempt_at) WHERE (state = 'pending'::text);
+CREATE INDEX notification_preferences_chosen ON public.notification_preferences USING btree (kind, user_id) WHERE enabled;
+CREATE INDEX notifications_age ON public.notifications USING btree (created_at);
+CREATE INDEX notifications_inbox ON public.notifications USING btree (user_id, id DESC);
+CREATE INDEX notifications_unread ON public.notifications USING btree (user_id) WHERE (read_at IS NULL);
 CREATE INDEX organization_members_user ON public.organization_members USING btree (user_id);
 CREATE INDEX outbox_events_cursor ON ONLY public.outbox_events USING btree (xid, "position");
 CREATE INDEX outbox_events_subject ON ONLY public.outbox_events USING btree (subject_id, xid);
@@ -2505,6 +2565,9 @@ alter table ledger_entries enable row level security;
 alter table ledger_transactions enable row level security;
 alter table node_promises enable row level security;
 alter table node_tasks enable row level security;
+alter table notification_emails enable row level security;
+alter table notification_preferences enable row level security;
+alter table notifications enable row level security;
 alter table organization_members enable row level security;
 alter table organizations enable row level security;
 alter table outbox_events enable row level security;
@@ -2538,6 +2601,7 @@ alter table webhook_attempts enable row level security;
 alter table webhook_deliveries enable row level security;
 alter table webhooks enable row level security;
 alter table wipe_certificates enable row level security;
+create policy counted on notification_emails as permissive for select to gpuaas_operator using (true);
 create policy customers on organizations as permissive for all to gpuaas_worker using (true);
 create policy every on allocation_access_keys as permissive for all to gpuaas_gateway, gpuaas_worker using (true);
 create policy every on allocation_meters as permissive for all to gpuaas_operator, gpuaas_worker using (true);
@@ -2562,6 +2626,9 @@ create policy every on ledger_entries as permissive for all to gpuaas_operator u
 create policy every on ledger_transactions as permissive for all to gpuaas_operator using (true);
 create policy every on node_promises as permissive for all to gpuaas_operator, gpuaas_placement, gpuaas_worker using (true);
 create policy every on node_tasks as permissive for all to gpuaas_operator, gpuaas_worker using (true);
+create policy every on notification_emails as permissive for all to gpuaas_worker using (true);
+create policy every on notification_preferences as permissive for select to gpuaas_worker using (true);
+create policy every on notifications as permissive for all to gpuaas_worker using (true);
 create policy every on organization_members as permissive for all to gpuaas_auth using (true);
 create policy every on organizations as permissive for select to gpuaas_operator using (true);
 create policy every on outbox_events as permissive for select to gpuaas_node, gpuaas_operator, gpuaas_placement, gpuaas_relay, gpuaas_worker using (true);
@@ -2602,6 +2669,7 @@ create policy expired on terminal_tokens as permissive for all to gpuaas_worker 
 create policy list_or_own on sku_prices as permissive for select to gpuaas_tenant using (((organization_id IS NULL) OR (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
 create policy live on allocation_resource_claims as permissive for select to gpuaas_placement using ((released_at IS NULL));
 create policy names on projects as permissive for select to gpuaas_worker using (true);
+create policy names on teams as permissive for select to gpuaas_worker using (true);
 create policy nobodys on audit_logs as permissive for insert to gpuaas_node with check ((organization_id IS NULL));
 create policy nobodys on outbox_events as permissive for insert to gpuaas_placement with check ((organization_id IS NULL));
 create policy observed_on_it on allocations as permissive for update to gpuaas_node using ((node_id = ( SELECT scope_node() AS scope_node))) with check ((node_id = ( SELECT scope_node() AS scope_node)));
@@ -2654,6 +2722,8 @@ create policy own on issued_certificates as permissive for select to gpuaas_tena
 create policy own on ledger_entries as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on ledger_transactions as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on node_tasks as permissive for all to gpuaas_node using ((node_id = ( SELECT scope_node() AS scope_node)));
+create policy own on notification_preferences as permissive for all to gpuaas_tenant using ((user_id = ( SELECT scope_caller() AS scope_caller)));
+create policy own on notifications as permissive for all to gpuaas_tenant using ((user_id = ( SELECT scope_caller() AS scope_caller)));
 create policy own on organization_members as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on organizations as permissive for all to gpuaas_tenant using (((deleted_at IS NULL) AND (id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
 create policy own on outbox_events as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
@@ -2721,6 +2791,7 @@ grant delete, insert, select on identity_provider_domains to gpuaas_tenant;
 grant delete, insert, select on node_cordons to gpuaas_operator;
 grant delete, insert, select on node_cordons to gpuaas_worker;
 grant delete, insert, select on node_promises to gpuaas_worker;
+grant delete, insert, select on notifications to gpuaas_worker;
 grant delete, insert, select on organization_members to gpuaas_tenant;
 grant delete, insert, select on pending_logins to gpuaas_auth;
 grant delete, insert, select on permission_bindings to gpuaas_tenant;
@@ -2740,6 +2811,8 @@ grant delete, insert, select, update on allocation_overviews to gpuaas_worker;
 grant delete, insert, select, update on budgets to gpuaas_tenant;
 grant delete, insert, select, update on event_consumers to gpuaas_relay;
 grant delete, insert, select, update on node_overviews to gpuaas_worker;
+grant delete, insert, select, update on notification_emails to gpuaas_worker;
+grant delete, insert, select, update on notification_preferences to gpuaas_tenant;
 grant delete, insert, select, update on slot_overviews to gpuaas_worker;
 grant delete, insert, select, update on tick_runs to gpuaas_worker;
 grant delete, insert, select, update on webhook_attempts to gpuaas_worker;
@@ -2862,12 +2935,14 @@ grant select (id, name) on projects to gpuaas_worker;
 grant select (id, name, stripe_customer_id) on organizations to gpuaas_worker;
 grant select (id, organization_id) on allocations to gpuaas_placement;
 grant select (id, organization_id, email, permission_group, permission_group_id, project_id, invited_by, created_at, expires_at, accepted_at, accepted_by, revoked_at) on invitations to gpuaas_tenant;
+grant select (id, organization_id, name) on teams to gpuaas_worker;
 grant select (id, organization_id, name, issuer, client_id, cli_client_id, newcomers_project_id, enabled, created_by, created_at) on identity_providers to gpuaas_tenant;
 grant select (id, organization_id, project_id, capacity_shape, state, desired_state, observed_state, node_id, active_at, release_requested_at) on allocations to gpuaas_node;
 grant select (id, organization_id, project_id, state, desired_state, node_id, connection) on allocations to gpuaas_gateway;
 grant select (id, organization_id, service_account_id, prefix, created_at, expires_at, revoked_at, last_used_at) on service_account_tokens to gpuaas_tenant;
 grant select (id, user_id, name, prefix, created_at, expires_at, revoked_at, organization_id, scopes, last_used_at) on api_keys to gpuaas_tenant;
 grant select (node_id, expires_at, revoked_at, authority_id) on node_certificates to gpuaas_worker;
+grant select (state, created_at) on notification_emails to gpuaas_operator;
 grant select (workflow_id) on workflow_starts to gpuaas_placement;
 grant select (workflow_id) on workflow_starts to gpuaas_tenant;
 grant select (xid, subject_id) on outbox_events to gpuaas_node;
@@ -2929,6 +3004,8 @@ grant select on node_resource_slots to gpuaas_worker;
 grant select on nodes to gpuaas_operator;
 grant select on nodes to gpuaas_placement;
 grant select on nodes to gpuaas_worker;
+grant select on notification_preferences to gpuaas_worker;
+grant select on notifications to gpuaas_tenant;
 grant select on organizations to gpuaas_operator;
 grant select on organizations to gpuaas_tenant;
 grant select on outbox_events to gpuaas_relay;
@@ -3005,6 +3082,7 @@ grant update (name, description, owner_user_id, state) on service_accounts to gp
 grant update (name, description, permissions) on permission_groups to gpuaas_tenant;
 grant update (note) on payments to gpuaas_operator;
 grant update (observed_state) on allocations to gpuaas_node;
+grant update (read_at) on notifications to gpuaas_tenant;
 grant update (region, pool, rack, node_family, mode, draining, profile_tags, drain_reason, identity_revoked_at) on nodes to gpuaas_operator;
 grant update (released_at, ends_at) on allocation_resource_claims to gpuaas_worker;
 grant update (removed_at) on payment_methods to gpuaas_tenant;

@@ -74,10 +74,6 @@ alter table notification_emails enable row level security;
 create policy every on notification_emails to gpuaas_worker using (true);
 create policy counted on notification_emails for select to gpuaas_operator using (true);
 
--- What people are told names its tenant, project or team.
-grant select (id, name) on organizations to gpuaas_worker;
-grant select (id, organization_id, name) on projects to gpuaas_worker;
+-- What people are told names its tenant, project or team; the first two a worker sees already.
 grant select (id, organization_id, name) on teams to gpuaas_worker;
-create policy names on organizations for select to gpuaas_worker using (true);
-create policy names on projects for select to gpuaas_worker using (true);
 create policy names on teams for select to gpuaas_worker using (true);
