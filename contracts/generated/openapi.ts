@@ -1714,6 +1714,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/billing/reports/costs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a tenant spent in a time, by project, team, user, product, region or date
+         * @description From usage records by the start of their window; corrections count where the time that they correct was. Somebody in
+         *     two teams counts in both. The time is `from` included to `to` not included.
+         */
+        get: operations["getCostReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/billing/reports/costs/csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The same as a table */
+        get: operations["getCostReportCsv"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/billing/statements": {
         parameters: {
             query?: never;
@@ -2901,6 +2939,57 @@ export interface paths {
          *     be recorded once for a tenant.
          */
         post: operations["recordPayment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/reports/revenue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the platform earned in a time, by tenant, product, region or date */
+        get: operations["getRevenueReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/reports/revenue/csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The same as a table */
+        get: operations["getRevenueReportCsv"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/reports/utilisation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How much of the fleet is sold now, by region and GPU model */
+        get: operations["getUtilisation"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4471,6 +4560,24 @@ export interface components {
             thresholds: number[];
             at_cap: components["schemas"]["BudgetCap"];
         };
+        /** @enum {string} */
+        CostGroup: "project" | "team" | "user" | "sku" | "region" | "day" | "month";
+        ReportLine: {
+            /** @description The id, product, region or date (UTC); empty for what belongs to no team or user. */
+            group: string;
+            /** @description Its name where it has one. */
+            label: string;
+            /**
+             * Format: int64
+             * @description Seconds that were served × GPUs.
+             */
+            gpu_seconds: number;
+            amount: components["schemas"]["Money"];
+        };
+        Report: {
+            items: components["schemas"]["ReportLine"][];
+            next_page: components["schemas"]["NextPage"];
+        };
         StatementSummary: {
             /** Format: uuid */
             id: string;
@@ -5187,6 +5294,21 @@ export interface components {
             reference: string;
             note?: string;
         };
+        /** @enum {string} */
+        RevenueGroup: "tenant" | "sku" | "region" | "day" | "month";
+        Utilisation: {
+            region: string;
+            gpu_model: string;
+            /** @description Slots that may be sold; disabled ones are not counted. */
+            approved: number;
+            /** @description Held by leases. */
+            sold: number;
+            available: number;
+            /** @description Being cleaned */
+            other: number;
+            /** @description Of what is approved. */
+            sold_percent: number;
+        };
         /** @description Of the key's type; durations are whole seconds. */
         PolicyValue: number | boolean | string | string[];
         PolicyOrNothing: components["schemas"]["PolicyValue"] | null;
@@ -5489,6 +5611,8 @@ export interface components {
         CertificateId: string;
         ReservationId: string;
         OrganizationQuery: string;
+        From: components["schemas"]["Timestamp"];
+        To: components["schemas"]["Timestamp"];
         StatementId: string;
         PaymentId: string;
         WebhookId: string;
@@ -8894,6 +9018,61 @@ export interface operations {
             "4XX": components["responses"]["Problem"];
         };
     };
+    getCostReport: {
+        parameters: {
+            query: {
+                organization_id: components["parameters"]["OrganizationQuery"];
+                from: components["parameters"]["From"];
+                to: components["parameters"]["To"];
+                group_by: components["schemas"]["CostGroup"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Report"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getCostReportCsv: {
+        parameters: {
+            query: {
+                organization_id: components["parameters"]["OrganizationQuery"];
+                from: components["parameters"]["From"];
+                to: components["parameters"]["To"];
+                group_by: components["schemas"]["CostGroup"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
     listStatements: {
         parameters: {
             query: {
@@ -10992,6 +11171,87 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Payment"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getRevenueReport: {
+        parameters: {
+            query: {
+                from: components["parameters"]["From"];
+                to: components["parameters"]["To"];
+                group_by: components["schemas"]["RevenueGroup"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Report"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getRevenueReportCsv: {
+        parameters: {
+            query: {
+                from: components["parameters"]["From"];
+                to: components["parameters"]["To"];
+                group_by: components["schemas"]["RevenueGroup"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getUtilisation: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Utilisation"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
                 };
             };
             "4XX": components["responses"]["Problem"];

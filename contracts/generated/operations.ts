@@ -2983,6 +2983,107 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "getCostReport",
+    "method": "get",
+    "path": "/api/v1/billing/reports/costs",
+    "summary": "What a tenant spent in a time, by project, team, user, product, region or date",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "from",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "to",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "group_by",
+        "in": "query",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "project",
+          "team",
+          "user",
+          "sku",
+          "region",
+          "day",
+          "month"
+        ]
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "group",
+      "label",
+      "gpu_seconds"
+    ]
+  },
+  {
+    "id": "getCostReportCsv",
+    "method": "get",
+    "path": "/api/v1/billing/reports/costs/csv",
+    "summary": "The same as a table",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "from",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "to",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "group_by",
+        "in": "query",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "project",
+          "team",
+          "user",
+          "sku",
+          "region",
+          "day",
+          "month"
+        ]
+      }
+    ],
+    "answer": "text"
+  },
+  {
     "id": "listStatements",
     "method": "get",
     "path": "/api/v1/billing/statements",
@@ -4956,6 +5057,121 @@ export const operations: readonly Operation[] = [
       }
     ],
     "answer": "json"
+  },
+  {
+    "id": "getRevenueReport",
+    "method": "get",
+    "path": "/api/v1/admin/reports/revenue",
+    "summary": "What the platform earned in a time, by tenant, product, region or date",
+    "fields": [
+      {
+        "name": "from",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "to",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "group_by",
+        "in": "query",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "tenant",
+          "sku",
+          "region",
+          "day",
+          "month"
+        ]
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "group",
+      "label",
+      "gpu_seconds"
+    ]
+  },
+  {
+    "id": "getRevenueReportCsv",
+    "method": "get",
+    "path": "/api/v1/admin/reports/revenue/csv",
+    "summary": "The same as a table",
+    "fields": [
+      {
+        "name": "from",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "to",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "group_by",
+        "in": "query",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "tenant",
+          "sku",
+          "region",
+          "day",
+          "month"
+        ]
+      }
+    ],
+    "answer": "text"
+  },
+  {
+    "id": "getUtilisation",
+    "method": "get",
+    "path": "/api/v1/admin/reports/utilisation",
+    "summary": "How much of the fleet is sold now, by region and GPU model",
+    "fields": [
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "region",
+      "gpu_model",
+      "approved",
+      "sold",
+      "available",
+      "other",
+      "sold_percent"
+    ]
   },
   {
     "id": "listPaymentsOfTenants",

@@ -38,6 +38,7 @@ export const tenantPermissions = {
 export const platformPermissions = {
   "billing.adjust": "Give tenants credit and correct their balances.",
   "payment.manage": "See payments of all tenants, record received ones, and refund.",
+  "revenue.read": "See what the platform earns, and how much of the fleet is sold.",
   "catalog.manage": "Run regions, products and images, and say which tenant may buy what.",
   "price.manage": "See and add prices.",
   "image.bless": "Vouch for the digest that an image is launched from.",
@@ -221,6 +222,7 @@ export const permissionGroups = {
     "permissions": [
       "billing.adjust",
       "payment.manage",
+      "revenue.read",
       "catalog.manage",
       "price.manage",
       "image.bless",

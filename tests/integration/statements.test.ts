@@ -2,11 +2,11 @@ import { closeAll } from '@gpuaas/control-plane/domains/statements/close-months'
 import { verifyStatements } from '@gpuaas/control-plane/domains/statements/verify-statements';
 import { manualClock } from '@gpuaas/control-plane/platform/clock';
 import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
-import { newId } from '@gpuaas/control-plane/platform/ids';
 import type { Services } from '@gpuaas/control-plane/platform/services';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, type TestApi } from '../harness/api.ts';
+import { recordHour } from '../harness/recorded-usage.ts';
 import { seedActiveAllocation } from '../contract/known-allocations.ts';
 
 let api: TestApi;
@@ -49,31 +49,6 @@ async function statements() {
   return answer.json<{ items: { id: string; month: string }[] }>().items;
 }
 
-/** An hour of a lease, as the meter would record it. */
-async function recordUsage(allocationId: string): Promise<void> {
-  const [usage, transaction, correlation] = [newId(), newId(), newId()];
-  await api.services.db.transaction().execute(async (tx) => {
-    await sql`insert into allocation_meters (allocation_id, organization_id, project_id, sku, region, gpu_count, currency,
-        per_hour_micros, started_at, metered_seconds, billed_seconds, billed_micros, records)
-      select id, organization_id, project_id, sku, region, gpu_count, currency, 2990000, now() - interval '1 hour', 3600,
-        3600, 2990000, 1 from allocations where id = ${allocationId}
-      on conflict (allocation_id) do nothing`.execute(tx);
-    await sql`insert into ledger_transactions (id, organization_id, kind, currency, posting_key, reason, correlation_id)
-      values (${transaction}, ${tenant}, 'usage', 'USD', ${`usage:${usage}`}, 'u', ${correlation})`.execute(
-      tx,
-    );
-    await sql`insert into ledger_entries (id, transaction_id, organization_id, currency, account, amount_micros)
-      values (gen_random_uuid(), ${transaction}, ${tenant}, 'USD', 'tenant_balance', -2990000),
-        (gen_random_uuid(), ${transaction}, ${tenant}, 'USD', 'revenue', 2990000)`.execute(tx);
-    await sql`insert into usage_records (id, allocation_id, sequence, organization_id, project_id, sku, region, gpu_count,
-        currency, per_hour_micros, from_second, to_second, window_from, window_to, billed_seconds, billed_before,
-        amount_micros, reason, ledger_transaction_id, recorded_at)
-      select ${usage}, allocation_id, 1, organization_id, project_id, sku, region, gpu_count, 'USD', 2990000, 0, 3600,
-        started_at, started_at + interval '1 hour', 3600, 0, 2990000, 'served', ${transaction}, now()
-      from allocation_meters where allocation_id = ${allocationId}`.execute(tx);
-  });
-}
-
 describe('a statement', () => {
   it('is closed once when its month is over, and has every movement of it', async () => {
     await adjust('credit', 50_000_000, 'Welcome credit');
@@ -81,7 +56,7 @@ describe('a statement', () => {
       amount: usd(100_000_000),
       reference: 'INV-1',
     });
-    await recordUsage(await seedActiveAllocation(api));
+    await recordHour(api.services.db, await seedActiveAllocation(api));
     expect(await closeAll(inMonths(0))).toBe(0);
     const both = await Promise.all([closeAll(inMonths(1)), closeAll(inMonths(1))]);
     expect(both.reduce((sum, closed) => sum + closed, 0)).toBe(1);

@@ -37,6 +37,7 @@ import { TunnelHub } from '../domains/terminal/tunnel-hub.ts';
 import { paymentAdminRoutes } from '../domains/payments/admin-routes.ts';
 import type { PaymentProvider } from '../domains/payments/provider.ts';
 import { paymentRoutes } from '../domains/payments/routes.ts';
+import { reportRoutes } from '../domains/reports/routes.ts';
 import { statementRoutes } from '../domains/statements/routes.ts';
 import { ownedWebhooks } from '../domains/webhooks/owned-webhooks.ts';
 import { webhookRoutes } from '../domains/webhooks/routes.ts';
@@ -176,6 +177,7 @@ export async function createApi(
     ...paymentRoutes(services, payments),
     ...paymentAdminRoutes(services, payments),
     ...statementRoutes(),
+    ...reportRoutes(),
     ...accessRoutes(services, { publicUrl: options.publicUrl, owners: [ownedAllocations, ownedWebhooks] }),
     ...catalogRoutes(services),
     ...entitlementRoutes(services),

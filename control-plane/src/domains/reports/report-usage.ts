@@ -1,0 +1,95 @@
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import { sql, type RawBuilder } from 'kysely';
+import { csvLine } from '../../platform/csv.ts';
+import type { Tx } from '../../platform/db/database.ts';
+import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+import { decimalText, moneyJson } from '../../platform/money.ts';
+
+type Group = components['schemas']['CostGroup'] | components['schemas']['RevenueGroup'];
+
+export interface ReportQuery {
+  /** Of one tenant; of all where it is left out. */
+  organizationId?: string;
+  from: string;
+  to: string;
+  groupBy: Group;
+}
+
+interface Line {
+  group: string;
+  label: string;
+  currency: string;
+  gpuSeconds: bigint;
+  micros: bigint;
+}
+
+const NAME_OF: Partial<Record<Group, RawBuilder<unknown>>> = {
+  project: sql`(select p.name from projects p where p.id = g.key::uuid)`,
+  team: sql`(select t.name from teams t where t.id = nullif(g.key, '')::uuid)`,
+  tenant: sql`(select o.name from organizations o where o.id = g.key::uuid)`,
+};
+
+const KEY_OF: Record<Group, RawBuilder<unknown>> = {
+  project: sql`u.project_id::text`,
+  team: sql`coalesce(m.team_id::text, '')`,
+  user: sql`coalesce(u.user_id::text, '')`,
+  tenant: sql`u.organization_id::text`,
+  sku: sql`u.sku`,
+  region: sql`u.region`,
+  day: sql`to_char(u.window_from at time zone 'utc', 'YYYY-MM-DD')`,
+  month: sql`to_char(u.window_from at time zone 'utc', 'YYYY-MM')`,
+};
+
+/** Usage of a time, added up by one thing. Amounts are the ledger's: each record is debited once, with its amount. */
+async function readReport(
+  tx: Tx,
+  { organizationId, from, to, groupBy }: ReportQuery,
+  page: { limit: number; after: string[] | null },
+): Promise<Line[]> {
+  const teams =
+    groupBy === 'team'
+      ? sql`left join team_members m on m.user_id = u.user_id and m.organization_id = u.organization_id`
+      : sql``;
+  const { rows } = await sql<Line>`
+    select g.key as "group", coalesce(${NAME_OF[groupBy] ?? sql`g.key`}, g.key) as label, g.currency,
+      g.gpu_seconds as "gpuSeconds", g.micros
+    from (
+      select ${KEY_OF[groupBy]} as key, u.currency, sum(u.billed_seconds * u.gpu_count)::bigint as gpu_seconds,
+        sum(u.amount_micros)::bigint as micros
+      from usage_records u ${teams}
+      where u.window_from >= ${from} and u.window_from < ${to}
+        and (${organizationId ?? null}::uuid is null or u.organization_id = ${organizationId ?? null})
+      group by 1, 2
+    ) g
+    where ${page.after ? sql`(g.key, g.currency) > (${page.after[0]}, ${page.after[1]})` : sql`true`}
+    order by g.key, g.currency limit ${page.limit}`.execute(tx);
+  return rows;
+}
+
+export async function reportUsage(
+  tx: Tx,
+  query: ReportQuery & { limit: number; page?: string },
+): Promise<components['schemas']['Report']> {
+  const after = decodePage(query.page, ['text', 'text']);
+  const rows = await readReport(tx, query, { limit: query.limit + 1, after });
+  const page = pageOf(rows, query.limit, (row) => [row.group, row.currency]);
+  const items = page.rows.map(({ group, label, currency, gpuSeconds, micros }) => ({
+    group,
+    label,
+    gpu_seconds: Number(gpuSeconds),
+    amount: moneyJson({ currency, micros }),
+  }));
+  return { items, next_page: page.next_page };
+}
+
+const CSV_ROWS = 100_000;
+
+export async function reportUsageCsv(tx: Tx, query: ReportQuery): Promise<string> {
+  const rows = await readReport(tx, query, { limit: CSV_ROWS, after: null });
+  return [
+    csvLine([query.groupBy, 'name', 'gpu_seconds', 'amount', 'currency']),
+    ...rows.map(({ group, label, gpuSeconds, micros, currency }) =>
+      csvLine([group, label, String(gpuSeconds), decimalText(micros), currency]),
+    ),
+  ].join('');
+}

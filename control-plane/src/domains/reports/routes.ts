@@ -1,0 +1,46 @@
+import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
+import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import type { Handlers } from '../../platform/http/operation.ts';
+import { reportUsage, reportUsageCsv } from './report-usage.ts';
+import { reportUtilisation } from './report-utilisation.ts';
+
+type ReportOperations = Pick<
+  operations,
+  'getCostReport' | 'getCostReportCsv' | 'getRevenueReport' | 'getRevenueReportCsv' | 'getUtilisation'
+>;
+
+const CSV = 'text/csv; charset=utf-8';
+
+export function reportRoutes(): Handlers<ReportOperations, Caller> {
+  return {
+    getCostReport({ caller, query: { organization_id, group_by, ...query }, read }) {
+      authorize(caller, 'billing.read', { kind: 'tenant', organizationId: organization_id });
+      const asked = { limit: 50, ...query, organizationId: organization_id, groupBy: group_by };
+      return read(async (tx) => ({ status: 200, body: await reportUsage(tx, asked) }));
+    },
+    getCostReportCsv({ caller, query: { organization_id, group_by, ...query }, read, reply }) {
+      authorize(caller, 'billing.read', { kind: 'tenant', organizationId: organization_id });
+      reply.header('content-disposition', 'attachment; filename="costs.csv"');
+      const asked = { ...query, organizationId: organization_id, groupBy: group_by };
+      return read(async (tx) => ({ status: 200, body: await reportUsageCsv(tx, asked), mediaType: CSV }));
+    },
+    getRevenueReport({ caller, query: { group_by, ...query }, read }) {
+      authorize(caller, 'revenue.read', { kind: 'platform' });
+      const asked = { limit: 50, ...query, groupBy: group_by };
+      return read(async (tx) => ({ status: 200, body: await reportUsage(tx, asked) }));
+    },
+    getRevenueReportCsv({ caller, query: { group_by, ...query }, read, reply }) {
+      authorize(caller, 'revenue.read', { kind: 'platform' });
+      reply.header('content-disposition', 'attachment; filename="revenue.csv"');
+      const asked = { ...query, groupBy: group_by };
+      return read(async (tx) => ({ status: 200, body: await reportUsageCsv(tx, asked), mediaType: CSV }));
+    },
+    getUtilisation({ caller, query, read }) {
+      authorize(caller, 'revenue.read', { kind: 'platform' });
+      return read(async (tx) => ({
+        status: 200,
+        body: await reportUtilisation(tx, { limit: 50, ...query }),
+      }));
+    },
+  };
+}
