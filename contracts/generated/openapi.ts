@@ -5304,7 +5304,7 @@ export interface components {
             /** @description Held by leases. */
             sold: number;
             available: number;
-            /** @description Being cleaned */
+            /** @description Being cleaned, or quarantined. */
             other: number;
             /** @description Of what is approved. */
             sold_percent: number;
