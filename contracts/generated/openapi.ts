@@ -4170,6 +4170,8 @@ export interface components {
                 /** @description What the asked duration costs when all of it is used. */
                 for_max_duration: components["schemas"]["Money"] | null;
             };
+            /** @description What happens to leases when the tenant's money is used up; null without `project_id`. */
+            at_zero: string | null;
             /** @description Whether the project and the caller may hold it; null without `project_id`. */
             quota: {
                 allows: boolean;

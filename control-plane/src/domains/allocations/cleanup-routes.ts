@@ -5,13 +5,13 @@ import type { Handlers } from '../../platform/http/operation.ts';
 import { notFound } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
 import { getSlot } from '../fleet/list-slots.ts';
-import { describeAllocation } from './describe-allocation.ts';
 import { forceRelease } from './force-release.ts';
 import { describeBlocked, listCleanupQueue } from './list-cleanup-queue.ts';
 import { recordExternalWipe } from './record-external-wipe.ts';
 import { recordWitnessedCleanup } from './record-host-cleanup.ts';
 import { retireSlot } from './retire-slot.ts';
 import { retryCleanup, retryRelease } from './retry-cleanup.ts';
+import { showAllocation } from './show-allocation.ts';
 
 type CleanupOperations = Pick<
   operations,
@@ -78,7 +78,7 @@ export function cleanupRoutes(services: Services): Handlers<CleanupOperations, C
         authorize(caller, 'fleet.clean', platform);
         const row = await forceRelease(services, tx, params.allocation_id, reason);
         audit({ ...target, organizationId: row.organization_id, detail: { reason, state: row.state } });
-        return { status: 200, body: describeAllocation(row, services.clock.now()) };
+        return { status: 200, body: await showAllocation(tx, row, services.clock.now()) };
       });
     },
     retryReleaseForTenant({ caller, params, correlationId, audit, mutate }) {
@@ -88,7 +88,7 @@ export function cleanupRoutes(services: Services): Handlers<CleanupOperations, C
         authorize(caller, 'fleet.clean', platform);
         const row = await retryRelease(services, tx, params.allocation_id, correlationId);
         audit({ ...target, organizationId: row.organization_id });
-        return { status: 202, body: describeAllocation(row, services.clock.now()) };
+        return { status: 202, body: await showAllocation(tx, row, services.clock.now()) };
       });
     },
     recordHostCleanup({ caller, params, body, audit, mutate }) {
@@ -99,7 +99,7 @@ export function cleanupRoutes(services: Services): Handlers<CleanupOperations, C
         const witness = { allocationId: params.allocation_id, witnessId: caller.id, ...body };
         const row = await recordWitnessedCleanup(services, tx, witness);
         audit({ ...target, organizationId: row.organization_id, detail: { ...body } });
-        return { status: 200, body: describeAllocation(row, services.clock.now()) };
+        return { status: 200, body: await showAllocation(tx, row, services.clock.now()) };
       });
     },
   };

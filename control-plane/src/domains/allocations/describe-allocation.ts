@@ -1,19 +1,22 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { resourceName } from '../../platform/ids.ts';
 import { cumulativeCost, moneyJson, times, wholeSecondsBetween, type Money } from '../../platform/money.ts';
+import { servedSeconds } from '../billing/served-seconds.ts';
 import type { AllocationRow } from './move-allocation.ts';
+import type { KnownOutage } from './outages-of.ts';
 import type { QueueStanding } from './queue/standings.ts';
 
 type Allocation = components['schemas']['Allocation'];
 
 export type Overview = { state: string; stage: string; projected_at: Date } | null;
 
-/** `overview` is what the read model last showed of it, `queue` where it stands in line. */
+/** `overview` is what the read model last showed of it, `queue` where it stands in line, `outages` what was not served. */
 export function describeAllocation(
   row: AllocationRow,
   now: Date,
   overview: Overview = null,
   queue: QueueStanding | null = null,
+  outages: readonly KnownOutage[] = [],
 ): Allocation {
   const perGpuHour: Money = { currency: row.currency, micros: row.per_gpu_hour_micros };
   const perHour = times(perGpuHour, row.gpu_count);
@@ -46,7 +49,7 @@ export function describeAllocation(
       },
     },
     quote: { per_gpu_hour: moneyJson(perGpuHour), per_hour: moneyJson(perHour) },
-    cost_so_far: moneyJson(cumulativeCost(perHour, billedSeconds(row, now))),
+    cost_so_far: moneyJson(cumulativeCost(perHour, billedSeconds(row, now, outages))),
     created_at: row.created_at.toISOString(),
     active_at: row.active_at?.toISOString() ?? null,
     release_requested_at: row.release_requested_at?.toISOString() ?? null,
@@ -57,8 +60,9 @@ export function describeAllocation(
   };
 }
 
-/** From observed active to the release request; nothing before, nothing after. */
-function billedSeconds(row: AllocationRow, now: Date): bigint {
+/** From observed active to the release request, without what was not served. */
+function billedSeconds(row: AllocationRow, now: Date, outages: readonly KnownOutage[]): bigint {
   if (!row.active_at) return 0n;
-  return wholeSecondsBetween(row.active_at, row.release_requested_at ?? now);
+  const seconds = wholeSecondsBetween(row.active_at, row.release_requested_at ?? now);
+  return servedSeconds(row.active_at, 0n, seconds, outages);
 }

@@ -5,6 +5,7 @@ import { withRole } from '../../platform/db/scope.ts';
 import { cumulativeCost, moneyJson, times } from '../../platform/money.ts';
 import type { Policies } from '../../platform/policy/policies.ts';
 import type { Services } from '../../platform/services.ts';
+import { atZero } from '../billing/at-zero.ts';
 import { quoteProduct, type Product } from '../catalog/quote.ts';
 import { fleetIndexOf } from '../fleet/fleet-index-of.ts';
 import type { FleetNode } from '../fleet/placement-candidates.ts';
@@ -61,6 +62,7 @@ export async function explainPlacement(
       per_hour: moneyJson(perHour),
       for_max_duration: seconds === undefined ? null : moneyJson(cumulativeCost(perHour, BigInt(seconds))),
     },
+    at_zero: project && atZero(services.policies, project.organization_id),
     quota:
       project && (await describeQuota(services.policies, tx, { offer, caller, project, gpus: request.gpus })),
     nodes: seesFleet ? describeNodes(request, nodes) : null,

@@ -3,6 +3,7 @@ import type { Db } from '../../platform/db/database.ts';
 import { decodePage, pageOf } from '../../platform/http/pagination.ts';
 import { allocationOverviews } from '../read-models/find-overviews.ts';
 import { describeAllocation } from './describe-allocation.ts';
+import { outagesOf } from './outages-of.ts';
 import { queueStandings } from './queue/standings.ts';
 
 type Allocation = components['schemas']['Allocation'];
@@ -41,8 +42,15 @@ export async function listAllocations(
   const ids = page.rows.map((row) => row.id);
   const overviews = await allocationOverviews(db, ids);
   const standings = await queueStandings(db, ids);
+  const outages = await outagesOf(db, ids);
   const items = page.rows.map((row) =>
-    describeAllocation(row, now, overviews.get(row.id) ?? null, standings.get(row.id) ?? null),
+    describeAllocation(
+      row,
+      now,
+      overviews.get(row.id) ?? null,
+      standings.get(row.id) ?? null,
+      outages.get(row.id),
+    ),
   );
   return { items, next_page: page.next_page };
 }

@@ -81,7 +81,7 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
       return mutate(async (tx) => {
         const row = await requestRelease(services, tx, caller, params.allocation_id);
         audit({ targetType: 'allocation', targetId: row.id, organizationId: row.organization_id });
-        return { status: 202, body: describeAllocation(row, clock.now()) };
+        return { status: 202, body: await showAllocation(tx, row, clock.now()) };
       });
     },
     retryAllocationRelease({ caller, params, audit, mutate }) {
@@ -89,7 +89,7 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
       return mutate(async (tx) => {
         const row = await retryFailedRelease(services, tx, caller, params.allocation_id);
         audit({ targetType: 'allocation', targetId: row.id, organizationId: row.organization_id });
-        return { status: 202, body: describeAllocation(row, clock.now()) };
+        return { status: 202, body: await showAllocation(tx, row, clock.now()) };
       });
     },
     extendAllocation({ caller, params, body, audit, mutate }) {
@@ -103,7 +103,7 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
           organizationId: row.organization_id,
           detail: { ...body, ends_at: row.ends_at },
         });
-        return { status: 200, body: describeAllocation(row, clock.now()) };
+        return { status: 200, body: await showAllocation(tx, row, clock.now()) };
       });
     },
     listAllocationTimeline({ caller, params, query, read }) {

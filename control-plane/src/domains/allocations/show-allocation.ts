@@ -3,6 +3,7 @@ import type { Tx } from '../../platform/db/database.ts';
 import { allocationOverviews } from '../read-models/find-overviews.ts';
 import { describeAllocation } from './describe-allocation.ts';
 import type { AllocationRow } from './move-allocation.ts';
+import { outagesOf } from './outages-of.ts';
 import { queueStandings } from './queue/standings.ts';
 
 /** One allocation with what only other tables know of it. */
@@ -13,5 +14,12 @@ export async function showAllocation(
 ): Promise<components['schemas']['Allocation']> {
   const overviews = await allocationOverviews(tx, [row.id]);
   const standings = row.state === 'queued' ? await queueStandings(tx, [row.id]) : new Map();
-  return describeAllocation(row, now, overviews.get(row.id) ?? null, standings.get(row.id) ?? null);
+  const outages = await outagesOf(tx, [row.id]);
+  return describeAllocation(
+    row,
+    now,
+    overviews.get(row.id) ?? null,
+    standings.get(row.id) ?? null,
+    outages.get(row.id),
+  );
 }
