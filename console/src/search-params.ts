@@ -43,6 +43,17 @@ export function allocationsSearch(raw: Raw): AllocationsSearch {
   return { ...texts(raw, ['find', 'sort']), ...(state ? { state } : {}) };
 }
 
+export interface OperatorAllocationsSearch {
+  state?: StateFilter;
+  tenant?: string;
+  node?: string;
+}
+
+export function operatorAllocationsSearch(raw: Raw): OperatorAllocationsSearch {
+  const state = STATE_FILTERS.find((known) => known === raw['state']);
+  return { ...texts(raw, ['tenant', 'node']), ...(state ? { state } : {}) };
+}
+
 export interface LaunchSearch {
   sku?: string;
   gpus?: number;
@@ -64,6 +75,18 @@ export function launchSearch(raw: Raw): LaunchSearch {
     ...(typeof image === 'string' ? { image } : {}),
     ...(typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= 60 ? { seconds } : {}),
   };
+}
+
+export type PlacementSearch = Omit<LaunchSearch, 'image'>;
+
+export function placementSearch(raw: Raw): PlacementSearch {
+  const { image: _image, ...search } = launchSearch(raw);
+  return search;
+}
+
+/** Whose prices are looked at; the list prices without it. */
+export function pricesSearch(raw: Raw): { tenant?: string } {
+  return texts(raw, ['tenant']);
 }
 
 export function nodeSearch(raw: Raw): { slot?: number } {
@@ -127,10 +150,13 @@ export interface FleetMapSearch {
   find?: string;
   region?: string;
   posture?: string;
+  /** How near one stands; in between when left out. */
+  zoom?: 'far' | 'near';
 }
 
 export function fleetMapSearch(raw: Raw): FleetMapSearch {
-  return texts(raw, ['find', 'region', 'posture']);
+  const zoom = (['far', 'near'] as const).find((known) => known === raw['zoom']);
+  return { ...texts(raw, ['find', 'region', 'posture']), ...(zoom ? { zoom } : {}) };
 }
 
 function texts<Name extends string>(raw: Raw, names: Name[]): Partial<Record<Name, string>> {

@@ -2903,6 +2903,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/tenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every organization of the platform with its projects, oldest first */
+        get: operations["listTenants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/tenants/{organization_id}/ledger-adjustments": {
         parameters: {
             query?: never;
@@ -5270,6 +5287,19 @@ export interface components {
              */
             resolved_by: string | null;
             resolution: string | null;
+        };
+        Tenant: {
+            /** Format: uuid */
+            id: string;
+            resource_name: string;
+            name: string;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Its first hundred, oldest first. */
+            projects: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+            }[];
         };
         PostLedgerAdjustment: {
             /** @enum {string} */
@@ -11113,6 +11143,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Incident"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listTenants: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Tenant"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
                 };
             };
             "4XX": components["responses"]["Problem"];

@@ -4983,6 +4983,33 @@ export const operations: readonly Operation[] = [
     "answer": "json"
   },
   {
+    "id": "listTenants",
+    "method": "get",
+    "path": "/api/v1/admin/tenants",
+    "summary": "Every organization of the platform with its projects, oldest first",
+    "fields": [
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "resource_name",
+      "name",
+      "created_at"
+    ]
+  },
+  {
     "id": "postLedgerAdjustment",
     "method": "post",
     "path": "/api/v1/admin/tenants/{organization_id}/ledger-adjustments",

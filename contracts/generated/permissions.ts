@@ -43,7 +43,7 @@ export const platformPermissions = {
   "price.manage": "See and add prices.",
   "image.bless": "Vouch for the digest that an image is launched from.",
   "tenant_quota.manage": "See and set what projects and members of any tenant may hold.",
-  "fleet.read": "See nodes, slots, topology and tasks.",
+  "fleet.read": "See nodes, slots, topology, tasks, and the tenants and allocations on them.",
   "fleet.enrol": "Enrol nodes.",
   "fleet.discover": "Ask a node for its topology.",
   "fleet.approve": "Approve slots for sale.",

@@ -1,10 +1,27 @@
-import type { Page } from 'playwright-core';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { chromiumPath } from '../harness/browser.ts';
+import { goTo } from '../harness/console-session.ts';
 import { useConsole } from '../harness/console.ts';
 
 describe.skipIf(!chromiumPath)('the console (needs chromium)', () => {
   const site = useConsole();
+
+  it('loads at most 250 kB of JavaScript, packed, before the first page is usable', async () => {
+    const page = await site.signIn('Tenant Member', '/sessions');
+    const packed: number[] = [];
+    const asked: Promise<void>[] = [];
+    page.on('response', (response) => {
+      if (response.request().resourceType() !== 'script') return;
+      asked.push(response.body().then((body) => void packed.push(gzipSync(body).length)));
+    });
+    await page.goto(`${site.platform.baseUrl}/overview`);
+    await page.getByRole('heading', { name: 'Your first GPU is a minute away' }).waitFor();
+    await Promise.all(asked);
+    expect(packed.length).toBeGreaterThan(1);
+    expect(packed.reduce((sum, size) => sum + size, 0)).toBeLessThan(250_000);
+    await page.context().close();
+  }, 60_000);
 
   it('lets an administrator run the organization', async () => {
     const page = await site.signIn('Tenant Admin', '/organization/members');
@@ -106,11 +123,3 @@ describe.skipIf(!chromiumPath)('the console (needs chromium)', () => {
     await page.context().close();
   }, 120_000);
 });
-
-/** By the command palette, as people who know their way do. */
-async function goTo(page: Page, words: string): Promise<void> {
-  await page.keyboard.press('Control+k');
-  await page.getByRole('combobox', { name: 'Go to' }).fill(words);
-  await page.keyboard.press('Enter');
-  await page.getByRole('combobox', { name: 'Go to' }).waitFor({ state: 'detached' });
-}

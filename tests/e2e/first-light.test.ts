@@ -44,6 +44,11 @@ describe.skipIf(!chromiumPath || !existsSync('/usr/bin/bwrap'))(
       await expectVisible(page, 'SHA256:');
       await picture(page, 'allocation');
 
+      await page.getByRole('link', { name: 'Overview', exact: true }).click();
+      await page.getByRole('heading', { name: 'What runs' }).waitFor();
+      await picture(page, 'overview');
+      await page.goBack();
+
       await page.getByRole('tab', { name: 'Terminal' }).click();
       await page.getByText('Connected', { exact: true }).waitFor();
       await page.keyboard.type('echo "two plus two is $((2+2))" && nvidia-smi\n');

@@ -11,3 +11,11 @@ export async function signIn(browser: Browser, baseUrl: string, person: string, 
   await page.getByRole('heading', { level: 1 }).waitFor();
   return page;
 }
+
+/** By the command palette, as people who know their way do. */
+export async function goTo(page: Page, words: string): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Go to' }).fill(words);
+  await page.keyboard.press('Enter');
+  await page.getByRole('combobox', { name: 'Go to' }).waitFor({ state: 'detached' });
+}

@@ -38,6 +38,8 @@ export interface TestPlatformOptions {
   runWorker?: boolean;
   faults?: string;
   speed?: number;
+  /** Leaves the hosts as they enrolled: nothing discovered, nothing approved. */
+  untouched?: boolean;
   consoleDir?: string | null;
   agentEnv?: Record<string, string>;
   /** A server of the test's own; otherwise a clone of the template. */
@@ -114,7 +116,7 @@ async function start(
     ...(options.agentEnv ? { agentEnv: options.agentEnv } : {}),
   });
   onStop(() => fleet.stop());
-  await approveFleet(operator, log);
+  if (!options.untouched) await approveFleet(operator, log);
   await openProducts(operator);
   return {
     baseUrl: config.publicUrl,

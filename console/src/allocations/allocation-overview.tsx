@@ -1,5 +1,5 @@
 import type { Allocation } from '../api/types.ts';
-import { Notice } from '../ui/notice.tsx';
+import { AllocationFailure } from './allocation-failure.tsx';
 import { AllocationFacts } from './allocation-facts.tsx';
 import { ConnectionPanel } from './connection-panel.tsx';
 import { QueuePanel } from './queue-panel.tsx';
@@ -12,7 +12,7 @@ export function AllocationOverview({ allocation }: { allocation: Allocation }) {
   const wiping = ['releasing', 'released', 'failed', 'release_failed'].includes(state);
   return (
     <div className="flex flex-col gap-4">
-      <Failure allocation={allocation} />
+      <AllocationFailure allocation={allocation} />
       <div className="grid items-start gap-4 lg:grid-cols-[1fr_22rem]">
         <div className="flex min-w-0 flex-col gap-4">
           {allocation.queue && <QueuePanel queue={allocation.queue} />}
@@ -26,24 +26,5 @@ export function AllocationOverview({ allocation }: { allocation: Allocation }) {
         </div>
       </div>
     </div>
-  );
-}
-
-function Failure({ allocation: { state, failure } }: { allocation: Allocation }) {
-  if (state !== 'failed' && state !== 'release_failed') return null;
-  const title = state === 'failed' ? 'The launch failed' : 'The release could not be finished';
-  const meaning =
-    state === 'failed'
-      ? 'You are not charged. Its slots stay blocked until their wipe is proven.'
-      : 'Billing has stopped. The slots stay blocked until their wipe is proven; you may release again.';
-  return (
-    <Notice tone="danger" title={title}>
-      {failure && (
-        <p>
-          {failure.detail} <code className="font-mono text-xs">{failure.code}</code>
-        </p>
-      )}
-      <p>{meaning}</p>
-    </Notice>
   );
 }

@@ -28,6 +28,7 @@ export const fleetKeys = {
   burnIns: (id: string) => ['fleet', 'burn-ins', id] as const,
   labFaults: (hostname: string) => ['fleet', 'lab-faults', hostname] as const,
   maintenance: (id: string) => ['fleet', 'maintenance', id] as const,
+  conversions: (id: string) => ['fleet', 'conversions', id] as const,
 };
 
 export const organizationKeys = {
@@ -42,6 +43,10 @@ export const organizationKeys = {
   spend: (id: string) => ['organization', id, 'spend'] as const,
   usage: (id: string) => ['organization', id, 'usage'] as const,
   ledger: (id: string) => ['organization', id, 'ledger'] as const,
+  budgets: (id: string) => ['organization', id, 'budgets'] as const,
+  projects: (id: string) => ['organization', id, 'projects'] as const,
+  providers: (id: string) => ['organization', id, 'providers'] as const,
+  providerDomains: (providerId: string) => ['organization', 'provider-domains', providerId] as const,
 };
 
 export const projectKeys = {
@@ -69,4 +74,12 @@ export const operatorKeys = {
   authorities: ['operator', 'authorities'] as const,
   labHosts: ['operator', 'lab-hosts'] as const,
   products: ['operator', 'products'] as const,
+  allocations: ['operator', 'allocations'] as const,
+  allocation: (id: string) => ['operator', 'allocations', 'one', id] as const,
+  reservations: ['operator', 'reservations'] as const,
+  tenants: ['operator', 'tenants'] as const,
+  quotas: (organizationId: string) => ['operator', 'quotas', organizationId] as const,
+  entitlements: (organizationId: string) => ['operator', 'entitlements', organizationId] as const,
+  prices: ['operator', 'prices'] as const,
+  images: ['operator', 'images'] as const,
 };

@@ -1,13 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { ScrollText } from 'lucide-react';
 import { organizationAuditQuery } from '../api/audit.ts';
 import { ProjectPage } from '../shell/project-page.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { Surface } from '../ui/surface.tsx';
-import { AuditFilter } from './audit-filter.tsx';
-import { AUDIT_COLUMNS } from './audit-table.tsx';
+import { AuditEntries } from './audit-entries.tsx';
 
 const route = getRouteApi('/signed-in/organization/audit');
 
@@ -27,24 +22,10 @@ function OrganizationAudit({ organizationId }: { organizationId: string }) {
   const navigate = route.useNavigate();
   const query = useInfiniteQuery(organizationAuditQuery(organizationId, filter));
   return (
-    <>
-      <AuditFilter
-        filter={filter}
-        onChange={(next) => void navigate({ search: { ...next, ...(project ? { project } : {}) } })}
-      />
-      <Surface>
-        <ResourceList
-          label="Audit log"
-          query={query}
-          columns={AUDIT_COLUMNS}
-          rowKey={({ id }) => id}
-          empty={
-            <EmptyState icon={ScrollText} title="Nothing matches">
-              No entry of the log fits the filter.
-            </EmptyState>
-          }
-        />
-      </Surface>
-    </>
+    <AuditEntries
+      query={query}
+      filter={filter}
+      onFilter={(next) => void navigate({ search: { ...next, ...(project ? { project } : {}) } })}
+    />
   );
 }

@@ -1,4 +1,5 @@
 import { ProjectPage } from '../shell/project-page.tsx';
+import { BudgetsPanel } from './budgets-panel.tsx';
 import { LedgerPanel } from './ledger-panel.tsx';
 import { SpendPanel } from './spend-panel.tsx';
 import { UsagePanel } from './usage-panel.tsx';
@@ -14,6 +15,7 @@ export function BillingPage() {
       {({ organization }) => (
         <>
           <SpendPanel organizationId={organization.id} />
+          <BudgetsPanel organization={organization} />
           <UsagePanel organizationId={organization.id} />
           <LedgerPanel organizationId={organization.id} />
         </>

@@ -8,6 +8,7 @@ import { counted } from '../format/words.ts';
 import { Button } from '../ui/button.tsx';
 import { ProblemNotice } from '../ui/problem-notice.tsx';
 import { Select, type SelectOption } from '../ui/select.tsx';
+import { keepsRules } from './topology-rules.ts';
 
 const WIPE_POLICIES: SelectOption<WipePolicy>[] = [
   { value: 'blkdiscard', label: 'blkdiscard', hint: 'Discard every block, then verify' },
@@ -27,6 +28,7 @@ export function ApproveSlots({ nodeId, task, candidates }: ApproveSlotsProps) {
   const me = useMe();
   const approved = useQuery(slotsQuery(nodeId)).data ?? [];
   const slotIndexes = candidates
+    .filter((candidate) => keepsRules(candidate, candidates))
     .map(({ slot_index: index }) => index)
     .filter((index) => !approved.some(({ slot_index: known }) => known === index));
   const approve = useMutation({
@@ -65,7 +67,7 @@ export function ApproveSlots({ nodeId, task, candidates }: ApproveSlotsProps) {
       <p className="text-xs text-ink-muted">
         {slotIndexes.length > 0
           ? `The NVMe disks of ${counted(slotIndexes.length, 'slot')} go over to tenants: whatever is on them is destroyed.`
-          : 'Every candidate is approved.'}
+          : 'Every candidate that keeps the rules is approved.'}
       </p>
       {approve.error && <ProblemNotice error={approve.error} />}
     </div>
@@ -74,6 +76,6 @@ export function ApproveSlots({ nodeId, task, candidates }: ApproveSlotsProps) {
 
 function approvalRefusal(permitted: boolean, count: number, wipePolicy: WipePolicy | null): string | null {
   if (!permitted) return 'You lack the permission fleet.approve.';
-  if (count === 0) return 'There is no candidate left to approve.';
+  if (count === 0) return 'No candidate is left that keeps the rules.';
   return wipePolicy ? null : 'Choose a wipe policy first.';
 }

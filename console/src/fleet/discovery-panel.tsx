@@ -10,9 +10,9 @@ import { ProblemNotice } from '../ui/problem-notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Age } from '../ui/timestamp.tsx';
 import { ApproveSlots } from './approve-slots.tsx';
-import { CandidatesTable } from './candidates-table.tsx';
 import { TaskProgress } from './task-progress.tsx';
 import { isUnderWay } from './task-states.ts';
+import { TopologyDiagram } from './topology-diagram.tsx';
 
 export function DiscoveryPanel({ node }: { node: Node }) {
   const query = useQuery(discoveryQuery(node.id));
@@ -75,7 +75,7 @@ function Discovery({ node, discovery }: { node: Node; discovery: TopologyDiscove
           asked <Age since={task.created_at} />
         </span>
       </div>
-      {candidates.length > 0 && <CandidatesTable candidates={candidates} />}
+      {candidates.length > 0 && <TopologyDiagram nodeId={node.id} candidates={candidates} />}
       {leftOut.length > 0 && (
         <div className="border-t border-line px-4 py-3 text-sm">
           <h3 className="pb-1 text-xs font-medium text-ink-faint">Left out</h3>

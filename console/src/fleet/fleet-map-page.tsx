@@ -1,8 +1,5 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { SearchX, ServerOff } from 'lucide-react';
-import { useEffect } from 'react';
-import { nodesQuery } from '../api/fleet.ts';
 import type { Node, Posture } from '../api/types.ts';
 import { counted } from '../format/words.ts';
 import type { FleetMapSearch } from '../search-params.ts';
@@ -15,19 +12,16 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { Surface } from '../ui/surface.tsx';
 import { filterFleet, groupFleet } from './group-fleet.ts';
 import { POSTURES } from './postures.ts';
+import { ZOOMS } from './zooms.ts';
 import { RackPanel } from './rack-panel.tsx';
 import { SlotLegend } from './slot-legend.tsx';
+import { useWholeFleet } from './use-whole-fleet.ts';
 
 const route = getRouteApi('/signed-in/operator/fleet');
 const ANY = 'any';
 
 export function FleetMapPage() {
-  const query = useInfiniteQuery(nodesQuery);
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
-  // A map with holes would mislead, so every page is fetched.
-  useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const query = useWholeFleet();
   return (
     <Page title="Fleet" subtitle="Every host in its rack, and each of its slots by state.">
       <Loaded query={query} loading={<Skeleton label="Loading the fleet" rows={8} />}>
@@ -50,6 +44,7 @@ export function FleetMapPage() {
 function FleetMap({ nodes }: { nodes: Node[] }) {
   const { project: _project, ...filter } = route.useSearch();
   const shown = filterFleet(nodes, filter);
+  const zoom = filter.zoom ?? 'between';
   return (
     <>
       <FleetFilter nodes={nodes} filter={filter} />
@@ -67,9 +62,9 @@ function FleetMap({ nodes }: { nodes: Node[] }) {
               {counted(hosts, 'host')}, {free.toLocaleString('en-US')} of {counted(slots, 'slot')} free
             </span>
           </h2>
-          <div className="grid grid-cols-[repeat(auto-fill,minmax(15rem,1fr))] items-start gap-3">
+          <div className={`grid items-start gap-3 ${ZOOMS[zoom].racks}`}>
             {racks.map((rack) => (
-              <RackPanel key={rack.rack} rack={rack.rack} nodes={rack.nodes} />
+              <RackPanel key={rack.rack} rack={rack.rack} nodes={rack.nodes} zoom={zoom} />
             ))}
           </div>
         </section>
@@ -87,7 +82,7 @@ function FleetFilter({ nodes, filter }: { nodes: Node[]; filter: FleetMapSearch 
     });
   const regions = [...new Set(nodes.map(({ region }) => region))].sort();
   return (
-    <div className="grid items-end gap-3 sm:grid-cols-[1fr_13rem_15rem]">
+    <div className="grid items-end gap-3 sm:grid-cols-2 lg:grid-cols-[1fr_13rem_15rem_11rem]">
       <Field
         label="Find"
         value={filter.find ?? ''}
@@ -116,6 +111,18 @@ function FleetFilter({ nodes, filter }: { nodes: Node[]; filter: FleetMapSearch 
               value: posture as string,
               label: POSTURES[posture].label,
             })),
+          ]}
+        />
+      </div>
+      <div className="flex flex-col gap-1.5">
+        <Select
+          label="Zoom"
+          value={filter.zoom ?? ANY}
+          onChange={(next) => change('zoom', next)}
+          options={[
+            { value: 'far', label: 'From afar' },
+            { value: ANY, label: 'In between' },
+            { value: 'near', label: 'From near' },
           ]}
         />
       </div>

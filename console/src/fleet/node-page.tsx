@@ -7,11 +7,13 @@ import { Loaded } from '../ui/loaded.tsx';
 import { NotFound } from '../ui/not-found.tsx';
 import { Page } from '../ui/page.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
+import { ConversionsPanel } from './conversions-panel.tsx';
 import { CordonsNotice } from './cordons-notice.tsx';
 import { DiscoveryPanel } from './discovery-panel.tsx';
 import { DisksPanel } from './disks-panel.tsx';
 import { DriftPanel } from './drift-panel.tsx';
 import { LabFaultsPanel } from './lab-faults-panel.tsx';
+import { NodeActions } from './node-actions.tsx';
 import { NodeFacts } from './node-facts.tsx';
 import { NodeStatesPanel } from './node-states-panel.tsx';
 import { NodeTasksPanel } from './node-tasks-panel.tsx';
@@ -39,6 +41,7 @@ function NodeDetail({ node }: { node: Node }) {
       title={node.hostname}
       aside={<Badge tone={posture.tone}>{posture.label}</Badge>}
       subtitle={node.posture_reason}
+      actions={<NodeActions node={node} />}
     >
       <div className="grid items-start gap-4 lg:grid-cols-[1fr_20rem]">
         <div className="flex min-w-0 flex-col gap-4">
@@ -54,6 +57,7 @@ function NodeDetail({ node }: { node: Node }) {
           <NodeStatesPanel node={node} />
           <ReadinessPanel node={node} />
           <UpkeepPanel nodeId={node.id} />
+          <ConversionsPanel nodeId={node.id} />
           <LabFaultsPanel hostname={node.hostname} />
         </div>
       </div>

@@ -4,9 +4,10 @@ import type { Node } from '../api/types.ts';
 import { TONE_CLASS } from '../ui/tone.ts';
 import { POSTURES } from './postures.ts';
 import { SLOT_STATE_ORDER, SLOT_STATES } from './slot-states.ts';
+import { ZOOMS, type Zoom } from './zooms.ts';
 
 /** One rack. What is off the screen is not laid out, which keeps hundreds of hosts quick. */
-export function RackPanel({ rack, nodes }: { rack: string; nodes: Node[] }) {
+export function RackPanel({ rack, nodes, zoom }: { rack: string; nodes: Node[]; zoom: Zoom }) {
   return (
     <section
       aria-label={`Rack ${rack}`}
@@ -18,7 +19,7 @@ export function RackPanel({ rack, nodes }: { rack: string; nodes: Node[] }) {
       </h3>
       <ul className="flex flex-col gap-px p-1.5">
         {nodes.map((node) => (
-          <NodeRow key={node.id} node={node} />
+          <NodeRow key={node.id} node={node} zoom={zoom} />
         ))}
       </ul>
     </section>
@@ -26,7 +27,7 @@ export function RackPanel({ rack, nodes }: { rack: string; nodes: Node[] }) {
 }
 
 /** Answers that did not change keep their objects, so only hosts that changed are drawn again. */
-const NodeRow = memo(function NodeRow({ node }: { node: Node }) {
+const NodeRow = memo(function NodeRow({ node, zoom }: { node: Node; zoom: Zoom }) {
   const { label, tone } = POSTURES[node.posture];
   const states = SLOT_STATE_ORDER.flatMap((state) =>
     Array.from({ length: node.slot_counts[state] }, (_, index) => ({ state, key: `${state}-${index}` })),
@@ -48,12 +49,12 @@ const NodeRow = memo(function NodeRow({ node }: { node: Node }) {
         <span
           className={`${TONE_CLASS[reachable ? tone : 'danger']} size-2 shrink-0 rounded-full ${reachable ? 'bg-tone' : 'border border-tone'}`}
         />
-        <span className="min-w-0 flex-1 truncate text-xs">{node.hostname}</span>
-        <span className="grid shrink-0 grid-cols-8 gap-0.5">
+        <span className={`min-w-0 flex-1 truncate ${ZOOMS[zoom].name}`}>{node.hostname}</span>
+        <span className={`grid shrink-0 grid-cols-8 ${ZOOMS[zoom].gap}`}>
           {states.map(({ state, key }) => (
             <span
               key={key}
-              className={`${TONE_CLASS[SLOT_STATES[state].tone]} ${SLOT_STATES[state].fill} size-2.5 rounded-[2px] border`}
+              className={`${TONE_CLASS[SLOT_STATES[state].tone]} ${SLOT_STATES[state].fill} ${ZOOMS[zoom].slot} border`}
             />
           ))}
         </span>

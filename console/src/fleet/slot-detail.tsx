@@ -1,5 +1,4 @@
 import { Link } from '@tanstack/react-router';
-import { projectsOf, useMe } from '../api/session.ts';
 import type { ResourceSlot } from '../api/types.ts';
 import { shortId } from '../format/words.ts';
 import { Code, Fact, Facts } from '../ui/facts.tsx';
@@ -54,14 +53,12 @@ export function SlotDetail({ slot }: { slot: ResourceSlot }) {
   );
 }
 
-/** Whose it is: a link for those who could open it, the bare id for operators who are in no project. */
+/** Whose it is. */
 function Holder({ allocationId }: { allocationId: string | null }) {
-  const me = useMe();
   if (!allocationId) return 'None';
-  if (!me || projectsOf(me).length === 0) return <Code>{allocationId}</Code>;
   return (
     <Link
-      to="/allocations/$allocationId"
+      to="/operator/allocations/$allocationId"
       params={{ allocationId }}
       title={allocationId}
       className="text-accent-text underline underline-offset-2"

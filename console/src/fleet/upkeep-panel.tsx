@@ -8,6 +8,7 @@ import { Panel } from '../ui/panel.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Timestamp } from '../ui/timestamp.tsx';
 import type { Tone } from '../ui/tone.ts';
+import { AnnounceMaintenance, CallOff, RecordBurnIn } from './upkeep-actions.tsx';
 
 const WINDOWS: Record<MaintenanceWindow['state'], { label: string; tone: Tone }> = {
   scheduled: { label: 'Scheduled', tone: 'info' },
@@ -51,6 +52,10 @@ export function UpkeepPanel({ nodeId }: { nodeId: string }) {
             )
           }
         </Loaded>
+        <div className="flex flex-wrap gap-2 border-t border-line pt-3">
+          <RecordBurnIn nodeId={nodeId} />
+          <AnnounceMaintenance nodeId={nodeId} />
+        </div>
       </div>
     </Panel>
   );
@@ -85,6 +90,7 @@ function Window({ window }: { window: MaintenanceWindow }) {
       <span className="text-ink-muted">
         {window.reason} · tenants of {counted(window.notified_allocations, 'allocation')} told
       </span>
+      <CallOff window={window} />
     </li>
   );
 }

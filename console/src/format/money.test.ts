@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatMoney, plus, priceOver, times } from './money.ts';
+import { formatMoney, microsOf, plus, priceOver, times } from './money.ts';
 
 const usd = (micros: number) => ({ currency: 'USD', micros });
 
@@ -25,4 +25,12 @@ test('a price over a span is rounded down to the micro', () => {
 test('sums and multiples stay exact', () => {
   expect(times(usd(3_490_000), 730 * 8)).toEqual(usd(20_381_600_000));
   expect(plus(usd(1), usd(2))).toEqual(usd(3));
+});
+
+test('a typed amount is taken exactly or not at all', () => {
+  expect(microsOf('3.49')).toBe(3_490_000);
+  expect(microsOf(' 500 ')).toBe(500_000_000);
+  expect(microsOf('-0.000001')).toBe(-1);
+  expect(microsOf('0')).toBe(0);
+  for (const no of ['', '1,000', '1.1234567', 'ten', '1e3', '.5']) expect(microsOf(no)).toBeNull();
 });

@@ -30,3 +30,11 @@ export function priceOver(perHour: Money, milliseconds: number): Money {
 export function plus(a: Money, b: Money): Money {
   return { currency: a.currency, micros: a.micros + b.micros };
 }
+
+/** What somebody typed, exactly, in micro-units; null when it is no amount. */
+export function microsOf(typed: string): number | null {
+  const match = /^(-?)(\d{1,9})(?:\.(\d{1,6}))?$/.exec(typed.trim());
+  if (!match) return null;
+  const micros = Number(match[2]) * MICROS + Number((match[3] ?? '').padEnd(6, '0'));
+  return match[1] && micros !== 0 ? -micros : micros;
+}

@@ -14,6 +14,7 @@ export function touchedKeys(event: EventEnvelope): QueryKey[] {
       allocationKeys.connection(allocationId),
       allocationKeys.wipes(allocationId),
       catalogKeys.skus,
+      operatorKeys.allocations,
     );
   }
   if (typeof nodeId === 'string') keys.push(...nodeKeys(event.event_type, nodeId));
@@ -31,6 +32,7 @@ function nodeKeys(eventType: string, nodeId: string): QueryKey[] {
         fleetKeys.readiness(nodeId),
         fleetKeys.drift(nodeId),
         fleetKeys.disks(nodeId),
+        fleetKeys.conversions(nodeId),
       ];
     case 'node.slots_changed':
       return [
@@ -50,6 +52,7 @@ function nodeKeys(eventType: string, nodeId: string): QueryKey[] {
         fleetKeys.slots(nodeId),
         fleetKeys.burnIns(nodeId),
         fleetKeys.maintenance(nodeId),
+        fleetKeys.conversions(nodeId),
       ];
   }
 }

@@ -16,7 +16,7 @@ const COLUMNS: Column<Member>[] = [
     cell: ({ name, email }) => (
       <span className="flex flex-col">
         <span className="font-medium">{name}</span>
-        <span className="text-xs text-ink-faint">{email}</span>
+        <span className="block max-w-40 truncate text-xs text-ink-faint sm:max-w-none">{email}</span>
       </span>
     ),
   },
@@ -27,6 +27,7 @@ const COLUMNS: Column<Member>[] = [
         {state === 'active' ? 'Active' : 'Disabled'}
       </Badge>
     ),
+    from: 'sm',
   },
   {
     header: 'Permission groups',

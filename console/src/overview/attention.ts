@@ -25,14 +25,17 @@ export function attentionOf(allocations: Allocation[], spend: Spend[], now: numb
   return found.toSorted((a, b) => order[a.tone] - order[b.tone]);
 }
 
-function ofMoney({ standing, at_zero: atZero, balance }: Spend): Attention[] {
-  const key = `balance ${balance.currency}`;
-  if (standing === 'low')
-    return [{ key, tone: 'warn', title: 'The balance is low', detail: atZero, allocationId: null }];
+function ofMoney({ standing, at_zero: detail, balance, available }: Spend): Attention[] {
   if (standing === 'good') return [];
-  const title =
-    standing === 'stopped' ? 'Leases were stopped: the balance is used up' : 'The balance is used up';
-  return [{ key, tone: 'danger', title, detail: atZero, allocationId: null }];
+  const of = { key: `balance ${balance.currency}`, detail, allocationId: null };
+  if (standing === 'stopped')
+    return [{ ...of, tone: 'danger', title: 'Leases were stopped: the balance is used up' }];
+  const usedUp = standing === 'exhausted' || available.micros <= 0;
+  return [
+    usedUp
+      ? { ...of, tone: 'danger', title: 'The balance is used up' }
+      : { ...of, tone: 'warn', title: 'The balance is low' },
+  ];
 }
 
 function ofAllocation(allocation: Allocation, now: number): Attention[] {

@@ -4,8 +4,11 @@ import {
   fleetMapSearch,
   incidentsSearch,
   nodeSearch,
+  operatorAllocationsSearch,
+  placementSearch,
   policiesSearch,
   policySearch,
+  pricesSearch,
   tasksSearch,
 } from '../search-params.ts';
 import { signedIn } from './signed-in.ts';
@@ -15,6 +18,12 @@ const fleet = createRoute({
   path: '/operator/fleet',
   validateSearch: fleetMapSearch,
   component: lazyRouteComponent(() => import('../fleet/fleet-map-page.tsx'), 'FleetMapPage'),
+});
+
+const utilisation = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operator/utilisation',
+  component: lazyRouteComponent(() => import('../fleet/utilisation-page.tsx'), 'UtilisationPage'),
 });
 
 const nodes = createRoute({
@@ -107,8 +116,66 @@ const lab = createRoute({
   component: lazyRouteComponent(() => import('../operator/lab-page.tsx'), 'LabPage'),
 });
 
+const operatorAllocations = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operator/allocations',
+  validateSearch: operatorAllocationsSearch,
+  component: lazyRouteComponent(
+    () => import('../operator-allocations/allocations-page.tsx'),
+    'OperatorAllocationsPage',
+  ),
+});
+
+const operatorAllocation = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operator/allocations/$allocationId',
+  component: lazyRouteComponent(
+    () => import('../operator-allocations/allocation-page.tsx'),
+    'OperatorAllocationPage',
+  ),
+});
+
+const placement = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operator/placement',
+  validateSearch: placementSearch,
+  component: lazyRouteComponent(() => import('../placement/placement-page.tsx'), 'PlacementPage'),
+});
+
+const tenants = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operator/tenants',
+  component: lazyRouteComponent(() => import('../tenants/tenants-page.tsx'), 'TenantsPage'),
+});
+
+const tenant = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operator/tenants/$tenantId',
+  component: lazyRouteComponent(() => import('../tenants/tenant-page.tsx'), 'TenantPage'),
+});
+
+const prices = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operator/prices',
+  validateSearch: pricesSearch,
+  component: lazyRouteComponent(() => import('../catalog/prices-page.tsx'), 'PricesPage'),
+});
+
+const regions = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operator/regions',
+  component: lazyRouteComponent(() => import('../catalog/regions-page.tsx'), 'RegionsPage'),
+});
+
+const images = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operator/images',
+  component: lazyRouteComponent(() => import('../catalog/images-page.tsx'), 'ImagesPage'),
+});
+
 export const operatorRoutes = [
   fleet,
+  utilisation,
   nodes,
   node,
   incidents,
@@ -122,5 +189,13 @@ export const operatorRoutes = [
   enrolments,
   authorities,
   products,
+  operatorAllocations,
+  operatorAllocation,
+  placement,
+  tenants,
+  tenant,
+  prices,
+  regions,
+  images,
   lab,
 ] as const;

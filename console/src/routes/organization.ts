@@ -53,6 +53,12 @@ const billing = createRoute({
   component: lazyRouteComponent(() => import('../billing/billing-page.tsx'), 'BillingPage'),
 });
 
+const settings = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/organization/settings',
+  component: lazyRouteComponent(() => import('../settings/settings-page.tsx'), 'SettingsPage'),
+});
+
 export const organizationRoutes = [
   members,
   teams,
@@ -61,4 +67,5 @@ export const organizationRoutes = [
   webhooks,
   audit,
   billing,
+  settings,
 ] as const;

@@ -12,7 +12,7 @@ interface FieldProps {
   refusal?: string | null;
   optional?: boolean;
   placeholder?: string;
-  type?: 'text' | 'email' | 'url' | 'number' | 'datetime-local';
+  type?: 'text' | 'password' | 'email' | 'url' | 'number' | 'datetime-local';
   maxLength?: number;
   /** More than one line. */
   rows?: number;

@@ -40,7 +40,8 @@ async function warnSome({ db, clock, policies }: Services): Promise<number> {
         .execute();
       await emitAllocation(tx, 'allocation.ending', row, {
         stage: 'active',
-        status: 'running',
+        // Being up is over and done with; this is news of it, and begins nothing anew.
+        status: 'done',
         message: `Ends at ${row.ends_at!.toISOString()} and is wiped then; extend it, or save your work`,
       });
     }

@@ -1,5 +1,5 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import type { Caller } from '../../../platform/auth/caller.ts';
+import { authorize, type Caller } from '../../../platform/auth/caller.ts';
 import { widenScope, withRole } from '../../../platform/db/scope.ts';
 import { requireMatch } from '../../../platform/http/etag.ts';
 import type { Handlers } from '../../../platform/http/operation.ts';
@@ -11,6 +11,7 @@ import { deleteOrganization } from './delete-organization.ts';
 import { describeOrganization, findOrganization } from './find-organization.ts';
 import { listHandovers } from './list-handovers.ts';
 import { listOrganizations } from './list-organizations.ts';
+import { listTenants } from './list-tenants.ts';
 
 type OrganizationOperations = Pick<
   operations,
@@ -21,6 +22,7 @@ type OrganizationOperations = Pick<
   | 'deleteOrganization'
   | 'leaveOrganization'
   | 'listHandovers'
+  | 'listTenants'
 >;
 
 const target = (organizationId: string, known = true) => ({
@@ -35,6 +37,10 @@ export function organizationRoutes(
   return {
     async listOrganizations({ query, read }) {
       return { status: 200, body: await read((tx) => listOrganizations(tx, { limit: 50, ...query })) };
+    },
+    async listTenants({ caller, query, read }) {
+      authorize(caller, 'fleet.read', { kind: 'platform' });
+      return { status: 200, body: await read((tx) => listTenants(tx, { limit: 50, ...query })) };
     },
     createOrganization({ caller, body, audit, mutate }) {
       audit({ targetType: 'user', targetId: caller.id });

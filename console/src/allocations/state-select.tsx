@@ -1,0 +1,34 @@
+import type { StateFilter } from '../api/allocations.ts';
+import type { AllocationState } from '../api/types.ts';
+import { Select } from '../ui/select.tsx';
+import { ALLOCATION_STATES } from './allocation-states.ts';
+
+const ALL = 'all';
+
+const OPTIONS: { value: StateFilter | typeof ALL; label: string }[] = [
+  { value: ALL, label: 'All' },
+  { value: 'live', label: 'Not ended' },
+  { value: 'ended', label: 'Ended' },
+  ...(Object.keys(ALLOCATION_STATES) as AllocationState[]).map((state) => ({
+    value: state,
+    label: ALLOCATION_STATES[state].label,
+  })),
+];
+
+interface StateSelectProps {
+  value: StateFilter | undefined;
+  onChange: (state: StateFilter | undefined) => void;
+}
+
+export function StateSelect({ value, onChange }: StateSelectProps) {
+  return (
+    <div className="flex flex-col gap-1.5">
+      <Select
+        label="State"
+        value={value ?? ALL}
+        onChange={(state) => onChange(state === ALL ? undefined : state)}
+        options={OPTIONS}
+      />
+    </div>
+  );
+}

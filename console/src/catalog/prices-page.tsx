@@ -1,0 +1,104 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { Tag } from 'lucide-react';
+import { pricesQuery, withdrawPrice } from '../api/catalog-admin.ts';
+import { catalogKeys, operatorKeys } from '../api/query-keys.ts';
+import { usePlatformRefusal } from '../api/session.ts';
+import type { Price } from '../api/types.ts';
+import { useChange } from '../api/use-change.ts';
+import { formatMoney } from '../format/money.ts';
+import { TenantSelect } from '../tenants/tenant-select.tsx';
+import { Badge } from '../ui/badge.tsx';
+import { ConfirmButton } from '../ui/confirm-button.tsx';
+import type { Column } from '../ui/data-table.tsx';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { Page } from '../ui/page.tsx';
+import { ResourceList } from '../ui/resource-list.tsx';
+import { RowActions } from '../ui/row-actions.tsx';
+import { Surface } from '../ui/surface.tsx';
+import { Timestamp } from '../ui/timestamp.tsx';
+import { useNow } from '../ui/use-now.ts';
+import { NewPrice } from './new-price.tsx';
+
+const route = getRouteApi('/signed-in/operator/prices');
+const MINUTE_MS = 60_000;
+
+const COLUMNS: Column<Price>[] = [
+  { header: 'Product', cell: ({ sku }) => <span className="font-medium">{sku}</span> },
+  { header: 'Region', cell: ({ region }) => <span className="text-ink-muted">{region}</span>, from: 'sm' },
+  { header: 'Per GPU hour', cell: ({ per_gpu_hour: price }) => formatMoney(price), align: 'right' },
+  { header: 'From', cell: (price) => <From price={price} />, from: 'md' },
+  {
+    header: 'Reason',
+    cell: ({ reason }) => <span className="block max-w-64 truncate text-ink-muted">{reason || '—'}</span>,
+    from: 'lg',
+  },
+  { header: 'Actions', cell: (price) => <Withdraw price={price} />, align: 'right' },
+];
+
+export function PricesPage() {
+  const { tenant } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useInfiniteQuery(pricesQuery(tenant));
+  return (
+    <Page
+      title="Prices"
+      subtitle="The book, newest first. The past is never edited: what was launched keeps the price it was quoted."
+      actions={<NewPrice organizationId={tenant} />}
+    >
+      <div className="sm:w-72">
+        <TenantSelect
+          value={tenant}
+          none="List prices"
+          onChange={(next) => void navigate({ search: next ? { tenant: next } : {}, replace: true })}
+        />
+      </div>
+      <Surface>
+        <ResourceList
+          label="Prices"
+          query={query}
+          columns={COLUMNS}
+          rowKey={({ id }) => id}
+          empty={
+            <EmptyState icon={Tag} title="There is no price here">
+              {tenant ? 'The tenant pays the list prices.' : 'Nothing can be sold without one.'}
+            </EmptyState>
+          }
+        />
+      </Surface>
+    </Page>
+  );
+}
+
+function From({ price: { effective_from: at } }: { price: Price }) {
+  const now = useNow(MINUTE_MS);
+  return (
+    <span className="inline-flex items-center gap-2">
+      <Timestamp at={at} />
+      {Date.parse(at) > now && <Badge tone="info">To come</Badge>}
+    </span>
+  );
+}
+
+function Withdraw({ price }: { price: Price }) {
+  const now = useNow(MINUTE_MS);
+  const refusal = usePlatformRefusal('price.manage');
+  const withdraw = useChange({
+    mutationFn: () => withdrawPrice(price.id),
+    refreshes: [operatorKeys.prices, catalogKeys.skus],
+  });
+  if (Date.parse(price.effective_from) <= now) return null;
+  return (
+    <RowActions>
+      <ConfirmButton
+        label="Withdraw"
+        title="Withdraw this price?"
+        confirmLabel="Withdraw"
+        disabledReason={refusal}
+        act={withdraw}
+      >
+        {formatMoney(price.per_gpu_hour)} will not take effect; the price before it goes on.
+      </ConfirmButton>
+    </RowActions>
+  );
+}

@@ -1,0 +1,161 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { approveFleet } from '@gpuaas/lab/approve-fleet';
+import { chromiumPath } from '../harness/browser.ts';
+import { goTo } from '../harness/console-session.ts';
+import { useConsole } from '../harness/console.ts';
+
+/** Two hosts from enrolment on. The tests follow one another: what one sets up, the next sells or mends. */
+describe.skipIf(!chromiumPath)('operators and tenants in the console (needs chromium)', () => {
+  const site = useConsole({ nodes: 2, untouched: true });
+
+  it('approves a new host: readiness, topology by its rules, burn-in', async () => {
+    const page = await site.signIn('Platform Operator', '/operator/nodes');
+    await page.getByRole('link', { name: 'sim-h200-01' }).click();
+    await page.getByRole('button', { name: 'Check readiness' }).click();
+    await page.getByText('Ready for slices').first().waitFor();
+    await page.getByRole('button', { name: 'Discover topology' }).click();
+    const candidates = page.getByRole('article', { name: /^Candidate \d/ });
+    await expect.poll(() => candidates.count()).toBe(8);
+    expect(await candidates.getByLabel('Broken').count()).toBe(0);
+    await page.getByRole('combobox', { name: 'Wipe policy' }).click();
+    await page.getByRole('option', { name: /^blkdiscard/ }).click();
+    await page.getByRole('button', { name: 'Approve all 8' }).click();
+    await expect.poll(() => page.getByRole('button', { name: /^Slot \d/ }).count()).toBe(8);
+    await passBurnIn(page);
+    await page.getByText('Fully available').first().waitFor();
+    await page.context().close();
+  }, 120_000);
+
+  it('turns the other host into baremetal, opens the product, and drains and resumes', async () => {
+    await approveFleet(site.platform.operator, { info: () => undefined, warn: () => undefined });
+    const page = await site.signIn('Platform Operator', '/operator/nodes');
+    await page.getByRole('link', { name: 'sim-h200-02' }).click();
+    await page.getByRole('button', { name: 'Turn into baremetal' }).click();
+    await page.getByLabel('Reason').fill('Demand for whole hosts');
+    await page.getByRole('button', { name: 'Turn', exact: true }).click();
+    await page.getByText('to baremetal').waitFor();
+    await expect.poll(() => page.getByText('Running', { exact: true }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Turn into slices' }).waitFor();
+
+    await page.getByRole('button', { name: 'Drain' }).click();
+    await page.getByLabel('Reason').fill('New firmware');
+    await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click();
+    await page.getByText('Draining: New firmware').waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.getByText('Draining: New firmware').waitFor({ state: 'detached' });
+
+    await goTo(page, 'products');
+    await page
+      .getByRole('row', { name: /H200 SXM node/ })
+      .getByRole('button', { name: 'Open' })
+      .click();
+    await page
+      .getByRole('row', { name: /H200 SXM node/ })
+      .getByText('For sale')
+      .waitFor();
+    await goTo(page, 'placement');
+    await page.getByText('It fits now').waitFor();
+    await page.context().close();
+  }, 120_000);
+
+  it('launches a baremetal host from the same form, and releases it', async () => {
+    const page = await site.signIn('Tenant Member', '/launch');
+    await page.getByRole('radio', { name: 'Baremetal' }).click();
+    await page.getByRole('button', { name: 'Launch 8 GPUs' }).click();
+    await page.getByText('Active', { exact: true }).first().waitFor();
+    await page.getByRole('button', { name: 'Release' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Wipe and release' }).click();
+    await page.getByText('Released', { exact: true }).first().waitFor();
+    await page.context().close();
+  }, 120_000);
+
+  it('says why a launch failed on a broken host', async () => {
+    const operator = await site.signIn('Platform Operator', '/operator/lab');
+    await breakHost(operator, 'Machines never boot');
+    const page = await site.signIn('Tenant Member', '/launch?gpus=1');
+    await page.getByRole('button', { name: 'Launch 1 GPU' }).click();
+    await page.getByText('The launch failed').waitFor();
+    await page.getByText('You are not charged.').waitFor();
+    await goTo(page, 'overview');
+    await page.getByText(/did not come up$/).waitFor();
+    await mendHost(operator);
+    await page.context().close();
+    await operator.context().close();
+  }, 120_000);
+
+  it('unblocks a slot whose wipe left data', async () => {
+    const operator = await site.signIn('Platform Operator', '/operator/lab');
+    await breakHost(operator, 'Wipes leave data');
+    const page = await site.signIn('Tenant Member', '/launch?gpus=1');
+    await page.getByRole('button', { name: 'Launch 1 GPU' }).click();
+    await page.getByText('The machine answers; billing has started').waitFor();
+    await goTo(page, 'allocations');
+    await page.getByRole('checkbox', { name: /^Choose (?!all)/, disabled: false }).click();
+    await page.getByRole('button', { name: 'Release 1 allocation' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Wipe and release all' }).click();
+    await page.getByText('Release failed').first().waitFor();
+
+    await goTo(operator, 'cleanup');
+    const clean = operator.getByRole('button', { name: 'Clean again' });
+    await clean.first().waitFor();
+    await goTo(operator, 'lab');
+    await mendHost(operator);
+    await goTo(operator, 'cleanup');
+    await clean.first().click();
+    await clean.first().waitFor({ state: 'detached' });
+    await page.getByText('Released', { exact: true }).first().waitFor();
+    await page.context().close();
+    await operator.context().close();
+  }, 180_000);
+
+  it('shows a tenant without money what that means', async () => {
+    const operator = await site.signIn('Platform Operator', '/operator/tenants');
+    await operator.getByRole('link', { name: 'Acme Research' }).click();
+    await operator.getByRole('button', { name: 'Give credit' }).click();
+    await operator.getByRole('combobox', { name: 'Kind' }).click();
+    await operator.getByRole('option', { name: /^Correction/ }).click();
+    await operator.getByLabel('Amount').fill('-20000');
+    await operator.getByLabel('Reason').fill('The demo is over');
+    await operator.getByRole('button', { name: 'Post' }).click();
+    await operator.getByText('−$20,000.00 posted').waitFor();
+
+    const page = await site.signIn('Tenant Admin', '/overview');
+    await page
+      .getByText(/balance is used up/)
+      .first()
+      .waitFor();
+    await page.goto(`${site.platform.baseUrl}/launch?gpus=1`);
+    await page.getByRole('button', { name: 'Launch 1 GPU' }).click();
+    await page
+      .getByRole('alert')
+      .getByText(/balance|money|credit/i)
+      .first()
+      .waitFor();
+    await page.context().close();
+    await operator.context().close();
+  }, 120_000);
+});
+
+async function passBurnIn(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Record a burn-in' }).click();
+  await page.getByLabel('Evidence').fill('Eight hours of load, no error');
+  await page.getByRole('button', { name: 'Record', exact: true }).click();
+  await page.getByText('Burn-in passed').first().waitFor();
+}
+
+async function breakHost(page: Page, fault: string): Promise<void> {
+  await page.getByRole('combobox', { name: 'Break sim-h200-01' }).click();
+  await page.getByRole('option', { name: new RegExp(`^${fault}`) }).click();
+  await page
+    .getByRole('row', { name: /sim-h200-01/ })
+    .getByText(fault)
+    .first()
+    .waitFor();
+}
+
+async function mendHost(page: Page): Promise<void> {
+  const row = page.getByRole('row', { name: /sim-h200-01/ });
+  await row.getByRole('button', { name: 'Mend' }).click();
+  await row.getByText('Works').waitFor();
+}

@@ -1,0 +1,16 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const SOURCES = fileURLToPath(new URL('../../console/src', import.meta.url));
+
+/** Every path of the console's router, read from where routes are declared, so that a new one is found by itself. */
+export function consoleRoutes(): string[] {
+  const files = [
+    `${SOURCES}/router.ts`,
+    ...readdirSync(`${SOURCES}/routes`).map((name) => `${SOURCES}/routes/${name}`),
+  ];
+  return files
+    .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/^\s+path: '([^']+)'/gm)])
+    .map((match) => match[1]!)
+    .toSorted();
+}
