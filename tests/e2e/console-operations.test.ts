@@ -109,16 +109,16 @@ describe.skipIf(!chromiumPath)('operators and tenants in the console (needs chro
     await operator.context().close();
   }, 180_000);
 
-  it('shows a tenant without money what that means', async () => {
+  it('stops a tenant without money, and takes a payment', async () => {
     const operator = await site.signIn('Platform Operator', '/operator/tenants');
     await operator.getByRole('link', { name: 'Acme Research' }).click();
     await operator.getByRole('button', { name: 'Give credit' }).click();
     await operator.getByRole('combobox', { name: 'Kind' }).click();
     await operator.getByRole('option', { name: /^Correction/ }).click();
-    await operator.getByLabel('Amount').fill('-20000');
+    await operator.getByLabel('Amount').fill('-10000');
     await operator.getByLabel('Reason').fill('The demo is over');
     await operator.getByRole('button', { name: 'Post' }).click();
-    await operator.getByText('−$20,000.00 posted').waitFor();
+    await operator.getByText('−$10,000.00 posted').waitFor();
 
     const page = await site.signIn('Tenant Admin', '/overview');
     await page
@@ -132,9 +132,26 @@ describe.skipIf(!chromiumPath)('operators and tenants in the console (needs chro
       .getByText(/balance|money|credit/i)
       .first()
       .waitFor();
+
+    await goTo(page, 'balance');
+    await page.getByRole('button', { name: 'Top up', exact: true }).click();
+    await page.getByLabel('Amount in USD').fill('250');
+    await page.getByRole('button', { name: 'Go on to pay' }).click();
+    await payWith(page, 'Declined');
+    await page.getByText('The payment failed').waitFor();
+    await payWith(page, 'Accepted');
+    await page
+      .getByRole('row', { name: /Succeeded/ })
+      .getByText('$250.00')
+      .waitFor();
+    await page.getByRole('region', { name: 'Ledger' }).getByText('Payment', { exact: true }).waitFor();
+
+    await page.goto(`${site.platform.baseUrl}/launch?gpus=1`);
+    await page.getByRole('button', { name: 'Launch 1 GPU' }).click();
+    await page.getByText('The machine answers; billing has started').waitFor();
     await page.context().close();
     await operator.context().close();
-  }, 120_000);
+  }, 180_000);
 });
 
 async function passBurnIn(page: Page): Promise<void> {
@@ -158,4 +175,13 @@ async function mendHost(page: Page): Promise<void> {
   const row = page.getByRole('row', { name: /sim-h200-01/ });
   await row.getByRole('button', { name: 'Mend' }).click();
   await row.getByText('Works').waitFor();
+}
+
+async function payWith(page: Page, card: string): Promise<void> {
+  await page.getByRole('combobox', { name: 'Test card' }).click();
+  await page
+    .getByRole('option', { name: new RegExp(`^${card}`) })
+    .first()
+    .click();
+  await page.getByRole('button', { name: 'Pay', exact: true }).click();
 }

@@ -43,6 +43,7 @@ export const organizationKeys = {
   spend: (id: string) => ['organization', id, 'spend'] as const,
   usage: (id: string) => ['organization', id, 'usage'] as const,
   ledger: (id: string) => ['organization', id, 'ledger'] as const,
+  payments: (id: string) => ['organization', id, 'payments'] as const,
   budgets: (id: string) => ['organization', id, 'budgets'] as const,
   projects: (id: string) => ['organization', id, 'projects'] as const,
   providers: (id: string) => ['organization', id, 'providers'] as const,

@@ -75,3 +75,7 @@ export type PlacementNode = Schemas['PlacementNode'];
 export type IdentityProvider = Schemas['IdentityProvider'];
 export type IdentityProviderDomain = Schemas['IdentityProviderDomain'];
 export type ListedProject = Schemas['Project'];
+export type Payment = Schemas['Payment'];
+export type PaymentMethod = Schemas['PaymentMethod'];
+export type TestCard = Schemas['TestCard'];
+export type AutoTopUp = Schemas['AutoTopUp'];

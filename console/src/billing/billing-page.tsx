@@ -1,6 +1,7 @@
 import { ProjectPage } from '../shell/project-page.tsx';
 import { BudgetsPanel } from './budgets-panel.tsx';
 import { LedgerPanel } from './ledger-panel.tsx';
+import { PaymentsPanel } from './payments-panel.tsx';
 import { SpendPanel } from './spend-panel.tsx';
 import { UsagePanel } from './usage-panel.tsx';
 
@@ -15,6 +16,7 @@ export function BillingPage() {
       {({ organization }) => (
         <>
           <SpendPanel organizationId={organization.id} />
+          <PaymentsPanel organizationId={organization.id} />
           <BudgetsPanel organization={organization} />
           <UsagePanel organizationId={organization.id} />
           <LedgerPanel organizationId={organization.id} />

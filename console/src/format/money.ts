@@ -38,3 +38,8 @@ export function microsOf(typed: string): number | null {
   const micros = Number(match[2]) * MICROS + Number((match[3] ?? '').padEnd(6, '0'));
   return match[1] && micros !== 0 ? -micros : micros;
 }
+
+/** An amount as it stands in a field that changes it. */
+export function typedOf(money: Money | undefined, otherwise: string): string {
+  return money ? String(money.micros / MICROS) : otherwise;
+}

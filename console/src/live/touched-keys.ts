@@ -1,10 +1,10 @@
 import type { QueryKey } from '@tanstack/react-query';
 import type { EventEnvelope } from '@gpuaas/sdk/events';
-import { allocationKeys, catalogKeys, fleetKeys, operatorKeys } from '../api/query-keys.ts';
+import { allocationKeys, catalogKeys, fleetKeys, operatorKeys, organizationKeys } from '../api/query-keys.ts';
 
 /** Which cached answers an event makes out of date. */
 export function touchedKeys(event: EventEnvelope): QueryKey[] {
-  const { allocation_id: allocationId, node_id: nodeId } = event.payload;
+  const { allocation_id: allocationId, node_id: nodeId, organization_id: organizationId } = event.payload;
   const keys: QueryKey[] = [];
   // Progress changes nothing but the timeline, which takes it from the event itself.
   if (typeof allocationId === 'string' && event.event_type !== 'allocation.progress') {
@@ -15,6 +15,14 @@ export function touchedKeys(event: EventEnvelope): QueryKey[] {
       allocationKeys.wipes(allocationId),
       catalogKeys.skus,
       operatorKeys.allocations,
+    );
+  }
+  if (typeof organizationId === 'string' && /^(payments|billing)\./.test(event.event_type)) {
+    keys.push(
+      organizationKeys.spend(organizationId),
+      organizationKeys.payments(organizationId),
+      organizationKeys.ledger(organizationId),
+      organizationKeys.budgets(organizationId),
     );
   }
   if (typeof nodeId === 'string') keys.push(...nodeKeys(event.event_type, nodeId));
