@@ -115,10 +115,10 @@ describe.skipIf(!chromiumPath)('operators and tenants in the console (needs chro
     await operator.getByRole('button', { name: 'Give credit' }).click();
     await operator.getByRole('combobox', { name: 'Kind' }).click();
     await operator.getByRole('option', { name: /^Correction/ }).click();
-    await operator.getByLabel('Amount').fill('-10000');
+    await operator.getByLabel('Amount').fill('-10001');
     await operator.getByLabel('Reason').fill('The demo is over');
     await operator.getByRole('button', { name: 'Post' }).click();
-    await operator.getByText('−$10,000.00 posted').waitFor();
+    await operator.getByText('−$10,001.00 posted').waitFor();
 
     const page = await site.signIn('Tenant Admin', '/overview');
     await page

@@ -26,16 +26,13 @@ export function attentionOf(allocations: Allocation[], spend: Spend[], now: numb
 }
 
 function ofMoney({ standing, at_zero: detail, balance, available }: Spend): Attention[] {
-  if (standing === 'good') return [];
   const of = { key: `balance ${balance.currency}`, detail, allocationId: null };
   if (standing === 'stopped')
     return [{ ...of, tone: 'danger', title: 'Leases were stopped: the balance is used up' }];
-  const usedUp = standing === 'exhausted' || available.micros <= 0;
-  return [
-    usedUp
-      ? { ...of, tone: 'danger', title: 'The balance is used up' }
-      : { ...of, tone: 'warn', title: 'The balance is low' },
-  ];
+  // The standing is looked at now and then; what is there is known at once.
+  if (standing === 'exhausted' || available.micros <= 0)
+    return [{ ...of, tone: 'danger', title: 'The balance is used up' }];
+  return standing === 'low' ? [{ ...of, tone: 'warn', title: 'The balance is low' }] : [];
 }
 
 function ofAllocation(allocation: Allocation, now: number): Attention[] {
