@@ -535,19 +535,6 @@ AS $function$
 begin
   raise exception 'a claim is a snapshot; only its end and its release may be recorded' using errcode = 'restrict_violation';
 end $function$;
-CREATE OR REPLACE FUNCTION public.refuse_late_entry()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-begin
-  if not exists (select from ledger_transactions t where t.id = new.transaction_id and t.xid = pg_current_xact_id())
-  then
-    raise exception 'ledger transaction % is closed', new.transaction_id using errcode = 'restrict_violation';
-  end if;
-  return new;
-end $function$;
 CREATE OR REPLACE FUNCTION public.refuse_late_line()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -566,16 +553,9 @@ CREATE OR REPLACE FUNCTION public.require_balanced_transaction()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-declare
-  posted uuid := case tg_table_name when 'ledger_entries' then (to_jsonb(new) ->> 'transaction_id')::uuid else new.id end;
-  total numeric;
-  entries bigint;
 begin
-  select coalesce(sum(amount_micros), 0), count(*) into total, entries
-  from ledger_entries where transaction_id = posted;
-  if entries < 2 or total <> 0 then
-    raise exception 'ledger transaction % has % entries that sum to %', posted, entries, total
-      using errcode = 'check_violation';
+  if not exists (select from ledger_entries where transaction_id = new.id) then
+    raise exception 'ledger transaction % has 0 entries that sum to 0', new.id using errcode = 'check_violation';
   end if;
   return null;
 end $function$;
@@ -650,6 +630,30 @@ begin
     raise exception 'project % is closed', new.project_id using errcode = 'foreign_key_violation';
   end if;
   return new;
+end $function$;
+CREATE OR REPLACE FUNCTION public.require_whole_entries()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  late uuid;
+  wrong record;
+begin
+  select a.transaction_id into late from added a left join ledger_transactions t on t.id = a.transaction_id
+  where t.xid is distinct from pg_current_xact_id() limit 1;
+  if found then
+    raise exception 'ledger transaction % is closed', late using errcode = 'restrict_violation';
+  end if;
+  select e.transaction_id, sum(e.amount_micros) as total, count(*) as entries into wrong
+  from ledger_entries e where e.transaction_id in (select transaction_id from added)
+  group by 1 having sum(e.amount_micros) <> 0 or count(*) < 2 limit 1;
+  if found then
+    raise exception 'ledger transaction % has % entries that sum to %', wrong.transaction_id, wrong.entries, wrong.total
+      using errcode = 'check_violation';
+  end if;
+  return null;
 end $function$;
 CREATE OR REPLACE FUNCTION public.require_wipe_before_resale()
  RETURNS trigger
@@ -2501,8 +2505,7 @@ CREATE TRIGGER images_are_kept BEFORE DELETE OR TRUNCATE ON public.images FOR EA
 CREATE TRIGGER issued_certificates_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.issued_certificates FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER ledger_entries_add_up AFTER INSERT ON public.ledger_entries REFERENCING NEW TABLE AS posted FOR EACH STATEMENT EXECUTE FUNCTION add_to_balances();
 CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
-CREATE CONSTRAINT TRIGGER ledger_entries_balanced AFTER INSERT ON public.ledger_entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION require_balanced_transaction();
-CREATE TRIGGER ledger_entries_not_late BEFORE INSERT ON public.ledger_entries FOR EACH ROW EXECUTE FUNCTION refuse_late_entry();
+CREATE TRIGGER ledger_entries_whole AFTER INSERT ON public.ledger_entries REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION require_whole_entries();
 CREATE TRIGGER ledger_transactions_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_transactions FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE CONSTRAINT TRIGGER ledger_transactions_balanced AFTER INSERT ON public.ledger_transactions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION require_balanced_transaction();
 CREATE TRIGGER node_burn_ins_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.node_burn_ins FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
@@ -3119,7 +3122,7 @@ revoke execute on function placement_news(pg_snapshot,xid8[],uuid[]) from public
 revoke execute on function quota_of_claims(uuid[]) from public;
 revoke execute on function rebase_audit_log() from public;
 revoke execute on function rebase_event_log() from public;
-revoke execute on function refuse_late_entry() from public;
 revoke execute on function refuse_late_line() from public;
 revoke execute on function require_balanced_transaction() from public;
+revoke execute on function require_whole_entries() from public;
 revoke execute on function signal_workflow(text,text,json) from public;
