@@ -44,6 +44,7 @@ export const organizationKeys = {
   usage: (id: string) => ['organization', id, 'usage'] as const,
   ledger: (id: string) => ['organization', id, 'ledger'] as const,
   payments: (id: string) => ['organization', id, 'payments'] as const,
+  statements: (id: string) => ['organization', id, 'statements'] as const,
   budgets: (id: string) => ['organization', id, 'budgets'] as const,
   projects: (id: string) => ['organization', id, 'projects'] as const,
   providers: (id: string) => ['organization', id, 'providers'] as const,
@@ -62,6 +63,8 @@ export const ownKeys = {
   apiKeys: ['own', 'api-keys'] as const,
   sshKeys: ['own', 'ssh-keys'] as const,
   sessions: ['own', 'sessions'] as const,
+  notifications: ['own', 'notifications'] as const,
+  notificationPreferences: ['own', 'notification-preferences'] as const,
 };
 
 export const operatorKeys = {

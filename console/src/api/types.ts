@@ -79,3 +79,6 @@ export type Payment = Schemas['Payment'];
 export type PaymentMethod = Schemas['PaymentMethod'];
 export type TestCard = Schemas['TestCard'];
 export type AutoTopUp = Schemas['AutoTopUp'];
+export type StatementSummary = Schemas['StatementSummary'];
+export type Notification = Schemas['Notification'];
+export type NotificationPreferences = Schemas['NotificationPreferences'];

@@ -3,6 +3,7 @@ import { BudgetsPanel } from './budgets-panel.tsx';
 import { LedgerPanel } from './ledger-panel.tsx';
 import { PaymentsPanel } from './payments-panel.tsx';
 import { SpendPanel } from './spend-panel.tsx';
+import { StatementsPanel } from './statements-panel.tsx';
 import { UsagePanel } from './usage-panel.tsx';
 
 export function BillingPage() {
@@ -18,6 +19,7 @@ export function BillingPage() {
           <SpendPanel organizationId={organization.id} />
           <PaymentsPanel organizationId={organization.id} />
           <BudgetsPanel organization={organization} />
+          <StatementsPanel organizationId={organization.id} />
           <UsagePanel organizationId={organization.id} />
           <LedgerPanel organizationId={organization.id} />
         </>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { allocationKeys, catalogKeys, fleetKeys } from '../api/query-keys.ts';
+import { allocationKeys, catalogKeys, fleetKeys, organizationKeys, ownKeys } from '../api/query-keys.ts';
 import { appendEntry, timelineEntryOf } from './timeline-from-event.ts';
 import { touchedKeys } from './touched-keys.ts';
 
@@ -42,4 +42,11 @@ test('a task of a node refreshes what its outcome tells, and no list', () => {
     expect(keys).toContainEqual(fleetKeys[fact]('n1'));
   }
   expect(keys).not.toContainEqual(fleetKeys.nodes);
+});
+
+test('a notification refreshes the inbox, and a payment the money of its organization', () => {
+  expect(touchedKeys(event('notification.created', {}))).toEqual([ownKeys.notifications]);
+  const keys = touchedKeys(event('payments.balance_credited', { organization_id: 'o1' }));
+  expect(keys).toContainEqual(organizationKeys.spend('o1'));
+  expect(keys).toContainEqual(organizationKeys.payments('o1'));
 });

@@ -1,11 +1,18 @@
 import type { QueryKey } from '@tanstack/react-query';
 import type { EventEnvelope } from '@gpuaas/sdk/events';
-import { allocationKeys, catalogKeys, fleetKeys, operatorKeys, organizationKeys } from '../api/query-keys.ts';
+import {
+  allocationKeys,
+  catalogKeys,
+  fleetKeys,
+  operatorKeys,
+  organizationKeys,
+  ownKeys,
+} from '../api/query-keys.ts';
 
 /** Which cached answers an event makes out of date. */
 export function touchedKeys(event: EventEnvelope): QueryKey[] {
   const { allocation_id: allocationId, node_id: nodeId, organization_id: organizationId } = event.payload;
-  const keys: QueryKey[] = [];
+  const keys: QueryKey[] = event.event_type === 'notification.created' ? [ownKeys.notifications] : [];
   // Progress changes nothing but the timeline, which takes it from the event itself.
   if (typeof allocationId === 'string' && event.event_type !== 'allocation.progress') {
     keys.push(

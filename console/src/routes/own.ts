@@ -19,5 +19,11 @@ const sessions = createRoute({
   component: lazyRouteComponent(() => import('../own/sessions-page.tsx'), 'SessionsPage'),
 });
 
+const notifications = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/notifications',
+  component: lazyRouteComponent(() => import('../notifications/notifications-page.tsx'), 'NotificationsPage'),
+});
+
 /** What belongs to the person. */
-export const ownRoutes = [apiKeys, sshKeys, sessions] as const;
+export const ownRoutes = [notifications, apiKeys, sshKeys, sessions] as const;

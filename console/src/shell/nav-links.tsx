@@ -1,4 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { unreadQuery } from '../api/notifications.ts';
 import { useProject } from '../api/session.ts';
 import type { Me } from '../api/types.ts';
 import { placesFor, type Place } from './navigation.ts';
@@ -44,7 +46,20 @@ function NavItem({ place: { to, icon: Icon, label }, onFollow }: NavItemProps) {
       >
         <Icon aria-hidden className="size-4" />
         {label}
+        {to === '/notifications' && <UnreadCount />}
       </Link>
     </li>
+  );
+}
+
+/** How many notifications wait; nothing when none does. */
+function UnreadCount() {
+  const { data: unread } = useQuery(unreadQuery);
+  if (!unread) return null;
+  return (
+    <span className="ml-auto rounded-full bg-accent px-1.5 text-xs font-medium text-accent-ink tabular-nums">
+      {unread > 99 ? '99+' : unread}
+      <span className="sr-only"> unread</span>
+    </span>
   );
 }

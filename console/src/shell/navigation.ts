@@ -1,6 +1,7 @@
 import type { LinkProps } from '@tanstack/react-router';
 import {
   BadgeCheck,
+  Bell,
   Bot,
   Boxes,
   Building2,
@@ -125,6 +126,7 @@ const AREAS: Area[] = [
     title: 'You',
     held: 'self',
     places: [
+      { to: '/notifications', label: 'Notifications', icon: Bell },
       { to: '/api-keys', label: 'API keys', icon: KeySquare },
       { to: '/ssh-keys', label: 'SSH keys', icon: KeyRound },
       { to: '/sessions', label: 'Sessions', icon: MonitorSmartphone },

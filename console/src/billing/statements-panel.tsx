@@ -1,0 +1,71 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { FileText } from 'lucide-react';
+import { statementsQuery } from '../api/statements.ts';
+import type { StatementSummary } from '../api/types.ts';
+import { formatMoney } from '../format/money.ts';
+import { buttonClass } from '../ui/button-class.ts';
+import type { Column } from '../ui/data-table.tsx';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { Panel } from '../ui/panel.tsx';
+import { ResourceList } from '../ui/resource-list.tsx';
+import { RowActions } from '../ui/row-actions.tsx';
+import { Timestamp } from '../ui/timestamp.tsx';
+
+const COLUMNS: Column<StatementSummary>[] = [
+  {
+    header: 'Month',
+    cell: ({ month, number }) => (
+      <span className="flex flex-col">
+        <span className="font-medium">{month}</span>
+        <span className="text-xs text-ink-faint">{number}</span>
+      </span>
+    ),
+  },
+  { header: 'Closed', cell: ({ closed_at: at }) => <Timestamp at={at} />, from: 'md' },
+  {
+    header: 'Began with',
+    cell: ({ opening_balance: balance }) => formatMoney(balance, 2),
+    align: 'right',
+    from: 'sm',
+  },
+  { header: 'Ended with', cell: ({ closing_balance: balance }) => formatMoney(balance, 2), align: 'right' },
+  { header: 'Take away', cell: (statement) => <Files statement={statement} />, align: 'right' },
+];
+
+/** Closed months, which never change. */
+export function StatementsPanel({ organizationId }: { organizationId: string }) {
+  const query = useInfiniteQuery(statementsQuery(organizationId));
+  return (
+    <Panel title="Statements" flush>
+      <ResourceList
+        label="Statements"
+        query={query}
+        columns={COLUMNS}
+        rowKey={({ id }) => id}
+        empty={
+          <EmptyState icon={FileText} title="No month is closed yet">
+            A statement of each month is made some hours after its end, in UTC.
+          </EmptyState>
+        }
+      />
+    </Panel>
+  );
+}
+
+function Files({ statement: { id, month } }: { statement: StatementSummary }) {
+  return (
+    <RowActions>
+      {(['pdf', 'csv'] as const).map((kind) => (
+        <a
+          key={kind}
+          href={`/api/v1/billing/statements/${id}/${kind}`}
+          download
+          aria-label={`Statement of ${month} as ${kind.toUpperCase()}`}
+          className={buttonClass({ size: 'sm' })}
+        >
+          {kind.toUpperCase()}
+        </a>
+      ))}
+    </RowActions>
+  );
+}
