@@ -2397,6 +2397,7 @@ CREATE INDEX allocation_resource_claims_allocation ON public.allocation_resource
 CREATE INDEX allocation_resource_claims_live ON public.allocation_resource_claims USING btree (node_id) WHERE (released_at IS NULL);
 CREATE INDEX allocation_resource_claims_slot ON public.allocation_resource_claims USING btree (slot_id, created_at DESC);
 CREATE INDEX allocations_ending ON public.allocations USING btree (ends_at) WHERE ((desired_state = 'active'::text) AND (ends_at IS NOT NULL));
+CREATE INDEX allocations_on_node ON public.allocations USING btree (node_id) WHERE (state = ANY (ARRAY['active'::text, 'releasing'::text, 'release_failed'::text]));
 CREATE INDEX allocations_owner ON public.allocations USING btree (owner_user_id) WHERE (owner_user_id IS NOT NULL);
 CREATE INDEX allocations_project ON public.allocations USING btree (project_id, id DESC);
 CREATE INDEX api_keys_organization ON public.api_keys USING btree (organization_id, id DESC);

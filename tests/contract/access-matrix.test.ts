@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, TEST_PUBLIC_URL, type TestApi } from '../harness/api.ts';
 import { AUDIENCE, startIdentityProvider, type TestIdentityProvider } from '../harness/identity-provider.ts';
 import { createCallers, type RoleCaller } from './access/callers.ts';
-import { changedTables, databaseState } from './access/database-state.ts';
+import { changedTables, databaseState, type DatabaseState } from './access/database-state.ts';
 import { expectation, type Target } from './access/expectation.ts';
 import { targetRequests } from './access/target-requests.ts';
 import { seedKnownResources, type KnownValues } from './known-resources.ts';
@@ -174,10 +174,14 @@ function comparable({ headers, body }: LightMyRequestResponse): string {
   return JSON.stringify([rest, body]).replaceAll(id, '(id)');
 }
 
+/** As the last of them left it: nothing happens in between. */
+let lastState: DatabaseState | undefined;
+
 async function unchanged(run: () => Promise<void>): Promise<void> {
-  const before = await databaseState(api.services.db);
+  const before = lastState ?? (await databaseState(api.services.db));
   await run();
-  expect(changedTables(before, await databaseState(api.services.db))).toEqual([]);
+  lastState = await databaseState(api.services.db);
+  expect(changedTables(before, lastState)).toEqual([]);
 }
 
 function wrong(answers: Answered[], status: number): string[] {

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Tx } from '../../platform/db/database.ts';
 import { observeMachines } from './observe-machines.ts';
 import { recordOutages, type HostEvidence, type Machine } from './record-outages.ts';
@@ -9,7 +9,8 @@ export interface HostNow extends HostEvidence {
   hostLease: string | null;
 }
 
-interface LeaseSeen {
+/** A lease as it was last seen. */
+export interface LeaseSeen {
   id: string;
   active: boolean;
   observed_state: string;
@@ -17,13 +18,23 @@ interface LeaseSeen {
   in_outage: boolean;
 }
 
+/** The leases that a heartbeat of the host speaks of, for the statement that records it. */
+export function leasesSeen(nodeId: string, machines: string[]): RawBuilder<LeaseSeen[]> {
+  return sql<LeaseSeen[]>`(select coalesce(json_agg(seen), '[]') from (
+    select id, state = 'active' as active, observed_state, capacity_shape = 'gpu_slice' as has_machine,
+      exists (select from allocation_outages o where o.allocation_id = a.id and o.ended_at is null) as in_outage
+    from allocations a
+    where (node_id = ${nodeId} and state = 'active') or id = any(${machines}::uuid[])) as seen)`;
+}
+
 /**
- * Holds the leases of a host against what it says of itself. Most heartbeats repeat the one before, so one look
- * decides whether there is anything to write down.
+ * Holds the leases of a host against what it says of itself. Most heartbeats repeat the one before, and there is
+ * nothing to write down.
  */
 export async function observeLeases(
   tx: Tx,
   nodeId: string,
+  leases: readonly LeaseSeen[],
   before: HostEvidence | null,
   now: HostNow,
   unreachableSeconds: number,
@@ -37,16 +48,7 @@ export async function observeLeases(
     (!lease.active ||
       (lease.observed_state === (running.includes(lease.id) ? 'running' : 'absent') &&
         (!lease.has_machine || there.includes(lease.id))));
-  if (!silent && (await leasesSeen(tx, nodeId, there)).every(asBefore)) return;
+  if (!silent && leases.every(asBefore)) return;
   await observeMachines(tx, nodeId, running);
   if (before) await recordOutages(tx, nodeId, before, now, silent);
-}
-
-async function leasesSeen(tx: Tx, nodeId: string, there: string[]): Promise<LeaseSeen[]> {
-  const { rows } = await sql<LeaseSeen>`
-    select id, state = 'active' as active, observed_state, capacity_shape = 'gpu_slice' as has_machine,
-      exists (select from allocation_outages o where o.allocation_id = a.id and o.ended_at is null) as in_outage
-    from allocations a
-    where (node_id = ${nodeId} and state = 'active') or id = any(${there}::uuid[])`.execute(tx);
-  return rows;
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/node-openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import type { Services } from '../../platform/services.ts';
-import { observeLeases } from '../allocations/observe-leases.ts';
+import { leasesSeen, observeLeases, type LeaseSeen } from '../allocations/observe-leases.ts';
 
 export interface Heartbeat {
   boot_id: string;
@@ -24,6 +24,13 @@ export type Observed = Partial<
   Pick<Heartbeat, 'agent_time' | 'leases' | 'host_lease' | 'vms' | 'gpus' | 'disks' | 'clock_offset_ms'>
 >;
 
+interface Before {
+  boot_id: string | null;
+  last_heartbeat_at: Date | null;
+  observed: Observed;
+  leases: LeaseSeen[];
+}
+
 /** Keeps what the host says of itself: the observed state, never mixed with what we want. */
 export async function recordHeartbeat(
   { clock, policies }: Services,
@@ -43,16 +50,21 @@ export async function recordHeartbeat(
     ...(disks ? { disks } : {}),
     ...(clock_offset_ms === undefined ? {} : { clock_offset_ms }),
   };
-  const { rows } = await sql<{ boot_id: string | null; last_heartbeat_at: Date | null; observed: Observed }>`
+  const machines = vms.map((vm) => vm.allocation_id);
+  // One statement: a fleet says this a hundred times a second, and the way to the database is most of its price.
+  const { rows } = await sql<Before>`
     with before as (select id, boot_id, last_heartbeat_at, observed from nodes where id = ${nodeId} for update)
     update nodes set boot_id = ${boot_id}, agent_version = ${agent_version}, last_heartbeat_at = ${now},
       observed = ${JSON.stringify(observed)}
     from before where nodes.id = before.id
-    returning before.boot_id, before.last_heartbeat_at, before.observed`.execute(tx);
+    returning before.boot_id, before.last_heartbeat_at, before.observed, ${leasesSeen(nodeId, machines)} as leases`.execute(
+    tx,
+  );
   const before = rows[0]!;
   await observeLeases(
     tx,
     nodeId,
+    before.leases,
     before.last_heartbeat_at && {
       at: before.last_heartbeat_at,
       bootId: before.boot_id,
