@@ -4,7 +4,8 @@ import { ClosingLineReporter } from './tests/setup/closing-line-reporter.ts';
 const outside = ['**/node_modules/**', '**/dist/**'];
 const deep = '**/*.deep.test.ts';
 /** Tests that start the whole platform; `npm run check` leaves them to `npm test`. */
-const wholePlatform = process.env['GPUAAS_TESTS'] === 'parts' ? ['tests/{contract,e2e,integration}/**'] : [];
+const wholePlatform =
+  process.env['GPUAAS_TESTS'] === 'parts' ? ['tests/{contract,e2e,integration,simulation}/**'] : [];
 
 /** Two tiers: `main` is `npm test`, `deep` is `npm run test:deep`. No retries: a test that wavers is a defect. */
 export default defineConfig({

@@ -53,7 +53,7 @@ describe('an explanation', () => {
     expect(tenant.at_zero).toBeNull();
     const { projectId } = api.people['member']!;
     const own = (await explain('member', 2, { project_id: projectId })).json();
-    expect(own.at_zero).toContain('running ones are released 3600 s later');
+    expect(own.at_zero).toContain('running ones are released 1 h later');
     const operator = (await explain('operator', 2)).json();
     expect(operator.nodes[0]).toMatchObject({ node_id: nodeId, free_gpus: 8, rejected_by: [] });
     expect(operator.nodes[0].scores.map(({ score }: { score: string }) => score)).toContain(

@@ -87,7 +87,7 @@ describe('money that acts', () => {
       status: 409,
       body: { code: 'balance_too_low', available: { micros: 0 } },
     });
-    expect(refused.body.at_zero).toContain('released 3600 s later');
+    expect(refused.body.at_zero).toContain('released 1 h later');
     await credit(refused.body.required.micros);
     expect((await launch()).body.code).toBe('sku_unavailable');
     await credit(-1);

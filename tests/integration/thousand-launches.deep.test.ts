@@ -4,7 +4,7 @@ import { verifyQuotas } from '@gpuaas/control-plane/domains/quotas/verify-quotas
 import { launchAndRelease } from '../harness/launch-and-release.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
 
-const COUNT = 1000;
+const COUNT = Number(process.env['GPUAAS_LAUNCHES'] ?? 1000);
 let platform: TestPlatform;
 beforeAll(async () => {
   platform = await startTestPlatform({ nodes: 2, speed: 0 });

@@ -23,7 +23,7 @@ export function AutoTopUpButton({ organizationId }: { organizationId: string }) 
   return (
     <>
       <Button size="sm" disabledReason={refusal} onClick={() => setOpen(true)}>
-        {known?.enabled ? `Tops up below ${formatMoney(known.threshold)}` : 'Top up by itself'}
+        {known?.enabled ? `Tops up below ${formatMoney(known.threshold)}` : 'Automatic top-up'}
       </Button>
       {open && (
         <AutoTopUpForm
@@ -74,7 +74,7 @@ function AutoTopUpForm({ organizationId, methods, known, onClose }: AutoTopUpFor
     <FormDialog
       open
       onClose={onClose}
-      title="Top up by itself"
+      title="Automatic top-up"
       submitLabel="Save"
       refusal={wrong ?? (method ? null : 'Choose what is charged.')}
       busy={set.isPending}
