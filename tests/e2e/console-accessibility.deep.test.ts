@@ -48,6 +48,7 @@ describe.skipIf(!chromiumPath)('accessibility of the console (needs chromium)', 
         await expect.poll(() => page.getByRole('status', { name: /^Loading/ }).count()).toBe(0);
         for (const colorScheme of ['dark', 'light'] as const) {
           await page.emulateMedia({ colorScheme });
+          await coloursSettled(page);
           expect.soft(await seriousProblems(page), `${path}, ${colorScheme}`).toEqual([]);
         }
       }
@@ -69,6 +70,14 @@ function withKnown(path: string): string {
     const value = known[name];
     if (!value) throw new Error(`say what stands for $${name} in ${path}`);
     return value;
+  });
+}
+
+/** Halfway from one theme to the other no colour is what it will be. */
+async function coloursSettled(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const moving = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
+    await Promise.allSettled(moving.map((transition) => transition.finished));
   });
 }
 

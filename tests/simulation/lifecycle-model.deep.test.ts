@@ -8,7 +8,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => database?.stop());
 
-/** Eight operations each, a restart of the database in every thirty; GPUAAS_MODEL_BURSTS=250 is a soak of thousands. */
+/** Eight operations each, a restart of the database in every thirty; GPUAAS_MODEL_BURSTS=240 is a soak of thousands. */
 const BURSTS = Number(process.env['GPUAAS_MODEL_BURSTS'] ?? 60);
 const SETTLE_EVERY = 30;
 
