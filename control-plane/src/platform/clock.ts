@@ -17,6 +17,11 @@ export function manualClock(start: Date): Clock & { advance(ms: number): void } 
   };
 }
 
+/** The first moment of the month that a time falls into, or of one so many months later; for everybody in UTC. */
+export function monthStart(at: Date, later = 0): Date {
+  return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + later, 1));
+}
+
 /** The end of a wait. It is kept by the monotonic clock, so that setting the machine's time neither cuts nor stretches it. */
 export interface Deadline {
   /** Never negative. */

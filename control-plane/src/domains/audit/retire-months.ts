@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { monthStart } from '../../platform/clock.ts';
 import { signStatement, type Retirement } from '../../platform/audit/checkpoint.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { recordAudit } from '../../platform/audit/record.ts';
@@ -29,7 +30,7 @@ export async function retireAuditMonths(
 ): Promise<string[]> {
   const months = services.policies.get('audit.retention_months');
   const now = services.clock.now();
-  const before = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1));
+  const before = monthStart(now, -months);
   return await services.db.transaction().execute(async (tx) => {
     const retired = [];
     for (const candidate of await exportedMonths(tx, before)) {

@@ -13,7 +13,15 @@ export interface TenantFunds {
 
 /** What one tenant has and spends: a launch waits for it. */
 export async function readFunds(tx: Tx, now: Date, organizationId: string): Promise<TenantFunds[]> {
-  return await fundsOf(tx, now, sql`select ${organizationId}::uuid as organization_id`);
+  return await readFundsOfThese(tx, now, [organizationId]);
+}
+
+export async function readFundsOfThese(
+  tx: Tx,
+  now: Date,
+  organizationIds: readonly string[],
+): Promise<TenantFunds[]> {
+  return await fundsOf(tx, now, sql`select unnest(${organizationIds}::uuid[]) as organization_id`);
 }
 
 /** The next tenants, by id, that have or spend anything; some have a row for each of several currencies. */

@@ -2,7 +2,7 @@ import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import { authorize, type Caller } from '../../platform/auth/caller.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
-import { advancePayment } from './advance-payment.ts';
+import { tryToAdvance } from './advance-payment.ts';
 import { listPayments, showPayment } from './list-payments.ts';
 import type { PaymentProvider } from './provider.ts';
 import { recordPayment } from './record-payment.ts';
@@ -48,13 +48,7 @@ export function paymentAdminRoutes(
         });
         return { status: 202, body: await showPayment(tx, payment_id) };
       });
-      if (provider) {
-        try {
-          await advancePayment(worker, provider, payment_id);
-        } catch (error) {
-          worker.log.warn({ err: error, payment_id }, 'the payment provider could not be asked');
-        }
-      }
+      await tryToAdvance(worker, provider, payment_id);
       return { status: 202, body: await read((tx) => showPayment(tx, payment_id)) };
     },
   };

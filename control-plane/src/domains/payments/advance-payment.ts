@@ -32,6 +32,20 @@ export async function advancePayment(
   await db.transaction().execute((tx) => settlePayment(services, tx, paymentId, observed));
 }
 
+/** The same for whoever does not depend on it: what the provider does not answer now is done by the reconciler. */
+export async function tryToAdvance(
+  services: PaymentServices,
+  provider: PaymentProvider | null,
+  paymentId: string,
+): Promise<void> {
+  if (!provider) return;
+  try {
+    await advancePayment(services, provider, paymentId);
+  } catch (error) {
+    services.log.warn({ err: error, payment_id: paymentId }, 'the payment provider could not be asked');
+  }
+}
+
 /** The payment as the provider knows it; null when it would not have it. */
 async function begun(
   services: PaymentServices,

@@ -23,16 +23,16 @@ export function requirePayable(
   amount: MoneyJson,
 ): void {
   const { currency, minimum, maximum } = paymentLimits(services, organizationId);
-  if (amount.currency !== currency) throw refused('/amount/currency', `must be ${currency}`);
+  if (amount.currency !== currency) throw amountRefused('/amount/currency', `must be ${currency}`);
   const smallest = microsPerMinor(currency);
   if (smallest === null || BigInt(amount.micros) % smallest !== 0n) {
-    throw refused('/amount/micros', `must be a multiple of ${smallest ?? 'a known unit'}`);
+    throw amountRefused('/amount/micros', `must be a multiple of ${smallest ?? 'a known unit'}`);
   }
   if (amount.micros < minimum.micros || amount.micros > maximum.micros) {
-    throw refused('/amount/micros', `must be from ${minimum.micros} to ${maximum.micros}`);
+    throw amountRefused('/amount/micros', `must be from ${minimum.micros} to ${maximum.micros}`);
   }
 }
 
-function refused(pointer: string, detail: string): Problem {
+export function amountRefused(pointer: string, detail: string): Problem {
   return new Problem('payment_amount_refused', `The amount ${detail}.`, { errors: [{ pointer, detail }] });
 }

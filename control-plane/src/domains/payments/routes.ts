@@ -3,7 +3,7 @@ import { authorize, type Caller } from '../../platform/auth/caller.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
-import { advancePayment } from './advance-payment.ts';
+import { tryToAdvance } from './advance-payment.ts';
 import { describeAutoTopUp, setAutoTopUp } from './auto-top-up/set-auto-top-up.ts';
 import { listMethods } from './list-methods.ts';
 import { findPayment, listPayments, showPayment } from './list-payments.ts';
@@ -35,15 +35,6 @@ export function paymentRoutes(
   { worker, provider }: { worker: Services; provider: PaymentProvider | null },
 ): Handlers<PaymentOperations, Caller> {
   const { clock } = services;
-  /** What the provider does not answer now is done by the reconciler. */
-  const advance = async (paymentId: string): Promise<void> => {
-    if (!provider) return;
-    try {
-      await advancePayment(worker, provider, paymentId);
-    } catch (error) {
-      worker.log.warn({ err: error, payment_id: paymentId }, 'the payment provider could not be asked');
-    }
-  };
   return {
     getPaymentOptions({ caller, query: { organization_id } }) {
       authorize(caller, 'billing.read', { kind: 'tenant', organizationId: organization_id });
@@ -70,7 +61,7 @@ export function paymentRoutes(
         audit({ targetType: 'payment', targetId: id, organizationId, after: { amount: body.amount } });
         return { status: 202, body: await showPayment(tx, id) };
       });
-      await advance(started.id);
+      await tryToAdvance(worker, provider, started.id);
       const payment = await read((tx) => showPayment(tx, started.id));
       return { status: 202, body: payment, location: `/api/v1/billing/payments/${payment.id}` };
     },
@@ -94,7 +85,7 @@ export function paymentRoutes(
         return { status: 200, body: await showPayment(tx, payment_id) };
       });
       await useTestCard(worker, payment_id, card);
-      await advance(payment_id);
+      await tryToAdvance(worker, provider, payment_id);
       return { status: 200, body: await read((tx) => showPayment(tx, payment_id)) };
     },
     listPaymentMethods({ caller, query, read }) {

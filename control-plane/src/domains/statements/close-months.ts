@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { monthStart } from '../../platform/clock.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { emit } from '../../platform/events/emit.ts';
 import { newId } from '../../platform/ids.ts';
@@ -31,7 +32,7 @@ export async function closeAll(
 ): Promise<number> {
   const { db, clock, policies, log } = services;
   const settled = new Date(clock.now().getTime() - policies.get('statements.close_after_seconds') * 1000);
-  const before = new Date(Date.UTC(settled.getUTCFullYear(), settled.getUTCMonth(), 1));
+  const before = monthStart(settled);
   let closed = 0;
   for (;;) {
     const due = await dueMonths(db, before);

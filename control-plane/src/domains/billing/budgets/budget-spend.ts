@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { monthStart } from '../../../platform/clock.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 
 export interface BudgetSpend {
@@ -13,11 +14,6 @@ export interface BudgetSpend {
   createdAt: Date;
   updatedAt: Date;
   spentMicros: bigint;
-}
-
-/** The month a time falls into, for everybody in UTC. */
-export function monthOf(at: Date): Date {
-  return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1));
 }
 
 /** Whether something of a project and its owner counts to the budget `b`. */
@@ -53,7 +49,7 @@ export async function readBudgets(
       b.updated_at as "updatedAt",
       (coalesce((select sum(u.amount_micros) from usage_records u
         where u.organization_id = b.organization_id and u.currency = b.currency
-          and u.window_from >= ${monthOf(now)} and ${inScope('u.project_id', 'u.user_id')}), 0)
+          and u.window_from >= ${monthStart(now)} and ${inScope('u.project_id', 'u.user_id')}), 0)
       + coalesce((select sum(div(m.per_hour_micros::numeric * greatest(0, floor(extract(epoch from
             least(${now}::timestamptz, coalesce(a.release_requested_at, ${now})) - m.started_at)) - m.metered_seconds), 3600))
         from allocation_meters m join allocations a on a.id = m.allocation_id

@@ -1,8 +1,9 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import { monthStart } from '../../../platform/clock.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { decodePage, pageOf } from '../../../platform/http/pagination.ts';
 import { moneyJson } from '../../../platform/money.ts';
-import { monthOf, readBudgets, type BudgetSpend } from './budget-spend.ts';
+import { readBudgets, type BudgetSpend } from './budget-spend.ts';
 
 type Budget = components['schemas']['Budget'];
 
@@ -32,7 +33,7 @@ export function describeBudget(budget: BudgetSpend, now: Date): Budget {
     monthly: money(budget.monthlyMicros),
     thresholds: budget.thresholds,
     at_cap: budget.atCap,
-    month: monthOf(now).toISOString().slice(0, 7),
+    month: monthStart(now).toISOString().slice(0, 7),
     spent: money(budget.spentMicros),
     created_at: budget.createdAt.toISOString(),
     updated_at: budget.updatedAt.toISOString(),

@@ -1,10 +1,11 @@
+import { monthStart } from '../../../platform/clock.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { emit } from '../../../platform/events/emit.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Services } from '../../../platform/services.ts';
 import type { Tick } from '../../../platform/ticks/tick.ts';
 import type { ReleaseLeases } from '../watch-balances.ts';
-import { isUsedUp, monthOf, reachedThresholds, readBudgets, type BudgetSpend } from './budget-spend.ts';
+import { isUsedUp, reachedThresholds, readBudgets, type BudgetSpend } from './budget-spend.ts';
 
 const AT_ONCE = 100;
 
@@ -25,10 +26,11 @@ export async function watchAllBudgets(services: Services, releaseLeases: Release
     const budgets = await db
       .transaction()
       .execute((tx) => readBudgets(tx, clock.now(), {}, { limit: AT_ONCE, ...(after ? { after } : {}) }));
-    for (const budget of budgets) {
+    // Most have nothing to tell; only the others get a transaction.
+    for (const budget of budgets.filter((one) => reachedThresholds(one).length > 0 || mustRelease(one))) {
       await db.transaction().execute(async (tx) => {
         await tellThresholds(services, tx, budget);
-        if (budget.atCap === 'release' && isUsedUp(budget)) {
+        if (mustRelease(budget)) {
           await releaseLeases(services, tx, budget, 'The budget of this month is used up', 'budget');
         }
       });
@@ -36,6 +38,10 @@ export async function watchAllBudgets(services: Services, releaseLeases: Release
     if (budgets.length < AT_ONCE) return;
     after = budgets.at(-1)!.id;
   }
+}
+
+function mustRelease(budget: BudgetSpend): boolean {
+  return budget.atCap === 'release' && isUsedUp(budget);
 }
 
 async function tellThresholds({ clock }: Services, tx: Tx, budget: BudgetSpend): Promise<void> {
@@ -46,7 +52,7 @@ async function tellThresholds({ clock }: Services, tx: Tx, budget: BudgetSpend):
     .values(
       reached.map((percent) => ({
         budget_id: budget.id,
-        month: monthOf(clock.now()),
+        month: monthStart(clock.now()),
         percent,
         spent_micros: budget.spentMicros,
         noticed_at: clock.now(),

@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/db/database.ts';
 import { notFound, Problem } from '../../../platform/http/problem.ts';
 import { moneyJson } from '../../../platform/money.ts';
 import type { Services } from '../../../platform/services.ts';
-import { requirePayable } from '../payment-limits.ts';
+import { amountRefused, requirePayable } from '../payment-limits.ts';
 import type { ProviderName } from '../provider.ts';
 import { requireMethod } from '../start-payment.ts';
 import { chargedThisMonth } from './charged-this-month.ts';
@@ -22,10 +22,10 @@ export async function setAutoTopUp(
     ['/threshold/currency', threshold],
     ['/monthly_cap/currency', monthly_cap],
   ] as const) {
-    if (other.currency !== amount.currency) throw refused(pointer, `must be ${amount.currency}`);
+    if (other.currency !== amount.currency) throw amountRefused(pointer, `must be ${amount.currency}`);
   }
   if (monthly_cap.micros < amount.micros)
-    throw refused('/monthly_cap/micros', 'must allow one top-up a month');
+    throw amountRefused('/monthly_cap/micros', 'must allow one top-up a month');
   await requireMethod(tx, organization_id, provider, asked.payment_method_id);
   const settings = {
     enabled: asked.enabled,
@@ -71,8 +71,4 @@ export async function describeAutoTopUp(
     last_failure: row.last_failure,
     updated_at: row.updated_at.toISOString(),
   };
-}
-
-function refused(pointer: string, detail: string): Problem {
-  return new Problem('payment_amount_refused', `The amount ${detail}.`, { errors: [{ pointer, detail }] });
 }

@@ -3,7 +3,12 @@ import type { Tx } from '../../../platform/db/database.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Services } from '../../../platform/services.ts';
 import type { Tick } from '../../../platform/ticks/tick.ts';
-import { availableMicros, readFunds } from '../../billing/tenant-funds.ts';
+import {
+  availableMicros,
+  readFunds,
+  readFundsOfThese,
+  type TenantFunds,
+} from '../../billing/tenant-funds.ts';
 import type { PaymentProvider } from '../provider.ts';
 import { chargedThisMonth } from './charged-this-month.ts';
 import { isTopUpDue } from './decide-top-up.ts';
@@ -32,19 +37,44 @@ export async function topUpAll(
   for (;;) {
     const rows = await db
       .selectFrom('auto_top_ups')
-      .select('organization_id')
+      .select(['organization_id', 'currency', 'threshold_micros'])
       .where('enabled', '=', true)
       .where('organization_id', '>', after)
       .orderBy('organization_id')
       .limit(AT_ONCE)
       .execute();
-    for (const { organization_id } of rows) {
+    for (const organization_id of await belowThreshold(services, rows)) {
       const id = await db.transaction().execute((tx) => topUp(services, tx, provider, organization_id));
       if (id) started.push(id);
     }
     if (rows.length < AT_ONCE) return { started };
     after = rows.at(-1)!.organization_id;
   }
+}
+
+/** One look for all of them; who has enough is not looked at closer. */
+async function belowThreshold(
+  { db, policies, clock }: Pick<Services, 'db' | 'policies' | 'clock'>,
+  rows: readonly { organization_id: string; currency: string; threshold_micros: bigint }[],
+): Promise<string[]> {
+  const ids = rows.map(({ organization_id }) => organization_id);
+  const known = await db.transaction().execute((tx) => readFundsOfThese(tx, clock.now(), ids));
+  const funds = new Map(known.map((one) => [`${one.organizationId} ${one.currency}`, one]));
+  return rows
+    .filter(({ organization_id, currency, threshold_micros }) => {
+      const own = funds.get(`${organization_id} ${currency}`);
+      return availableOf(own, policies, organization_id) < threshold_micros;
+    })
+    .map(({ organization_id }) => organization_id);
+}
+
+function availableOf(
+  funds: TenantFunds | undefined,
+  policies: Services['policies'],
+  organizationId: string,
+): bigint {
+  const creditLine = policies.get('billing.credit_line_micros', { organizationId });
+  return funds ? availableMicros(funds, creditLine) : BigInt(creditLine);
 }
 
 /** Under the lock of the settings, so that two looks never start two. */
@@ -71,14 +101,13 @@ async function topUp(
     .where('purpose', '=', 'auto_top_up')
     .where('next_look_at', 'is not', null)
     .executeTakeFirst();
-  const creditLine = policies.get('billing.credit_line_micros', { organizationId });
   const amount = smallerOf(
     settings.amount_micros,
     BigInt(policies.get('payments.maximum_micros', { organizationId })),
   );
   const due = isTopUpDue({
     enabled: settings.enabled,
-    available: funds ? availableMicros(funds, creditLine) : BigInt(creditLine),
+    available: availableOf(funds, policies, organizationId),
     threshold: settings.threshold_micros,
     amount,
     monthlyCap: settings.monthly_cap_micros,

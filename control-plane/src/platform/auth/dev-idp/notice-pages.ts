@@ -1,4 +1,5 @@
-import { escapeHtml, page } from './page.ts';
+import { escapeHtml } from '../../escape-html.ts';
+import { page } from './page.ts';
 
 export function errorPage(error: string, description: string | undefined): string {
   return page(

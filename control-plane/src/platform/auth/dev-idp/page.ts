@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../escape-html.ts';
 import { createHash } from 'node:crypto';
 
 const STYLE = `
@@ -29,19 +30,6 @@ code { font: 14px ui-monospace, monospace }
 `;
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
-const ENTITIES: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Makes text safe inside elements and quoted attributes. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
-}
-
 /** A whole page around `body`, which must already be safe HTML. */
 export function page(title: string, body: string): string {
   return `<!doctype html>

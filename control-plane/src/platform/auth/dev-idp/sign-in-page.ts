@@ -1,4 +1,5 @@
-import { escapeHtml, page } from './page.ts';
+import { escapeHtml } from '../../escape-html.ts';
+import { page } from './page.ts';
 import type { DevPerson } from './people.ts';
 
 type SignInPage = { action: string; people: DevPerson[]; email: string; wrongPassword: boolean };
