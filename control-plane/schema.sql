@@ -2563,6 +2563,7 @@ alter table host_cleanups enable row level security;
 alter table idempotency_keys enable row level security;
 alter table identity_provider_domains enable row level security;
 alter table identity_providers enable row level security;
+alter table incidents enable row level security;
 alter table invitations enable row level security;
 alter table issued_certificates enable row level security;
 alter table ledger_entries enable row level security;
@@ -2624,6 +2625,7 @@ create policy every on capacity_reservations as permissive for all to gpuaas_ope
 create policy every on host_cleanups as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on identity_provider_domains as permissive for select to gpuaas_auth using (true);
 create policy every on identity_providers as permissive for select to gpuaas_auth using (true);
+create policy every on incidents as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on invitations as permissive for all to gpuaas_auth using (true);
 create policy every on issued_certificates as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on ledger_entries as permissive for all to gpuaas_operator using (true);
@@ -2772,6 +2774,17 @@ create policy own_side on quota_limits as permissive for all to gpuaas_tenant us
 create policy posts on ledger_entries as permissive for all to gpuaas_worker using (true);
 create policy posts on ledger_transactions as permissive for all to gpuaas_worker using (true);
 create policy sign_in on audit_logs as permissive for insert to gpuaas_auth with check (true);
+create policy touching on incidents as permissive for select to gpuaas_tenant using (((resolved_at IS NULL) AND (EXISTS ( SELECT
+   FROM allocations a
+  WHERE ((a.id =
+        CASE incidents.target_type
+            WHEN 'allocation'::text THEN (incidents.target_id)::uuid
+            ELSE NULL::uuid
+        END) OR ((a.state = 'active'::text) AND (a.node_id =
+        CASE incidents.target_type
+            WHEN 'node'::text THEN (incidents.target_id)::uuid
+            ELSE NULL::uuid
+        END)))))));
 
 -- Roles and grants
 
@@ -2944,6 +2957,7 @@ grant select (id, organization_id, name, issuer, client_id, cli_client_id, newco
 grant select (id, organization_id, project_id, capacity_shape, state, desired_state, observed_state, node_id, active_at, release_requested_at) on allocations to gpuaas_node;
 grant select (id, organization_id, project_id, state, desired_state, node_id, connection) on allocations to gpuaas_gateway;
 grant select (id, organization_id, service_account_id, prefix, created_at, expires_at, revoked_at, last_used_at) on service_account_tokens to gpuaas_tenant;
+grant select (id, type, severity, target_type, target_id, opened_at, acknowledged_at, resolved_at) on incidents to gpuaas_tenant;
 grant select (id, user_id, name, prefix, created_at, expires_at, revoked_at, organization_id, scopes, last_used_at) on api_keys to gpuaas_tenant;
 grant select (node_id, expires_at, revoked_at, authority_id) on node_certificates to gpuaas_worker;
 grant select (state, created_at) on notification_emails to gpuaas_operator;

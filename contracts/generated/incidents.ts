@@ -59,14 +59,14 @@ export const incidentTypes = {
     "severity": "major",
     "deadline_seconds": 3600,
     "runbook": "docs/runbooks/node-device-missing.md",
-    "touches_tenants": true
+    "for_tenants": "A device of its host is missing"
   },
   "node_gpu_unhealthy": {
     "title": "A host reports a failing GPU",
     "severity": "major",
     "deadline_seconds": 3600,
     "runbook": "docs/runbooks/node-gpu-unhealthy.md",
-    "touches_tenants": true
+    "for_tenants": "A GPU of its host is failing"
   },
   "node_agent_outdated": {
     "title": "A host runs an agent that is too old",
@@ -91,7 +91,7 @@ export const incidentTypes = {
     "severity": "major",
     "deadline_seconds": 1800,
     "runbook": "docs/runbooks/allocation-machine-lost.md",
-    "touches_tenants": true
+    "for_tenants": "Its machine is gone"
   },
   "node_orphans": {
     "title": "A host runs or holds what nobody leases",

@@ -2829,6 +2829,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/incidents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Open incidents that touch what a project leases, newest first
+         * @description In words for tenants; what operators know of the host stays with them.
+         */
+        get: operations["listProjectIncidents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/incidents": {
         parameters: {
             query?: never;
@@ -5252,6 +5272,22 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             lease_expires_at: components["schemas"]["Timestamp"] | null;
+        };
+        ProjectIncident: {
+            /** Format: uuid */
+            id: string;
+            title: string;
+            /** @enum {unknown} */
+            severity: "critical" | "major" | "minor";
+            /**
+             * @description Acknowledged once somebody works on it.
+             * @enum {unknown}
+             */
+            state: "open" | "acknowledged";
+            /** @description Allocations of the project that it touches. */
+            allocation_ids: string[];
+            opened_at: components["schemas"]["Timestamp"];
+            acknowledged_at: components["schemas"]["Timestamp"] | null;
         };
         /** @enum {unknown} */
         IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "payment_stuck" | "payment_disputed" | "email_failing";
@@ -11030,6 +11066,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NodeTaskDetail"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listProjectIncidents: {
+        parameters: {
+            query: {
+                project_id: string;
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ProjectIncident"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
                 };
             };
             "4XX": components["responses"]["Problem"];

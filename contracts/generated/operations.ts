@@ -4850,6 +4850,41 @@ export const operations: readonly Operation[] = [
     "answer": "json"
   },
   {
+    "id": "listProjectIncidents",
+    "method": "get",
+    "path": "/api/v1/incidents",
+    "summary": "Open incidents that touch what a project leases, newest first",
+    "fields": [
+      {
+        "name": "project_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "title",
+      "severity",
+      "state",
+      "opened_at",
+      "acknowledged_at"
+    ]
+  },
+  {
     "id": "listIncidents",
     "method": "get",
     "path": "/api/v1/admin/incidents",

@@ -237,6 +237,21 @@ describe('the inbox', () => {
     expect(await titles('operator')).toEqual(["A tenant's machine is gone"]);
     expect(await titles('member')).toContain('Something is wrong with train');
     expect(await titles('other')).toEqual([]);
+    const touching = await ask('member', 'GET', `/api/v1/incidents?project_id=${project}`);
+    expect(touching.body).toEqual({
+      items: [
+        {
+          id: expect.any(String),
+          title: 'Its machine is gone',
+          severity: 'major',
+          state: 'open',
+          allocation_ids: [lease],
+          opened_at: expect.any(String),
+          acknowledged_at: null,
+        },
+      ],
+      next_page: null,
+    });
   });
 
   it('is silent about a release that a person asked for', async () => {

@@ -55,6 +55,7 @@ export const projectKeys = {
   serviceAccounts: (id: string) => ['project', id, 'service-accounts'] as const,
   webhooks: (id: string) => ['project', id, 'webhooks'] as const,
   reservations: (id: string) => ['project', id, 'reservations'] as const,
+  incidents: (id: string) => ['project', id, 'incidents'] as const,
   deliveries: (webhookId: string) => ['project', 'deliveries', webhookId] as const,
 };
 

@@ -63,6 +63,7 @@ export type PlacementExplanation = Schemas['PlacementExplanation'];
 export type Spend = Schemas['Spend'];
 export type UsageRecord = Schemas['UsageRecord'];
 export type Reservation = Schemas['Reservation'];
+export type ProjectIncident = Schemas['ProjectIncident'];
 export type Budget = Schemas['Budget'];
 export type Tenant = Schemas['Tenant'];
 export type Quota = Schemas['Quota'];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Allocation, Spend } from '../api/types.ts';
+import type { Allocation, ProjectIncident, Spend } from '../api/types.ts';
 import { attentionOf } from './attention.ts';
 
 const NOW = Date.parse('2026-01-02T00:00:00Z');
@@ -46,7 +46,7 @@ const spend = (standing: Spend['standing']): Spend => ({
 });
 
 const titles = (allocations: Allocation[], money: Spend[] = []) =>
-  attentionOf(allocations, money, NOW).map(({ title }) => title);
+  attentionOf(allocations, [], money, NOW).map(({ title }) => title);
 
 test('what is well needs no attention', () => {
   expect(titles([allocation({})], [spend('good')])).toEqual([]);
@@ -84,4 +84,28 @@ test('a failed launch is forgotten after a day, a machine that is not seen is no
   expect(titles([allocation({ state: 'failed', created_at: '2025-12-31T00:00:00Z' })])).toEqual([]);
   const unseen = { desired: 'active', observed: 'absent', execution: 'idle', projected: null } as const;
   expect(titles([allocation({ states: unseen })])).toEqual(['llama is not seen running']);
+});
+
+test('an incident names the allocations it touches and says whether somebody is on it', () => {
+  const incident: ProjectIncident = {
+    id: 'i1',
+    title: 'A host reports a failing GPU',
+    severity: 'major',
+    state: 'open',
+    allocation_ids: ['a1'],
+    opened_at: '2026-01-01T23:00:00Z',
+    acknowledged_at: null,
+  };
+  expect(attentionOf([allocation({})], [incident], [], NOW)).toEqual([
+    {
+      key: 'incident i1',
+      tone: 'danger',
+      title: 'A host reports a failing GPU',
+      detail: 'Touches llama. Operators have been told.',
+      allocationId: 'a1',
+    },
+  ]);
+  expect(attentionOf([], [{ ...incident, state: 'acknowledged' }], [], NOW)[0]?.detail).toBe(
+    'An operator works on it.',
+  );
 });

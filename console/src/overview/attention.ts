@@ -1,4 +1,4 @@
-import type { Allocation, Spend } from '../api/types.ts';
+import type { Allocation, ProjectIncident, Spend } from '../api/types.ts';
 import { formatDuration } from '../format/time.ts';
 import type { Tone } from '../ui/tone.ts';
 
@@ -16,9 +16,15 @@ const DAY_MS = 24 * HOUR_MS;
 const ENDS_SOON_MS = HOUR_MS;
 
 /** What a person should know before anything else, the worst first. */
-export function attentionOf(allocations: Allocation[], spend: Spend[], now: number): Attention[] {
+export function attentionOf(
+  allocations: Allocation[],
+  incidents: ProjectIncident[],
+  spend: Spend[],
+  now: number,
+): Attention[] {
   const found = [
     ...spend.flatMap(ofMoney),
+    ...incidents.map((incident) => ofIncident(incident, allocations)),
     ...allocations.flatMap((allocation) => ofAllocation(allocation, now)),
   ];
   const order = { danger: 0, warn: 1, info: 2 };
@@ -33,6 +39,21 @@ function ofMoney({ standing, at_zero: detail, balance, available }: Spend): Atte
   if (standing === 'exhausted' || available.micros <= 0)
     return [{ ...of, tone: 'danger', title: 'The balance is used up' }];
   return standing === 'low' ? [{ ...of, tone: 'warn', title: 'The balance is low' }] : [];
+}
+
+function ofIncident(
+  { id, title, severity, state, allocation_ids: touched }: ProjectIncident,
+  allocations: Allocation[],
+): Attention {
+  const names = allocations.filter((one) => touched.includes(one.id)).map(({ name }) => name);
+  const whom = state === 'acknowledged' ? 'An operator works on it.' : 'Operators have been told.';
+  return {
+    key: `incident ${id}`,
+    tone: severity === 'minor' ? 'warn' : 'danger',
+    title,
+    detail: `${names.length > 0 ? `Touches ${names.join(', ')}. ` : ''}${whom}`,
+    allocationId: touched[0]!,
+  };
 }
 
 function ofAllocation(allocation: Allocation, now: number): Attention[] {

@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { allocationsQuery } from '../api/allocations.ts';
 import { spendQuery } from '../api/billing.ts';
+import { projectIncidentsQuery } from '../api/incidents.ts';
 import { mayInOrganization, useMe, type ProjectChoice } from '../api/session.ts';
 import { LaunchLink } from '../shell/launch-link.tsx';
 import { ProjectPage } from '../shell/project-page.tsx';
@@ -36,13 +37,14 @@ function Overview({ choice: { organization, project } }: { choice: ProjectChoice
   const seesMoney = mayInOrganization(me, organization.id, 'billing.read');
   const query = useInfiniteQuery(allocationsQuery(project.id, 'live'));
   const failed = useInfiniteQuery(allocationsQuery(project.id, 'failed')).data ?? [];
+  const incidents = useQuery(projectIncidentsQuery(project.id)).data?.items ?? [];
   const spend = useQuery({ ...spendQuery(organization.id), enabled: seesMoney }).data?.spend ?? null;
   return (
     <Loaded query={query} loading={<Skeleton label="Loading the overview" rows={6} />}>
       {(live) => (
         <>
           <OverviewFigures allocations={live} spend={spend} />
-          <AttentionPanel items={attentionOf([...live, ...failed], spend ?? [], now)} />
+          <AttentionPanel items={attentionOf([...live, ...failed], incidents, spend ?? [], now)} />
           {live.length === 0 ? (
             <FirstLaunch organizationId={organization.id} />
           ) : (

@@ -2,18 +2,26 @@ import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import { authorize, type Caller } from '../../platform/auth/caller.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
+import { findProject } from '../tenancy/projects/find-project.ts';
 import { getIncident, listIncidents } from './list-incidents.ts';
+import { listProjectIncidents } from './list-project-incidents.ts';
 import { acknowledgeIncident, closeIncident } from './manage-incident.ts';
 
 type IncidentOperations = Pick<
   operations,
-  'listIncidents' | 'getIncident' | 'acknowledgeIncident' | 'resolveIncident'
+  'listProjectIncidents' | 'listIncidents' | 'getIncident' | 'acknowledgeIncident' | 'resolveIncident'
 >;
 
 const platform = { kind: 'platform' } as const;
 
 export function incidentRoutes({ clock }: Services): Handlers<IncidentOperations, Caller> {
   return {
+    listProjectIncidents({ caller, query, read }) {
+      return read(async (tx) => {
+        await findProject(tx, caller, 'allocation.read', query.project_id);
+        return { status: 200, body: await listProjectIncidents(tx, { limit: 50, ...query }) };
+      });
+    },
     async listIncidents({ caller, query, read }) {
       authorize(caller, 'incident.read', platform);
       return { status: 200, body: await read((tx) => listIncidents(tx, { limit: 50, ...query })) };

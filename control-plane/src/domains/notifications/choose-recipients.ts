@@ -96,7 +96,8 @@ const audiences: Record<NotificationAudience, FindAudience> = {
   },
   async affected(_, tx, { payload }, kind) {
     if (!('incident_id' in payload)) return [];
-    if (!('touches_tenants' in incidentTypes[payload.type as IncidentType])) return [];
+    const type = incidentTypes[payload.type as IncidentType];
+    if (!('for_tenants' in type)) return [];
     const { rows } = await sql<{ id: string; organization_id: string; owner_user_id: string }>`
       select distinct on (organization_id, owner_user_id) id, organization_id, owner_user_id from allocations
       where owner_user_id is not null and case ${payload.target_type}
@@ -106,7 +107,7 @@ const audiences: Record<NotificationAudience, FindAudience> = {
     const concerned: Found[] = [];
     for (const row of rows) {
       const people = await listPeople(tx, row.organization_id, [row.owner_user_id]);
-      const facts = await allocationFacts(tx, row.id);
+      const facts = { ...(await allocationFacts(tx, row.id)), incident: type.for_tenants };
       concerned.push(...found(people, kind, row.organization_id).map((one) => ({ ...one, facts })));
     }
     return concerned;

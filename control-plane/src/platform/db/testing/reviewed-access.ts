@@ -54,6 +54,8 @@ export const policiesForEveryRow: Record<string, string> = {
   'allocation_resource_claims: every: gpuaas_worker': 'workers act for every tenant',
   'wipe_certificates: every: gpuaas_operator': 'operators see the proof of every wipe',
   'wipe_certificates: every: gpuaas_worker': 'workers record every wipe',
+  'incidents: every: gpuaas_operator': 'operators look after the whole platform',
+  'incidents: every: gpuaas_worker': 'workers open and close incidents of everything',
   'capacity_reservations: every: gpuaas_operator': 'operators see what their hosts are promised to',
   'capacity_reservations: every: gpuaas_worker': 'workers count what every project uses of its own',
   'node_promises: every: gpuaas_placement': 'what is promised to others must not be sold',

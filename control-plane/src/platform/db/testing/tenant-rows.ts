@@ -98,6 +98,10 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
       ends_at, reason, created_by)
     select ${newId()}::uuid, ${organization}::uuid, ${project}::uuid, p.sku, p.region, 1, now(), now() + interval '1 hour',
       'r', ${user}::uuid from sku_prices p limit 1`.execute(db);
+  await sql`insert into incidents (id, type, dedupe_key, severity, summary, target_type, target_id, runbook, opened_at,
+      last_seen_at, deadline)
+    values (${newId()}, 'allocation_machine_lost', ${allocation}, 'major', 's', 'allocation', ${allocation}, 'r', now(),
+      now(), now())`.execute(db);
   await sql`insert into allocation_access_keys (allocation_id, public_key, sealed_private_key)
     values (${allocation}, 'p', ${secret})`.execute(db);
   await sql`insert into terminal_tokens (token_hash, allocation_id, user_id, credential, correlation_id, expires_at)
