@@ -2500,6 +2500,7 @@ CREATE TRIGGER audit_exports_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON 
 CREATE TRIGGER audit_logs_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_logs FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_retirements_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_retirements FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_segments_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_segments FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER capacity_reservations_need_live_project BEFORE INSERT ON public.capacity_reservations FOR EACH ROW EXECUTE FUNCTION require_live_project();
 CREATE TRIGGER host_cleanups_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.host_cleanups FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER image_blessings_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.image_blessings FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER images_are_kept BEFORE DELETE OR TRUNCATE ON public.images FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();

@@ -1,3 +1,5 @@
+import { TenantProviders } from '@gpuaas/control-plane/platform/auth/tenant-providers';
+import { newId } from '@gpuaas/control-plane/platform/ids';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seedAllocation } from '../benchmarks/seed-allocation.ts';
@@ -32,14 +34,32 @@ async function fill(tenant: TestTenant): Promise<Record<Kind, string>> {
     project_id: projectId,
     url: 'https://hooks.example.com/x',
   });
-  return { allocation, service_account: service_account.id, webhook: webhook.id };
+  await addHost(api.services.db);
+  const reservation = await admin.post<Schemas['Reservation']>('/api/v1/reservations', nodeFor(projectId));
+  return {
+    allocation,
+    reservation: reservation.id,
+    service_account: service_account.id,
+    webhook: webhook.id,
+  };
 }
 
-type Kind = 'allocation' | 'service_account' | 'webhook';
+type Kind = 'allocation' | 'reservation' | 'service_account' | 'webhook';
+
+const nodeFor = (projectId: string) => ({
+  project_id: projectId,
+  sku: 'h200-sxm-slice',
+  region: 'uae-north-1',
+  node_count: 1,
+  starts_at: new Date(Date.now() + 3_600_000).toISOString(),
+  ends_at: new Date(Date.now() + 7_200_000).toISOString(),
+  reason: 'training week',
+});
 
 const END: Record<Kind, (tenant: TestTenant, id: string) => Promise<unknown>> = {
   allocation: (_, id) =>
     api.services.db.updateTable('allocations').set({ state: 'released' }).where('id', '=', id).execute(),
+  reservation: ({ admin }, id) => admin.ask('POST', `/api/v1/reservations/${id}/cancel`),
   service_account: ({ admin }, id) => admin.ask('DELETE', `/api/v1/service-accounts/${id}`),
   webhook: ({ admin }, id) => admin.ask('DELETE', `/api/v1/webhooks/${id}`),
 };
@@ -111,9 +131,70 @@ describe('closing', () => {
   });
 });
 
+describe('a tenant or project that is closed', () => {
+  const DOMAIN = 'closing.example';
+
+  async function withProvider(tenant: TestTenant): Promise<string> {
+    const provider = await tenant.admin.post<Schemas['IdentityProvider']>('/api/v1/identity-providers', {
+      organization_id: tenant.organizationId,
+      name: 'Company sign-in',
+      issuer: 'https://idp.closing.example',
+      client_id: 'c',
+      client_secret: 'client-secret',
+      newcomers_project_id: tenant.projectId,
+    });
+    await sql`insert into identity_provider_domains (id, organization_id, identity_provider_id, domain, token, verified_at)
+      values (gen_random_uuid(), ${tenant.organizationId}, ${provider.id}, ${DOMAIN}, 't', now())`.execute(
+      api.services.db,
+    );
+    return provider.id;
+  }
+
+  it('sends nobody to its identity provider, and leaves its domains to others', async () => {
+    const { db, sealer, policies } = api.services;
+    const providers = new TenantProviders({ db, sealer, policies, redirectUri: 'https://x.example' });
+    const [tenant, next] = [await newTenant(api), await newTenant(api)];
+    const id = await withProvider(tenant);
+    expect((await providers.byEmail(`a@${DOMAIN}`))?.id).toBe(id);
+    const url = `/api/v1/projects/${tenant.projectId}`;
+    expect((await tenant.admin.ask('DELETE', url)).status).toBe(204);
+    const { newcomers_project_id: newcomers } = await tenant.admin.get<Schemas['IdentityProvider']>(
+      `/api/v1/identity-providers/${id}`,
+    );
+    expect(newcomers).toBeNull();
+    const closed = await tenant.admin.ask('DELETE', `/api/v1/organizations/${tenant.organizationId}`);
+    expect(closed.status).toBe(204);
+    expect(await providers.byEmail(`a@${DOMAIN}`)).toBeNull();
+    expect(await providers.tenantOf('https://idp.closing.example', `a@${DOMAIN}`)).toBeNull();
+    const following = await withProvider(next);
+    expect((await providers.byEmail(`a@${DOMAIN}`))?.id).toBe(following);
+  });
+
+  it('is not topped up any more', async () => {
+    const { db } = api.services;
+    const tenant = await newTenant(api);
+    const method = newId();
+    await sql`insert into payment_methods (id, organization_id, provider, provider_ref, label, created_at)
+      values (${method}, ${tenant.organizationId}, 'test', 'card', 'a card', now())`.execute(db);
+    await sql`insert into auto_top_ups (organization_id, enabled, payment_method_id, currency, threshold_micros,
+        amount_micros, monthly_cap_micros, updated_at)
+      values (${tenant.organizationId}, true, ${method}, 'USD', 5000000, 5000000, 5000000, now())`.execute(
+      db,
+    );
+    expect((await tenant.admin.ask('DELETE', `/api/v1/organizations/${tenant.organizationId}`)).status).toBe(
+      204,
+    );
+    const settings = db.selectFrom('auto_top_ups').select('enabled');
+    expect(await settings.where('organization_id', '=', tenant.organizationId).execute()).toEqual([
+      { enabled: false },
+    ]);
+  });
+});
+
 describe('a project that is closed while something comes to it', () => {
   const creates: Record<Kind, (tenant: TestTenant) => Promise<Answer>> = {
     allocation: ({ admin, projectId }) => admin.ask('POST', '/api/v1/allocations', launchBody(projectId, 1)),
+    reservation: ({ admin, projectId }) => admin.ask('POST', '/api/v1/reservations', nodeFor(projectId)),
     service_account: ({ admin, projectId }) =>
       admin.ask('POST', '/api/v1/service-accounts', { project_id: projectId, name: 'late' }),
     webhook: ({ admin, projectId }) =>

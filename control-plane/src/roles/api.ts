@@ -3,6 +3,9 @@ import cookie from '@fastify/cookie';
 import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
 import type { FastifyInstance } from 'fastify';
 import { ownedAllocations } from '../domains/allocations/owned-allocations.ts';
+import { ownedReservations } from '../domains/allocations/reservations/owned-reservations.ts';
+import { endAutoTopUp } from '../domains/payments/auto-top-up/end-auto-top-up.ts';
+import { endIdentityProviders } from '../domains/sign-in/end-identity-providers.ts';
 import { reservationRoutes } from '../domains/allocations/reservations/routes.ts';
 import { certificateRoutes } from '../domains/allocations/certificates/routes.ts';
 import { allocationRoutes } from '../domains/allocations/routes.ts';
@@ -178,7 +181,11 @@ export async function createApi(
     ...paymentAdminRoutes(services, payments),
     ...statementRoutes(),
     ...reportRoutes(),
-    ...accessRoutes(services, { publicUrl: options.publicUrl, owners: [ownedAllocations, ownedWebhooks] }),
+    ...accessRoutes(services, {
+      publicUrl: options.publicUrl,
+      owners: [ownedAllocations, ownedReservations(services.clock), ownedWebhooks],
+      atClosing: [endIdentityProviders, endAutoTopUp],
+    }),
     ...catalogRoutes(services),
     ...entitlementRoutes(services),
     ...imageRoutes(),

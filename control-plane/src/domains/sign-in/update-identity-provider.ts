@@ -24,7 +24,10 @@ export async function updateIdentityProvider(
     .executeTakeFirstOrThrow();
 }
 
-export async function deleteIdentityProvider(tx: Tx, row: IdentityProviderRow): Promise<void> {
+export async function deleteIdentityProvider(
+  tx: Tx,
+  row: Pick<IdentityProviderRow, 'id' | 'organization_id' | 'issuer'>,
+): Promise<void> {
   await revokeSessionsOfIssuer(tx, row.organization_id, row.issuer);
   await tx.deleteFrom('identity_providers').where('id', '=', row.id).execute();
 }

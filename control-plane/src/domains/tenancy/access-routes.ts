@@ -3,7 +3,7 @@ import { apiKeyRoutes } from './api-keys/routes.ts';
 import { invitationRoutes } from './invitations/routes.ts';
 import { memberRoutes } from './members/routes.ts';
 import { organizationRoutes } from './organizations/routes.ts';
-import type { ResourceOwner } from './owned-resources.ts';
+import type { AtClosing, ResourceOwner } from './owned-resources.ts';
 import { permissionBindingRoutes } from './permission-bindings/routes.ts';
 import { permissionGroupRoutes } from './permission-groups/routes.ts';
 import { projectRoutes } from './projects/routes.ts';
@@ -12,15 +12,15 @@ import { serviceAccountRoutes } from './service-accounts/routes.ts';
 import { sshKeyRoutes } from './ssh-keys/routes.ts';
 import { teamRoutes } from './teams/routes.ts';
 
-/** Tenants, their people and the keys of both. `owners` are the other domains with resources of projects. */
+/** Tenants, their people and the keys of both. `owners` and `atClosing` are what other domains have of theirs. */
 export function accessRoutes(
   services: Services,
-  options: { publicUrl: string; owners: readonly ResourceOwner[] },
+  options: { publicUrl: string; owners: readonly ResourceOwner[]; atClosing: readonly AtClosing[] },
 ) {
   const owners = [...options.owners, ownedServiceAccounts];
   return {
-    ...organizationRoutes(owners),
-    ...projectRoutes(owners),
+    ...organizationRoutes(owners, options.atClosing),
+    ...projectRoutes(owners, options.atClosing),
     ...memberRoutes(owners),
     ...invitationRoutes(services, options.publicUrl),
     ...teamRoutes(),

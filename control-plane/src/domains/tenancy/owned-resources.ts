@@ -18,6 +18,9 @@ export interface ResourceOwner {
   handOver(tx: Tx, organizationId: string, userId: string): Promise<OwnedResource[]>;
 }
 
+/** What else a domain ends with a tenant or project that is closed. Live resources are gone by then. */
+export type AtClosing = (tx: Tx, closed: { organizationId: string; projectId?: string }) => Promise<void>;
+
 export async function liveResources(
   tx: Tx,
   owners: readonly ResourceOwner[],

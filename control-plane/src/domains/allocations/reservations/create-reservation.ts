@@ -1,14 +1,16 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { sql } from 'kysely';
-import type { Tx } from '../../../platform/db/database.ts';
+import { isDatabaseError, type Tx } from '../../../platform/db/database.ts';
 import { withRole } from '../../../platform/db/scope.ts';
-import { Problem } from '../../../platform/http/problem.ts';
+import { notFound, Problem } from '../../../platform/http/problem.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Services } from '../../../platform/services.ts';
 import { quoteProduct } from '../../catalog/quote.ts';
 import { fleetIndexOf } from '../../fleet/fleet-index-of.ts';
 import type { CapacityShape, PlacementRequest } from '../../placement/candidate.ts';
 import { mayServe } from '../../placement/node-to-keep.ts';
+
+const FOREIGN_KEY_VIOLATION = '23503';
 
 type CreateReservation = components['schemas']['CreateReservation'];
 
@@ -67,7 +69,11 @@ export async function createReservation(
       reason: asked.reason,
       created_by: createdBy,
     })
-    .execute();
+    .execute()
+    .catch((error: unknown) => {
+      // Somebody has just closed the project.
+      throw isDatabaseError(error, FOREIGN_KEY_VIOLATION) ? notFound() : error;
+    });
   const promises = nodeIds.map((nodeId) => ({
     id: newId(),
     node_id: nodeId,

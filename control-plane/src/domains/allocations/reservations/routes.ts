@@ -91,6 +91,7 @@ export function reservationRoutes(services: Services): Handlers<ReservationOpera
           .selectFrom('projects')
           .select('organization_id')
           .where('id', '=', body.project_id)
+          .where('deleted_at', 'is', null)
           .executeTakeFirst();
         if (!project) throw notFound();
         const organizationId = project.organization_id;

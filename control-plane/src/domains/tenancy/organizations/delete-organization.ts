@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/db/database.ts';
 import { withRole } from '../../../platform/db/scope.ts';
 import { Problem } from '../../../platform/http/problem.ts';
 import { endOrphanedSessions } from '../members/end-access.ts';
-import { liveResources, type ResourceOwner } from '../owned-resources.ts';
+import { liveResources, type AtClosing, type ResourceOwner } from '../owned-resources.ts';
 
 const LISTED = 100;
 
@@ -11,6 +11,7 @@ const LISTED = 100;
 export async function deleteOrganization(
   tx: Tx,
   owners: readonly ResourceOwner[],
+  atClosing: readonly AtClosing[],
   organizationId: string,
 ): Promise<void> {
   const projects = await tx
@@ -25,6 +26,7 @@ export async function deleteOrganization(
       extensions: { resources },
     });
   }
+  for (const end of atClosing) await end(tx, { organizationId });
   const now = systemClock.now();
   await tx
     .updateTable('api_keys')

@@ -4,7 +4,7 @@ import { widenScope, withRole } from '../../../platform/db/scope.ts';
 import { requireMatch } from '../../../platform/http/etag.ts';
 import type { Handlers } from '../../../platform/http/operation.ts';
 import { leaveOrganization } from '../members/leave-organization.ts';
-import type { ResourceOwner } from '../owned-resources.ts';
+import type { AtClosing, ResourceOwner } from '../owned-resources.ts';
 import { requireUser } from '../require-user.ts';
 import { createOrganization } from './create-organization.ts';
 import { deleteOrganization } from './delete-organization.ts';
@@ -33,6 +33,7 @@ const target = (organizationId: string, known = true) => ({
 
 export function organizationRoutes(
   owners: readonly ResourceOwner[],
+  atClosing: readonly AtClosing[],
 ): Handlers<OrganizationOperations, Caller> {
   return {
     async listOrganizations({ query, read }) {
@@ -89,7 +90,7 @@ export function organizationRoutes(
         });
         audit({ ...target(row.id), detail: { name: row.name } });
         requireMatch(request, describeOrganization(row));
-        await deleteOrganization(tx, owners, row.id);
+        await deleteOrganization(tx, owners, atClosing, row.id);
         return { status: 204, body: undefined };
       });
     },

@@ -2,7 +2,7 @@ import { systemClock } from '../../../platform/clock.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { withRole } from '../../../platform/db/scope.ts';
 import { Problem } from '../../../platform/http/problem.ts';
-import { liveResources, type ResourceOwner } from '../owned-resources.ts';
+import { liveResources, type AtClosing, type ResourceOwner } from '../owned-resources.ts';
 import type { ProjectRow } from './find-project.ts';
 
 const LISTED = 100;
@@ -11,6 +11,7 @@ const LISTED = 100;
 export async function deleteProject(
   tx: Tx,
   owners: readonly ResourceOwner[],
+  atClosing: readonly AtClosing[],
   project: ProjectRow,
 ): Promise<void> {
   const by = { organizationId: project.organization_id, projectId: project.id };
@@ -20,6 +21,7 @@ export async function deleteProject(
       extensions: { resources },
     });
   }
+  for (const end of atClosing) await end(tx, by);
   const now = systemClock.now();
   await tx.deleteFrom('permission_bindings').where('project_id', '=', project.id).execute();
   await tx.deleteFrom('ssh_keys').where('project_id', '=', project.id).execute();

@@ -4,7 +4,7 @@ import { requireMatch } from '../../../platform/http/etag.ts';
 import type { Handlers } from '../../../platform/http/operation.ts';
 import { refusingTakenName } from '../name-taken.ts';
 import { findOrganization } from '../organizations/find-organization.ts';
-import type { ResourceOwner } from '../owned-resources.ts';
+import type { AtClosing, ResourceOwner } from '../owned-resources.ts';
 import { createProject } from './create-project.ts';
 import { deleteProject } from './delete-project.ts';
 import { describeProject, findProject, type ProjectRow } from './find-project.ts';
@@ -21,7 +21,10 @@ const target = ({ id, organization_id }: ProjectRow) => ({
   organizationId: organization_id,
 });
 
-export function projectRoutes(owners: readonly ResourceOwner[]): Handlers<ProjectOperations, Caller> {
+export function projectRoutes(
+  owners: readonly ResourceOwner[],
+  atClosing: readonly AtClosing[],
+): Handlers<ProjectOperations, Caller> {
   return {
     listProjects({ caller, query, read }) {
       return read(async (tx) => {
@@ -59,7 +62,7 @@ export function projectRoutes(owners: readonly ResourceOwner[]): Handlers<Projec
         const row = await findProject(tx, caller, 'project.manage', params.project_id, { lock: true });
         audit({ ...target(row), detail: { name: row.name } });
         requireMatch(request, describeProject(row));
-        await deleteProject(tx, owners, row);
+        await deleteProject(tx, owners, atClosing, row);
         return { status: 204, body: undefined };
       });
     },
