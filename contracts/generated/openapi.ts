@@ -5112,7 +5112,7 @@ export interface components {
             /** Format: uuid */
             slot_id: string | null;
             /** @enum {unknown} */
-            kind: "gpu_missing" | "fabric_vf_missing" | "disk_missing" | "disk_mounted" | "binding_changed" | "not_approved";
+            kind: "gpu_missing" | "gpu_left_out" | "fabric_vf_missing" | "disk_missing" | "disk_mounted" | "binding_changed" | "not_approved";
             approved: string | null;
             observed: string | null;
         };

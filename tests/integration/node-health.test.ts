@@ -81,6 +81,36 @@ it('a lost GPU cordons the host, is one incident, and all of it ends when the GP
   expect(healed.body.items).toMatchObject([{ health_state: 'healthy' }, { health_state: 'healthy' }]);
 });
 
+it('a disk that somebody mounted is not sold until it is free again', async () => {
+  const id = await addNode(api);
+  await approveAll(api, id, [candidate(0)]);
+  const disks = (...mounts: string[]) => ({ disks: [{ serial: candidate(0).nvme_serial!, mounts }] });
+  const health = async () =>
+    (await ask<{ items: object[] }>(api, 'operator', 'GET', `/nodes/${id}/resource-slots`)).body.items;
+  await beat(id, disks('/srv/scratch'));
+  await reconcile();
+  expect(await health()).toMatchObject([
+    { health_state: 'unhealthy', health_detail: 'Mounted: disk S6CKN0T0 on /srv/scratch.' },
+  ]);
+  expect(await reasonsOf(id)).toEqual([]);
+  await beat(id, disks());
+  await reconcile();
+  expect(await health()).toMatchObject([{ health_state: 'healthy' }]);
+});
+
+it('a slot that was disabled for a lost GPU is not called healthy', async () => {
+  const id = await addNode(api);
+  const { body } = await approveAll(api, id, [candidate(0)]);
+  await beat(id, { gpus: [gpu(0, 'lost')] });
+  await reconcile();
+  const slot = `/nodes/${id}/resource-slots/${body.items[0]!.id}`;
+  await ask(api, 'operator', 'POST', `${slot}/disable`, { reason: 'GPU lost' });
+  await reconcile();
+  const slots = await ask<{ items: object[] }>(api, 'operator', 'GET', `/nodes/${id}/resource-slots`);
+  expect(slots.body.items).toMatchObject([{ state: 'disabled', health_state: 'unhealthy' }]);
+  expect(await reasonsOf(id)).toEqual([]);
+});
+
 it('a device that a discovery no longer finds is missing', async () => {
   const id = await addNode(api);
   await approveAll(api, id, [candidate(0), candidate(1)]);

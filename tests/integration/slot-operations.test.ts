@@ -62,6 +62,24 @@ describe('approval', () => {
     expect(await slotsForSale(id)).toEqual([]);
   });
 
+  it('refuses GPUs of one IOMMU group one by one as it does together, beside what was not found', async () => {
+    const id = await addNode(api);
+    const found = [candidate(0), candidate(1, { iommu_group: 0 }), candidate(2)];
+    const discovery_task_id = await addDiscovery(api, id, found);
+    const body = { discovery_task_id, slot_indexes: [0, 9], destructive_wipe_policy: 'blkdiscard' };
+    expect(await operator('POST', `/nodes/${id}/resource-slots/approve`, body)).toMatchObject({
+      body: {
+        errors: [
+          { code: 'candidate_missing', pointer: '/slot_indexes/1' },
+          { code: 'iommu_group_shared', pointer: '/candidates/0/iommu_group' },
+        ],
+      },
+    });
+    const alone = { ...body, slot_indexes: [2] };
+    expect((await operator('POST', `/nodes/${id}/resource-slots/approve`, alone)).status).toBe(200);
+    expect(await slotsForSale(id)).toEqual([2]);
+  });
+
   it('takes the latest discovery only, and says which that is', async () => {
     const id = await addNode(api);
     const old = await addDiscovery(api, id, [candidate(0)]);
@@ -173,6 +191,18 @@ describe('converting a disk to slice use', () => {
     expect((await approveAll(api, id, [candidate(0, { nvme_filesystems: ['xfs'] })])).status).toBe(200);
     const taken = await operator('PATCH', disk, { ownership: 'host' });
     expect(taken).toMatchObject({ status: 409, body: { code: 'disk_in_use' } });
+
+    // The proof was of that time: what is on the disk after it was sold needs another one.
+    const slots = await operator<{ items: { id: string }[] }>('GET', `/nodes/${id}/resource-slots`);
+    await operator('POST', `/nodes/${id}/resource-slots/${slots.body.items[0]!.id}/disable`, { reason: 'x' });
+    const left = candidate(0, { nvme_filesystems: ['ext4'] });
+    expect((await approveAll(api, id, [left])).body).toMatchObject({
+      errors: [{ code: 'nvme_foreign_filesystem' }],
+    });
+    expect((await operator('POST', `${disk}/convert`, start)).status).toBe(200);
+    await addDiscovery(api, id, [left]);
+    expect(await codes({ wipe_proof: 'ticket 813' })).toEqual([]);
+    expect((await approveAll(api, id, [left])).status).toBe(200);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { CandidateSlot } from '@gpuaas/contracts/tasks';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import { sliceModels } from '../catalog/slice-profile.ts';
 import type { ApprovalContext } from './approval-rules.ts';
@@ -11,6 +12,7 @@ export async function approvalContext(
     destructiveWipePolicy: string;
     /** Slots that are up for approval and cannot stand against themselves. */
     reapproved: ReadonlySet<number>;
+    discovered: readonly CandidateSlot[];
   },
 ): Promise<ApprovalContext> {
   const disks = await db
@@ -39,5 +41,6 @@ export async function approvalContext(
       disks.map((disk) => [disk.serial, { ownership: disk.ownership, wipeProof: disk.wipe_proof }]),
     ),
     approved: slots.filter((slot) => !request.reapproved.has(slot.slot_index)),
+    discovered: request.discovered,
   };
 }

@@ -28,6 +28,7 @@ const good: ApprovalContext = {
   products: new Set(['H200-SXM-141GB']),
   disks: new Map(),
   approved: [],
+  discovered: [],
 };
 
 const codesOf = (candidates: CandidateSlot[], context = good): string[] =>
@@ -93,6 +94,11 @@ describe('slot approval', () => {
   it('refuses what an approved slot already has', () => {
     const approved = [candidate(7, { private_ip: '10.0.0.10' })];
     expect(codesOf([candidate(0)], { ...good, approved })).toEqual(['private_ip_shared']);
+  });
+
+  it('refuses one of two that share an IOMMU group, also when only that one is asked for', () => {
+    const discovered = [candidate(0), candidate(1, { iommu_group: 0 })];
+    expect(codesOf([candidate(0)], { ...good, discovered })).toEqual(['iommu_group_shared']);
   });
 
   it('reports every miss at once', () => {

@@ -23,6 +23,8 @@ export interface ApprovalContext {
   disks: ReadonlyMap<string, { ownership: string | null; wipeProof: string | null }>;
   /** Slots of the host that are not up for approval now. */
   approved: readonly SlotDevices[];
+  /** All that the discovery proposes: a GPU shares its IOMMU group whether or not the other one is asked for. */
+  discovered: readonly Pick<CandidateSlot, 'slot_index' | 'iommu_group'>[];
 }
 
 /** Each thing the request itself must bring. */
@@ -152,7 +154,10 @@ function candidateMisses(
   const shared = uniqueFields
     .filter(({ field }) => isText(slot[field]) && rivals.some((other) => other[field] === slot[field]))
     .map(({ code, field, name }) => missOf(slot, field, code, `shares its ${name} with another slot`));
-  const group = candidates.some((other) => other !== slot && other.iommu_group === slot.iommu_group)
+  const neighbours = [...candidates, ...context.discovered];
+  const group = neighbours.some(
+    (other) => other.slot_index !== slot.slot_index && other.iommu_group === slot.iommu_group,
+  )
     ? [missOf(slot, 'iommu_group', 'iommu_group_shared', 'shares its IOMMU group with another GPU')]
     : [];
   return [...ownMisses(slot, context), ...shared, ...group];

@@ -4,7 +4,7 @@ import { Problem } from '../../platform/http/problem.ts';
 import { newId } from '../../platform/ids.ts';
 import { sliceProfile } from '../catalog/slice-profile.ts';
 import { approvalContext } from './approval-context.ts';
-import { approvalMisses } from './approval-rules.ts';
+import { approvalMisses, type ApprovalMiss } from './approval-rules.ts';
 import { claimDisksForSlices } from './disk-ownership.ts';
 import { latestSucceeded } from './latest-task.ts';
 import { lockNode } from './lock-node.ts';
@@ -29,16 +29,20 @@ export interface ApprovalRequest {
 export async function approveSlots(tx: Tx, request: ApprovalRequest): Promise<void> {
   const { nodeId } = request;
   const node = await lockNode(tx, nodeId);
-  const candidates = await chosenCandidates(tx, request);
+  const discovered = await candidatesOf(tx, nodeId, request.discoveryTaskId);
   const standing = await standingSlots(tx, nodeId);
-  const chosen = candidates.filter((slot) => !standing.settled.has(slot.slot_index));
+  const chosen = discovered.filter(
+    ({ slot_index }) =>
+      (request.slotIndexes?.includes(slot_index) ?? true) && !standing.settled.has(slot_index),
+  );
   const chosenIndexes = new Set(chosen.map((slot) => slot.slot_index));
   const context = await approvalContext(tx, node, {
     fabricClaimMode: request.fabricClaimMode,
     destructiveWipePolicy: request.destructiveWipePolicy,
     reapproved: chosenIndexes,
+    discovered,
   });
-  const misses = approvalMisses(chosen, context);
+  const misses = [...missingCandidates(request, discovered), ...approvalMisses(chosen, context)];
   if (misses.length > 0) {
     throw new Problem('slot_approval_refused', 'Nothing was approved; every miss is listed.', {
       errors: misses,
@@ -104,20 +108,15 @@ async function standingSlots(
   };
 }
 
-async function chosenCandidates(tx: Tx, request: ApprovalRequest): Promise<CandidateSlot[]> {
-  const candidates = await candidatesOf(tx, request.nodeId, request.discoveryTaskId);
-  const wanted = request.slotIndexes ?? candidates.map((candidate) => candidate.slot_index);
-  const missing = wanted.filter((index) => !candidates.some((c) => c.slot_index === index));
-  if (missing.length > 0) {
-    throw new Problem('slot_approval_refused', 'The discovery did not find these slots.', {
-      errors: missing.map((index) => ({
-        pointer: `/slot_indexes/${request.slotIndexes!.indexOf(index)}`,
-        code: 'candidate_missing',
-        detail: `There is no candidate ${index}.`,
-      })),
-    });
-  }
-  return candidates.filter((candidate) => wanted.includes(candidate.slot_index));
+function missingCandidates(
+  { slotIndexes = [] }: ApprovalRequest,
+  discovered: readonly CandidateSlot[],
+): ApprovalMiss[] {
+  return slotIndexes.flatMap((index, position) => {
+    if (discovered.some((candidate) => candidate.slot_index === index)) return [];
+    const detail = `The discovery has no candidate ${index}.`;
+    return [{ pointer: `/slot_indexes/${position}`, code: 'candidate_missing', detail }];
+  });
 }
 
 /** The candidates of a discovery that has succeeded and is the latest to have done so. */

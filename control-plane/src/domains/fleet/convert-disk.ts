@@ -12,17 +12,20 @@ export async function startDiskConversion(
   const { nodeId, serial } = request;
   await lockNode(tx, nodeId);
   const disk = await requireFreeDisk(tx, nodeId, serial);
-  if (disk.ownership === 'slice') {
-    throw new Problem('disk_conversion_refused', 'The disk is slice-owned already.');
+  const blank = disk.mounts.length === 0 && disk.filesystems.length === 0;
+  if (disk.ownership === 'slice' && blank) {
+    throw new Problem('disk_conversion_refused', 'The disk is slice-owned already, and nothing is on it.');
   }
   const conversion = {
+    // Until the conversion ends a disk that slices had is nobody's.
+    ownership: disk.ownership === 'slice' ? null : disk.ownership,
     conversion_started_at: request.now,
     conversion_started_by: request.startedBy,
     conversion_note: request.note,
   };
   await tx
     .insertInto('node_disks')
-    .values({ node_id: nodeId, serial, ownership: disk.ownership, ...conversion })
+    .values({ node_id: nodeId, serial, ...conversion })
     .onConflict((c) => c.columns(['node_id', 'serial']).doUpdateSet(conversion))
     .execute();
   return await getDisk(tx, nodeId, serial);

@@ -91,7 +91,10 @@ export async function requireFreeDisk(tx: Tx, nodeId: string, serial: string): P
   return disk;
 }
 
-/** Approving a slot with a clean disk is the decision that the disk belongs to slices. */
+/**
+ * Approving a slot is the decision that its disk belongs to slices. It uses up the proof of a wipe: what is found on
+ * the disk after it has been sold is of another time.
+ */
 export async function claimDisksForSlices(
   tx: Tx,
   nodeId: string,
@@ -109,6 +112,7 @@ export async function claimDisksForSlices(
           conversion_started_at: null,
           conversion_started_by: null,
           conversion_note: null,
+          wipe_proof: null,
         }),
       )
       .execute();

@@ -2,7 +2,7 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import { latestSucceeded } from './latest-task.ts';
 import { requireNode } from './require-node.ts';
-import { topologyDrift, type ApprovedSlot } from './topology-drift.ts';
+import { BOUND, topologyDrift, type ApprovedSlot } from './topology-drift.ts';
 
 type TopologyDrift = components['schemas']['TopologyDrift'];
 
@@ -22,15 +22,7 @@ export async function findDrift(db: Db | Tx, nodeId: string): Promise<TopologyDr
 export async function approvedSlots(db: Db | Tx, nodeId: string): Promise<ApprovedSlot[]> {
   return await db
     .selectFrom('node_resource_slots')
-    .select([
-      'id',
-      'slot_index',
-      'gpu_pci_address',
-      'fabric_vf_pci_address',
-      'nvme_serial',
-      'management_mac',
-      'private_ip',
-    ])
+    .select(['id', 'gpu_pci_address', ...BOUND])
     .where('node_id', '=', nodeId)
     .where('desired_state', '=', 'for_sale')
     .orderBy('slot_index')

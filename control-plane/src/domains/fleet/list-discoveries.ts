@@ -42,6 +42,7 @@ export async function listDiscoveries(
     fabricClaimMode: 'per_slot_vf',
     destructiveWipePolicy: 'any',
     reapproved: new Set(),
+    discovered: [],
   });
   return { items: page.rows.map((row) => summarise(row, now, context)), next_page: page.next_page };
 }

@@ -6,7 +6,10 @@ const slots = [0, 1].map((index) => ({
   slot_index: index,
   gpu_pci_address: `gpu${index}`,
   fabric_vf_pci_address: `vf${index}`,
+  gpu_model: 'H200-SXM-141GB',
   nvme_serial: `disk${index}`,
+  nvme_device: `/dev/${index}`,
+  ovs_port: `vm${index}`,
   management_mac: `mac${index}`,
   private_ip: `ip${index}`,
 }));
@@ -72,6 +75,27 @@ describe('what the evidence says of a host', () => {
     const silent = nodeConditions({ ...healthy, observed: {}, drift: [gpuMissing] });
     expect(silent.missing).toEqual([{ slot_index: 1, device: 'GPU gpu1' }]);
     expect(silent.cordons.has('gpu_missing')).toBe(true);
+  });
+
+  it('is a mounted disk that must not be sold, by the heartbeat before the discovery', () => {
+    const mounted = { ...gpuMissing, kind: 'disk_mounted' as const, approved: 'disk1', observed: '/old' };
+    const disks = [
+      { serial: 'disk0', mounts: ['/srv'] },
+      { serial: 'disk1', mounts: [] },
+    ];
+    const seen = nodeConditions({ ...healthy, observed: { ...healthy.observed, disks }, drift: [mounted] });
+    expect([...seen.slotFaults]).toEqual([['slot-0', 'Mounted: disk disk0 on /srv.']]);
+    expect(seen.cordons.size).toBe(0);
+    const told = nodeConditions({ ...healthy, observed: {}, drift: [mounted] });
+    expect([...told.slotFaults]).toEqual([['slot-1', 'Mounted: disk disk1 on /old.']]);
+  });
+
+  it.each([
+    ['gpu_left_out' as const, 'gpu1', 'its IOMMU group 4 also holds a NIC', /^Unfit: GPU gpu1: its IOMMU/],
+    ['binding_changed' as const, 'gpu_model A', 'gpu_model B', /^Changed: gpu_model B, approved was/],
+  ])('is a slot that must not be sold under %s', (kind, approved, observed, fault) => {
+    const drift = [{ ...gpuMissing, kind, approved, observed }];
+    expect(nodeConditions({ ...healthy, drift }).slotFaults.get('slot-1')).toMatch(fault);
   });
 
   it.each([

@@ -38,8 +38,13 @@ export function nodeConditions(input: ConditionInput): NodeConditions {
   for (const slot of slots) {
     const lost = missing.filter((entry) => entry.slot_index === slot.slot_index);
     const ill = failing.find((entry) => entry.slot_index === slot.slot_index);
-    if (lost.length > 0) slotFaults.set(slot.id, `Missing: ${lost.map((e) => e.device).join(', ')}.`);
-    else if (ill) slotFaults.set(slot.id, `Failing: ${ill.device}: ${ill.detail}`);
+    const fault =
+      lost.length > 0
+        ? `Missing: ${lost.map((entry) => entry.device).join(', ')}.`
+        : ill
+          ? `Failing: ${ill.device}: ${ill.detail}`
+          : unfitness(slot, input);
+    if (fault) slotFaults.set(slot.id, fault);
   }
   return { slotFaults, cordons: cordonsFor(input, missing, failing), missing, failing };
 }
@@ -58,6 +63,22 @@ function missingDevices(slot: ApprovedSlot, { observed, drift }: ConditionInput)
     ...(observed.disks && !disk ? [`disk ${slot.nvme_serial}`] : []),
     ...undiscovered,
   ];
+}
+
+/** Why a slot must not be sold although its devices are there and well. */
+function unfitness(slot: ApprovedSlot, { observed, drift }: ConditionInput): string | null {
+  const own = drift.filter((difference) => difference.slot_id === slot.id);
+  const disk = observed.disks?.find((candidate) => candidate.serial === slot.nvme_serial);
+  const mounts =
+    disk?.mounts ??
+    own.flatMap((difference) => (difference.kind === 'disk_mounted' ? difference.observed : []));
+  if (mounts.length > 0) return `Mounted: disk ${slot.nvme_serial} on ${mounts.join(', ')}.`;
+  const leftOut = own.find(({ kind }) => kind === 'gpu_left_out');
+  if (leftOut) return `Unfit: GPU ${slot.gpu_pci_address}: ${leftOut.observed ?? 'not proposed any more'}.`;
+  const changed = own.find(
+    ({ kind, approved }) => kind === 'binding_changed' && approved?.startsWith('gpu_model '),
+  );
+  return changed ? `Changed: ${changed.observed}, approved was ${changed.approved}.` : null;
 }
 
 function failingGpu(slot: ApprovedSlot, observed: Observed): NodeConditions['failing'] {

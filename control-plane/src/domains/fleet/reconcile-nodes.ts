@@ -13,7 +13,7 @@ import { nodeConditions, type NodeConditions } from './node-conditions.ts';
 import { emitNodeChanged } from './node-events.ts';
 import type { Observed } from './record-heartbeat.ts';
 import { setDeviceFaults } from './slot-faults.ts';
-import { topologyDrift, type ApprovedSlot } from './topology-drift.ts';
+import { BOUND, topologyDrift, type ApprovedSlot } from './topology-drift.ts';
 
 type Discovery = TaskOutput['slice.topology_discover'];
 
@@ -148,16 +148,7 @@ function isSilent(
 async function slotsByNode(db: Db): Promise<Map<string, ApprovedSlot[]>> {
   const rows = await db
     .selectFrom('node_resource_slots')
-    .select([
-      'id',
-      'node_id',
-      'slot_index',
-      'gpu_pci_address',
-      'fabric_vf_pci_address',
-      'nvme_serial',
-      'management_mac',
-      'private_ip',
-    ])
+    .select(['id', 'node_id', 'gpu_pci_address', ...BOUND])
     .where('desired_state', '=', 'for_sale')
     .orderBy('slot_index')
     .execute();

@@ -35,6 +35,7 @@ export async function repairSlot(tx: Tx, request: RepairRequest): Promise<void> 
     fabricClaimMode: fabric_claim_mode ?? '',
     destructiveWipePolicy: destructive_wipe_policy ?? '',
     reapproved: new Set([slot.slot_index]),
+    discovered: candidates,
   });
   const misses = approvalMisses([candidate], context);
   if (misses.length > 0) {

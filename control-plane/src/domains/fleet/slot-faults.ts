@@ -2,7 +2,10 @@ import { newId } from '../../platform/ids.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { emitSlotsChanged } from './slot-states.ts';
 
-/** Writes what is wrong with the devices of slots into their health; what is over makes them healthy again. */
+/**
+ * Writes what is wrong with the devices of slots into their health; what is over makes them healthy again. A slot that
+ * was taken out of sale keeps the last word about it: nobody compares its devices any more.
+ */
 export async function setDeviceFaults(
   tx: Tx,
   nodeId: string,
@@ -12,6 +15,7 @@ export async function setDeviceFaults(
     .selectFrom('node_resource_slots')
     .select(['id', 'device_fault', 'state', 'health_state'])
     .where('node_id', '=', nodeId)
+    .where('desired_state', '=', 'for_sale')
     .execute();
   const faultOf = (slotId: string): string | null => faults.get(slotId)?.slice(0, 500) ?? null;
   const changed = rows.filter((row) => {

@@ -22,10 +22,14 @@ function candidate(slotIndex: number, change: Partial<CandidateSlot> = {}): Cand
 }
 
 const slots = [0, 1].map((index) => ({ id: `slot-${index}`, ...candidate(index) }));
-const drift = (...candidates: CandidateSlot[]) =>
-  topologyDrift(slots, { approval_required: true, candidates, left_out: [] }).map(
-    ({ slot_index, kind, observed }) => [slot_index, kind, observed],
-  );
+type Discovery = Parameters<typeof topologyDrift>[1];
+const driftFrom = (discovery: Omit<Discovery, 'approval_required'>) =>
+  topologyDrift(slots, { approval_required: true, ...discovery }).map(({ slot_index, kind, observed }) => [
+    slot_index,
+    kind,
+    observed,
+  ]);
+const drift = (...candidates: CandidateSlot[]) => driftFrom({ candidates, left_out: [] });
 
 it('is empty for a host as it was approved', () => {
   expect(drift(candidate(0), candidate(1))).toEqual([]);
@@ -47,4 +51,47 @@ it('names what is bound otherwise, mounted or new', () => {
     [1, 'binding_changed', 'nvme_serial disk9'],
     [2, 'not_approved', 'gpu2'],
   ]);
+});
+
+it.each<[keyof CandidateSlot, string]>([
+  ['gpu_model', 'H100-SXM5-80GB'],
+  ['fabric_vf_pci_address', 'vf7'],
+  ['nvme_device', '/dev/other'],
+  ['management_mac', 'mac7'],
+  ['private_ip', 'ip7'],
+  ['ovs_port', 'vm7'],
+])('names a changed %s', (field, value) => {
+  const changed = drift(candidate(0), candidate(1, { [field]: value }));
+  expect(changed).toContainEqual([1, 'binding_changed', `${field} ${value}`]);
+});
+
+it('names a GPU that is there and no longer proposed with the reason, and one that does not answer as missing', () => {
+  const gpu = {
+    pci_address: 'gpu1',
+    device_id: '10de:2335',
+    model: null,
+    driver: null,
+    numa_node: 0,
+    pcie_path: [],
+    iommu_group: 1,
+    iommu_group_others: ['nic'],
+  };
+  const inventory: Discovery['inventory'] = {
+    cpu: { model: 'x', sockets: 1, cores: 1, threads: 1, numa: [] },
+    memory_kib: 1,
+    hugepages: [],
+    gpus: [gpu],
+    fabrics: [],
+    disks: [],
+    bluefield: [],
+    ovs_bridges: [],
+  };
+  const seen = (code: 'iommu_group_shared' | 'gpu_lost') =>
+    driftFrom({
+      candidates: [candidate(0)],
+      left_out: [{ device: 'gpu1', kind: 'gpu', code, reason: 'because' }],
+      inventory,
+    });
+  expect(seen('iommu_group_shared')).toContainEqual([1, 'gpu_left_out', 'because']);
+  expect(seen('gpu_lost')).toContainEqual([1, 'gpu_missing', null]);
 });

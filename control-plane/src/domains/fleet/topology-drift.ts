@@ -5,9 +5,21 @@ import type { SlotDevices } from './approval-rules.ts';
 export type TopologyDifference = components['schemas']['TopologyDifference'];
 type Discovery = TaskOutput['slice.topology_discover'];
 
-export interface ApprovedSlot extends SlotDevices {
+export interface ApprovedSlot extends SlotDevices, Pick<CandidateSlot, (typeof BOUND)[number]> {
   id: string;
 }
+
+/** What an approval wrote down of the candidate; slots carry columns of the same names. */
+export const BOUND = [
+  'slot_index',
+  'gpu_model',
+  'fabric_vf_pci_address',
+  'nvme_serial',
+  'nvme_device',
+  'management_mac',
+  'private_ip',
+  'ovs_port',
+] as const satisfies readonly (keyof CandidateSlot)[];
 
 /** How a discovery differs from the approved slots; empty means the host is as it was approved. */
 export function topologyDrift(slots: readonly ApprovedSlot[], discovery: Discovery): TopologyDifference[] {
@@ -33,12 +45,13 @@ interface DevicesSeen {
   disks: Set<string | null>;
 }
 
-/** A device that is there but in no candidate is not missing: the inventory counts too. */
-function devicesSeen({ candidates, inventory }: Discovery): DevicesSeen {
+/** A device that is there but in no candidate is not missing: the inventory counts too, unless nothing answers there. */
+function devicesSeen({ candidates, inventory, left_out }: Discovery): DevicesSeen {
+  const lost = new Set(left_out.flatMap(({ code, device }) => (code === 'gpu_lost' ? device : [])));
   return {
     gpus: new Set([
       ...candidates.map((candidate) => candidate.gpu_pci_address),
-      ...(inventory?.gpus ?? []).map((gpu) => gpu.pci_address),
+      ...(inventory?.gpus ?? []).map((gpu) => gpu.pci_address).filter((address) => !lost.has(address)),
     ]),
     fabrics: new Set([
       ...candidates.map((candidate) => candidate.fabric_vf_pci_address),
@@ -76,14 +89,9 @@ function slotDrift(slot: ApprovedSlot, discovery: Discovery, seen: DevicesSeen):
         differs('binding_changed', `${field} ${slot[field]}`, `${field} ${withGpu[field]}`);
       }
     }
+  } else if (seen.gpus.has(slot.gpu_pci_address)) {
+    const why = discovery.left_out.find(({ device }) => device === slot.gpu_pci_address)?.reason;
+    differs('gpu_left_out', slot.gpu_pci_address, why ?? null);
   }
   return found;
 }
-
-const BOUND = [
-  'slot_index',
-  'fabric_vf_pci_address',
-  'nvme_serial',
-  'management_mac',
-  'private_ip',
-] as const satisfies readonly (keyof CandidateSlot)[];
