@@ -12,14 +12,27 @@ const AT_A_TIME = 16;
 const DISCOVERY_DEADLINE_MS = 120_000;
 const FIRST_LOOK_MS = 200;
 
-/** As an operator: discovers every host that has no slots yet and approves what may be sold and records its burn-in. Safe to repeat. */
+/**
+ * As an operator: discovers every host that has no slots yet and approves what may be sold and records its burn-in. Safe
+ * to repeat. A host that does not answer, twice, is left to a person; the others are sold without it.
+ */
 export async function approveFleet(client: GpuaasClient, log: LabLog): Promise<void> {
   const nodes = await listNodes(client);
   const waiting = nodes.filter(hasNoSlots);
+  const asked = waiting.length;
+  const left: unknown[] = [];
   const approveInTurn = async (): Promise<void> => {
-    for (let node = waiting.shift(); node; node = waiting.shift()) await approveNode(client, node, log);
+    for (let node = waiting.shift(); node; node = waiting.shift()) {
+      try {
+        await approveNode(client, node, log).catch(() => approveNode(client, node!, log));
+      } catch (error) {
+        log.warn({ hostname: node.hostname, err: error }, 'host not approved');
+        left.push(error);
+      }
+    }
   };
   await Promise.all(Array.from({ length: AT_A_TIME }, approveInTurn));
+  if (left.length > 0 && left.length === asked) throw left[0];
 }
 
 async function approveNode(client: GpuaasClient, node: Node, log: LabLog): Promise<void> {
