@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { ClosingLineReporter } from './tests/setup/closing-line-reporter.ts';
+import { LongestFirst } from './tests/setup/longest-first.ts';
 
 const outside = ['**/node_modules/**', '**/dist/**'];
 const deep = '**/*.deep.test.ts';
@@ -13,6 +14,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     retry: 0,
+    sequence: { sequencer: LongestFirst },
     // Tests wait for what must come, however loaded the machine is.
     expect: { poll: { timeout: 30_000 } },
     // `--changed` follows imports; only these make it run everything.

@@ -17,14 +17,13 @@ const FIRST_LOOK_MS = 200;
  * to repeat. A host that does not answer, twice, is left to a person; the others are sold without it.
  */
 export async function approveFleet(client: GpuaasClient, log: LabLog): Promise<void> {
-  const nodes = await listNodes(client);
-  const waiting = nodes.filter(hasNoSlots);
-  const asked = waiting.length;
+  const asked = (await listNodes(client)).filter(hasNoSlots);
+  const waiting = asked.values();
   const left: unknown[] = [];
   const approveInTurn = async (): Promise<void> => {
-    for (let node = waiting.shift(); node; node = waiting.shift()) {
+    for (const node of waiting) {
       try {
-        await approveNode(client, node, log).catch(() => approveNode(client, node!, log));
+        await approveNode(client, node, log).catch(() => approveNode(client, node, log));
       } catch (error) {
         log.warn({ hostname: node.hostname, err: error }, 'host not approved');
         left.push(error);
@@ -32,7 +31,7 @@ export async function approveFleet(client: GpuaasClient, log: LabLog): Promise<v
     }
   };
   await Promise.all(Array.from({ length: AT_A_TIME }, approveInTurn));
-  if (left.length > 0 && left.length === asked) throw left[0];
+  if (left.length > 0 && left.length === asked.length) throw left[0];
 }
 
 async function approveNode(client: GpuaasClient, node: Node, log: LabLog): Promise<void> {

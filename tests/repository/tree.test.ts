@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { LONGEST } from '../setup/longest-first.ts';
 import { filesIn, ROOT } from './source-files.ts';
 
 const SAYS_NOTHING = /(^|[-_.])(utils?|helpers?|common|misc|managers?)([-_.]|$)/;
@@ -18,6 +19,10 @@ describe('the tree', () => {
   it(`has no source file over ${MAX_LINES} lines`, () => {
     const long = sources.filter(({ text }) => text.split('\n').length > MAX_LINES);
     expect(long.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('has the files that tests begin with', () => {
+    expect(LONGEST.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
   it('has no way around the type checker', () => {

@@ -1,0 +1,28 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/**
+ * Files that take minutes. Where nothing is known of earlier runs, as on a fresh clone, larger files would come first and
+ * some of these last, with one processor idle.
+ */
+export const LONGEST = [
+  'tests/integration/crashes.deep.test.ts',
+  'tests/simulation/workflow-steps.deep.test.ts',
+  'tests/integration/placement-model.deep.test.ts',
+  'tests/simulation/virtual-year.deep.test.ts',
+  'tests/contract/access-matrix.test.ts',
+  'tests/contract/fuzz.test.ts',
+  'tests/integration/separate-processes.test.ts',
+  'tests/integration/supervisor.test.ts',
+  'tests/e2e/console-operations.test.ts',
+  'tests/integration/crashes.test.ts',
+];
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const index = LONGEST.findIndex((path) => moduleId.endsWith(`/${path}`));
+      return index === -1 ? LONGEST.length : index;
+    };
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
