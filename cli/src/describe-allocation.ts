@@ -1,5 +1,5 @@
 import type { components } from '@gpuaas/sdk/contract';
-import { money } from './print.ts';
+import { money } from './table.ts';
 
 type Allocation = components['schemas']['Allocation'];
 

@@ -1,6 +1,9 @@
+import { pause } from '@gpuaas/sdk/pause';
 import type { components } from '@gpuaas/sdk/contract';
-import type { GpuaasClient } from '@gpuaas/sdk/client';
 import { unwrap } from '@gpuaas/sdk/problem';
+import { openProgressView } from './progress/open-progress-view.ts';
+import type { Session } from './session.ts';
+import { CancelledError } from './usage-error.ts';
 
 type Allocation = components['schemas']['Allocation'];
 type State = Allocation['state'];
@@ -9,34 +12,38 @@ const POLL_MS = 500;
 const DEADLINE_MS = 30 * 60_000;
 const DEAD_ENDS: ReadonlySet<State> = new Set(['failed', 'release_failed']);
 
-/** Waits for a state, telling each new timeline entry on the way. */
+/** Waits for a state, showing how far it is. Ctrl-C ends the waiting, not the lease. */
 export async function followAllocation(
-  client: GpuaasClient,
+  session: Session,
   id: string,
-  wanted: State,
-  quiet: boolean,
+  wanted: 'active' | 'released',
 ): Promise<Allocation> {
   const path = { allocation_id: id };
-  const deadline = Date.now() + DEADLINE_MS;
-  let page: string | undefined;
-  let told = 0;
-  for (;;) {
-    const query = { limit: 200, ...(page ? { page } : {}) };
-    const timeline = await unwrap(
-      client.GET('/api/v1/allocations/{allocation_id}/timeline', { params: { path, query } }),
-    );
-    for (const entry of quiet ? [] : timeline.items.slice(told)) {
-      if (entry.status !== 'running' || entry.percent === null)
-        console.error(`  ${entry.stage}: ${entry.message}`);
+  const view = openProgressView(session, id, wanted);
+  const left = new AbortController();
+  const leave = (): void => left.abort();
+  process.once('SIGINT', leave);
+  let deadline = Date.now() + DEADLINE_MS;
+  try {
+    for (;;) {
+      const allocation = await unwrap(
+        session.client.GET('/api/v1/allocations/{allocation_id}', { params: { path } }),
+      );
+      await view.show(allocation);
+      if (allocation.state === wanted) return allocation;
+      if (DEAD_ENDS.has(allocation.state) || (allocation.state === 'released' && wanted === 'active'))
+        throw new Error(`it is ${allocation.state}: ${allocation.failure?.detail ?? 'no reason given'}`);
+      // A place in line has an end of its own.
+      if (allocation.state === 'queued') deadline = Date.now() + DEADLINE_MS;
+      if (Date.now() > deadline) throw new Error(`it is still ${allocation.state} after half an hour`);
+      await pause(POLL_MS, left.signal);
+      if (left.signal.aborted)
+        throw new CancelledError(
+          `${allocation.name} goes on without you.\n  gpuaas watch ${id}\n  gpuaas release ${id}`,
+        );
     }
-    told = timeline.items.length;
-    if (timeline.next_page) [page, told] = [timeline.next_page, 0];
-    const allocation = await unwrap(client.GET('/api/v1/allocations/{allocation_id}', { params: { path } }));
-    if (allocation.state === wanted) return allocation;
-    if (DEAD_ENDS.has(allocation.state)) {
-      throw new Error(`it is ${allocation.state}: ${allocation.failure?.detail ?? 'no reason given'}`);
-    }
-    if (Date.now() > deadline) throw new Error(`it is still ${allocation.state} after half an hour`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  } finally {
+    process.off('SIGINT', leave);
+    view.end();
   }
 }

@@ -1,25 +1,37 @@
+import type { Command } from 'commander';
+import { select } from './fields.ts';
+import { factsOf, listingOf } from './describe-answer.ts';
+import { harmless } from './paint.ts';
+
+export interface Output {
+  json: boolean;
+  /** Only these of the answer, whether for programs or for people. */
+  fields?: string[] | undefined;
+}
+
+/** How a command is asked to answer. */
+export function outputOf(command: Command): Output {
+  const { json, fields } = command.optsWithGlobals<{ json?: boolean; fields?: string }>();
+  return { json: json ?? false, fields: fields?.split(',') };
+}
+
 /** JSON for programs, words for people. */
-export function print(json: boolean, answer: unknown, words: () => string): void {
-  process.stdout.write(`${json ? JSON.stringify(answer, null, 2) : words()}\n`);
+export function print({ json, fields }: Output, answer: unknown, words: () => string): void {
+  const shown = fields ? select(answer, fields) : answer;
+  process.stdout.write(
+    `${json ? JSON.stringify(shown, null, 2) : harmless(inWords(shown, fields, words))}\n`,
+  );
 }
 
-export function table(rows: string[][]): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+function inWords(shown: unknown, fields: string[] | undefined, words: () => string): string {
+  if (!fields) return words();
+  return isPage(shown) ? listingOf(shown.items, fields) : factsOf(shown);
 }
 
-/** Exact: the micros are integers and stay so. */
-export function money({ currency, micros }: { currency: string; micros: number }): string {
-  const sign = micros < 0 ? '-' : '';
-  const text = String(Math.abs(micros)).padStart(7, '0');
-  const [whole, fraction] = [text.slice(0, -6), text.slice(-6)];
-  const shown = fraction.replace(/0{1,4}$/, '');
-  return `${sign}${whole}.${shown} ${currency}`;
+export interface Page {
+  items: object[];
+}
+
+export function isPage(answer: unknown): answer is Page {
+  return typeof answer === 'object' && answer !== null && Array.isArray((answer as Partial<Page>).items);
 }

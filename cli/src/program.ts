@@ -1,9 +1,14 @@
 import { Command } from 'commander';
+import { contractVersion } from '@gpuaas/sdk/operations';
 import { addContractCommands, describeGroups } from './contract-commands/add-contract-commands.ts';
 import { addApi } from './commands/api.ts';
 import { addApiKeys } from './commands/api-keys.ts';
 import { addCertificates } from './commands/certificates.ts';
 import { addCompletion } from './commands/completion.ts';
+import { addCost } from './commands/cost.ts';
+import { addDoctor } from './commands/doctor.ts';
+import { addExplain } from './commands/explain.ts';
+import { addContext } from './commands/context.ts';
 import { addExtend } from './commands/extend.ts';
 import { addInvitations } from './commands/invitations.ts';
 import { addLaunch } from './commands/launch.ts';
@@ -15,29 +20,39 @@ import { addMembers } from './commands/members.ts';
 import { addRelease } from './commands/release.ts';
 import { addShow } from './commands/show.ts';
 import { addSkus } from './commands/skus.ts';
+import { addTop } from './commands/top.ts';
+import { addWatch } from './commands/watch.ts';
 import { addSpend } from './commands/spend.ts';
 import { addSshKeys } from './commands/ssh-keys.ts';
 
+const EPILOGUE = `
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage or cancelled, 4 not signed in.
+NO_COLOR does without colours. Without a terminal nothing is asked.`;
+
 export function createProgram(): Command {
   const program = new Command('gpuaas')
-    .description('Lease GPU slices from the command line.')
-    .version('0.1.0')
-    .option(
-      '--url <url>',
-      'address of the platform (GPUAAS_URL)',
-      process.env['GPUAAS_URL'] ?? 'http://127.0.0.1:8080',
-    )
+    .description('Lease GPUs and run a GPU cloud from the command line.')
+    .version(contractVersion)
+    .option('--context <name>', 'a server by name (GPUAAS_CONTEXT); see gpuaas context')
+    .option('--url <url>', 'a server by address (GPUAAS_URL)')
     .option('--api-key <key>', 'API key (GPUAAS_API_KEY)')
     .option('--json', 'print the answer as JSON')
+    .option('--fields <names>', 'only these of the answer, such as id,name,quote.currency')
+    .configureHelp({ showGlobalOptions: true })
+    .addHelpText('after', EPILOGUE)
     .exitOverride();
   for (const add of [
     addLogin,
     addLogout,
+    addContext,
     addMe,
     addSkus,
+    addExplain,
     addLaunch,
     addList,
     addShow,
+    addWatch,
+    addTop,
     addRelease,
     addExtend,
     addMembers,
@@ -45,8 +60,10 @@ export function createProgram(): Command {
     addApiKeys,
     addSshKeys,
     addSpend,
+    addCost,
     addCertificates,
     addApi,
+    addDoctor,
     addCompletion,
   ])
     add(program);

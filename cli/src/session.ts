@@ -1,49 +1,98 @@
 import type { Command } from 'commander';
 import { createGpuaasClient, type GpuaasClient } from '@gpuaas/sdk/client';
+import type { components } from '@gpuaas/sdk/contract';
 import { unwrap } from '@gpuaas/sdk/problem';
+import { chooseContext, type Asked, type ChosenContext } from './contexts/choose-context.ts';
+import { outputOf, type Output } from './print.ts';
 import { accessToken } from './sign-in/access-token.ts';
+import { UsageError } from './usage-error.ts';
+import { warnOfSkew } from './warn-of-skew.ts';
 
-export interface Session {
+export interface Session extends Output {
   client: GpuaasClient;
-  json: boolean;
   /** Address of the platform, without a slash at its end. */
   url: string;
+  context: ChosenContext;
+  /** What the client sends, for what does not go through it. */
+  credential: { apiKey: string } | { accessToken: (rejected?: string) => Promise<string | null> };
 }
 
-/** The client and the options that stand before the command. An API key wins over a sign-in. */
+interface Globals extends Asked {
+  apiKey?: string;
+}
+
+/** The client and the options that every command has. An API key wins over a sign-in. */
 export function openSession(command: Command): Session {
-  const options = command.optsWithGlobals<{ url: string; apiKey?: string; json?: boolean }>();
-  const apiKey = options.apiKey ?? process.env['GPUAAS_API_KEY'];
-  const url = options.url.replace(/\/$/, '');
-  const credential = apiKey ? { apiKey } : { accessToken: () => accessToken(url) };
-  return { client: createGpuaasClient({ baseUrl: url, ...credential }), json: options.json ?? false, url };
+  const options = command.optsWithGlobals<Globals>();
+  const context = chooseContext(options);
+  const apiKey = options.apiKey ?? (process.env['GPUAAS_API_KEY'] || undefined);
+  const credential = apiKey
+    ? { apiKey }
+    : { accessToken: (rejected?: string) => accessToken(context.signIn, rejected) };
+  const client = createGpuaasClient({ baseUrl: context.url, ...credential });
+  client.use({ onResponse: ({ response }) => warnOfSkew(response) });
+  return {
+    client,
+    context,
+    credential,
+    url: context.url,
+    ...outputOf(command),
+  };
 }
 
-/** The project to act in: the asked one, or the only one the caller has. */
-export async function chooseProject(client: GpuaasClient, asked: string | undefined): Promise<string> {
-  if (asked) return asked;
-  const me = await unwrap(client.GET('/api/v1/me'));
-  const projects = me.organizations.flatMap((organization) => organization.projects);
-  const [only, ...others] = projects;
-  if (!only) throw new Error('You have no project; ask an administrator for one.');
-  if (others.length > 0) {
-    throw new Error(
-      `You have several projects; pass --project with one of: ${projects.map((p) => p.id).join(', ')}`,
-    );
-  }
-  return only.id;
+type Organization = components['schemas']['Me']['organizations'][number];
+
+/** The project to act in: the asked one, that of the context, or the only one the caller has. */
+export async function chooseProject(
+  { client, context }: Pick<Session, 'client' | 'context'>,
+  asked: string | undefined,
+): Promise<string> {
+  const wanted = asked ?? context.project;
+  if (wanted && isId(wanted)) return wanted;
+  const { organizations } = await unwrap(client.GET('/api/v1/me'));
+  const inside = organizations.filter((one) => !context.organization || isNamed(one, context.organization));
+  const projects = (wanted ? organizations : inside).flatMap((organization) => organization.projects);
+  return chooseOne('project', projects, wanted, 'You have no project; ask an administrator for one.');
 }
 
 /** The organization to act in, in the same way. */
-export async function chooseOrganization(client: GpuaasClient, asked: string | undefined): Promise<string> {
-  if (asked) return asked;
+export async function chooseOrganization(
+  { client, context }: Pick<Session, 'client' | 'context'>,
+  asked: string | undefined,
+): Promise<string> {
+  const wanted = asked ?? context.organization;
+  if (wanted && isId(wanted)) return wanted;
   const { organizations } = await unwrap(client.GET('/api/v1/me'));
-  const [only, ...others] = organizations;
-  if (!only) throw new Error('You belong to no organization; ask for an invitation.');
-  if (others.length > 0) {
-    throw new Error(
-      `You belong to several organizations; pass --organization with one of: ${organizations.map((o) => o.id).join(', ')}`,
-    );
-  }
-  return only.id;
+  return chooseOne(
+    'organization',
+    organizations,
+    wanted,
+    'You belong to no organization; ask to be invited.',
+  );
+}
+
+function chooseOne(
+  noun: 'project' | 'organization',
+  all: Pick<Organization, 'id' | 'name'>[],
+  wanted: string | undefined,
+  none: string,
+): string {
+  const fitting = wanted ? all.filter((one) => isNamed(one, wanted)) : all;
+  const [first, ...others] = fitting;
+  if (first && others.length === 0) return first.id;
+  const choices = (fitting.length > 0 ? fitting : all).map(({ id, name }) => `\n  ${id}  ${name}`).join('');
+  if (!first && !wanted) throw new Error(none);
+  throw new UsageError(
+    first
+      ? `There are several; pass --${noun} with one of:${choices}`
+      : `There is no ${noun} ${wanted}; there is:${choices}`,
+  );
+}
+
+function isNamed({ id, name }: Pick<Organization, 'id' | 'name'>, wanted: string): boolean {
+  return id === wanted || name === wanted;
+}
+
+function isId(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }

@@ -43,7 +43,10 @@ const IF_MATCH = 'if-match';
 
 /** The operations of a bundled contract as `Operation`s: what a program needs to offer every one of them. */
 export function operationData(bundle: string, header: string): string {
-  const document = JSON.parse(bundle) as { paths: Record<string, Record<string, Described>> };
+  const document = JSON.parse(bundle) as {
+    info: { version: string };
+    paths: Record<string, Record<string, Described>>;
+  };
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     METHODS.filter((method) => method in methods).map((method) =>
       describe(document, method, path, methods[method]!),
@@ -52,6 +55,7 @@ export function operationData(bundle: string, header: string): string {
   return [
     header,
     "import type { Operation } from '../src/operations.ts';\n\n",
+    `/** The release of the contract that these are of. */\nexport const contractVersion = '${document.info.version}';\n\n`,
     `export const operations: readonly Operation[] = ${JSON.stringify(operations, null, 2)};\n`,
   ].join('');
 }

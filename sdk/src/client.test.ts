@@ -1,8 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { renewingToken } from './access-token.ts';
 import { createGpuaasClient, type GpuaasClient } from './client.ts';
 import { subscribeEvents } from './events.ts';
+import { refreshGrant } from './refresh-grant.ts';
 import { paginate } from './paginate.ts';
 import { unwrap } from './problem.ts';
 
@@ -88,6 +90,82 @@ describe('retries', () => {
   });
 });
 
+const token = (name: string, ms = 3_600_000) => ({ token: name, expiresAt: new Date(Date.now() + ms) });
+
+describe('access tokens', () => {
+  it('are renewed when they are refused, once for all requests, and the request goes out again as it was', async () => {
+    const bearers: (string | undefined)[] = [];
+    const { baseUrl, seen } = await faulty((request, response) => {
+      bearers.push(request.headers.authorization);
+      if (request.headers.authorization === 'Bearer good') json(response, 200, { sku: 'a', enabled: true });
+      else json(response, 401, { code: 'unauthenticated', status: 401 });
+    });
+    let renewals = 0;
+    const renew = async () => {
+      renewals += 1;
+      return token('good');
+    };
+    const client = createGpuaasClient({
+      baseUrl,
+      accessToken: renewingToken({ renew, initial: token('revoked') }),
+    });
+    const [one, two] = await Promise.all([
+      unwrap(client.PATCH('/api/v1/admin/skus/{sku}', patch)),
+      unwrap(client.PATCH('/api/v1/admin/skus/{sku}', patch)),
+    ]);
+    expect([one.enabled, two.enabled]).toEqual([true, true]);
+    expect(renewals).toBe(1);
+    expect(bearers.filter((bearer) => bearer === 'Bearer good')).toHaveLength(2);
+    expect(new Set(seen.map(({ key }) => key)).size).toBe(2);
+    expect(seen.every(({ body }) => body === '{"enabled":true}')).toBe(true);
+  });
+
+  it('are renewed before they end, and a refusal that stays is told', async () => {
+    const made: string[] = [];
+    const source = renewingToken({
+      initial: token('ending', 1_000),
+      renew: async () => {
+        made.push('next');
+        return made.length > 1 ? null : token('next');
+      },
+    });
+    expect(await source()).toBe('next');
+    expect(await source()).toBe('next');
+    const { baseUrl, seen } = await faulty((_request, response) =>
+      json(response, 401, { code: 'unauthenticated', status: 401 }),
+    );
+    const client = createGpuaasClient({ baseUrl, accessToken: source });
+    await expect(unwrap(client.GET('/api/v1/me'))).rejects.toMatchObject({ code: 'unauthenticated' });
+    expect(seen).toHaveLength(1);
+  });
+
+  it('come from a refresh token, whose successor is handed on', async () => {
+    const kept: string[] = [];
+    const { baseUrl, seen } = await faulty((request, response, attempt) => {
+      if (request.url?.startsWith('/.well-known/'))
+        json(response, 200, { token_endpoint: `http://${request.headers.host}/token` });
+      else if (attempt < 4)
+        json(response, 200, { access_token: `a${attempt}`, refresh_token: `r${attempt}`, expires_in: 600 });
+      else json(response, 400, { error: 'invalid_grant' });
+    });
+    const renew = refreshGrant({
+      issuer: baseUrl,
+      clientId: 'c',
+      refreshToken: 'r1',
+      onRefreshToken: (next) => void kept.push(next),
+    });
+    expect((await renew())?.token).toBe('a2');
+    expect((await renew())?.token).toBe('a3');
+    expect(await renew()).toBeNull();
+    expect(kept).toEqual(['r2', 'r3']);
+    expect(seen.slice(1).map(({ body }) => new URLSearchParams(body).get('refresh_token'))).toEqual([
+      'r1',
+      'r2',
+      'r3',
+    ]);
+  });
+});
+
 describe('paginate', () => {
   it('walks every page', async () => {
     const pages: Record<string, { items: number[]; next_page: string | null }> = {
@@ -117,5 +195,20 @@ describe('subscribeEvents', () => {
     await expect(read()).rejects.toMatchObject({ status: 401 });
     expect(events).toEqual([{ event_id: 'e' }]);
     expect(seen).toHaveLength(4);
+  });
+
+  it('goes on with another token when its own has ended', async () => {
+    const { baseUrl } = await faulty((request, response) => {
+      if (request.headers.authorization !== 'Bearer good') json(response, 401, {});
+      else response.writeHead(200).end('id: 1-1\ndata: {"event_id":"e"}\n\n');
+    });
+    const left = new AbortController();
+    const stream = subscribeEvents({
+      baseUrl,
+      signal: left.signal,
+      accessToken: renewingToken({ initial: token('ended'), renew: async () => token('good') }),
+    });
+    expect((await stream.next()).value).toEqual({ event_id: 'e' });
+    left.abort();
   });
 });

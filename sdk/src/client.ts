@@ -1,5 +1,6 @@
 import createClient, { type Client, type Middleware } from 'openapi-fetch';
 import type { paths } from './contract.ts';
+import { renewingFetch, type TokenSource } from './access-token.ts';
 import { defaultRetryPolicy, retryingFetch, type RetryPolicy } from './retry.ts';
 
 export type GpuaasClient = Client<paths>;
@@ -8,8 +9,8 @@ export interface ClientOptions {
   baseUrl: string;
   /** Programs send an API key; the browser relies on its session cookie. */
   apiKey?: string;
-  /** Asked before each request: the access token of a person who signed in, null when there is none. */
-  accessToken?: () => Promise<string | null>;
+  /** Asked before each request; see {@link TokenSource}. */
+  accessToken?: TokenSource;
   /** The CSRF token of a browser session, from `GET /api/v1/me`. */
   csrfToken?: () => string | null;
   fetch?: typeof globalThis.fetch;
@@ -21,7 +22,10 @@ const MUTATIONS = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 /** The one typed client of the contract: console, CLI, lab and tests use it. */
 export function createGpuaasClient(options: ClientOptions): GpuaasClient {
   // Looked up at each call: tests and browsers may replace the global one.
-  const send = (request: Request): Promise<Response> => (options.fetch ?? globalThis.fetch)(request);
+  const send = renewingFetch(
+    (request) => (options.fetch ?? globalThis.fetch)(request),
+    options.apiKey === undefined ? options.accessToken : undefined,
+  );
   const client = createClient<paths>({
     baseUrl: options.baseUrl,
     fetch: retryingFetch(send, { ...defaultRetryPolicy, ...options.retry }),

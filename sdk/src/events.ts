@@ -1,3 +1,4 @@
+import type { TokenSource } from './access-token.ts';
 import { backoffMs, pause, retryAfterMs } from './pause.ts';
 
 export interface EventEnvelope {
@@ -12,6 +13,9 @@ export interface EventEnvelope {
 export interface SubscribeOptions {
   baseUrl: string;
   apiKey?: string;
+  /** Instead of a key; see {@link TokenSource}. */
+  accessToken?: TokenSource;
+  /** Go on after this one; without it the stream begins now. */
   lastEventId?: string;
   signal: AbortSignal;
   fetch?: typeof globalThis.fetch;
@@ -69,12 +73,8 @@ interface Message {
 
 async function* readStream(options: SubscribeOptions, lastId: string | undefined): AsyncGenerator<Message> {
   const headers: Record<string, string> = { accept: 'text/event-stream' };
-  if (options.apiKey) headers['authorization'] = `Bearer ${options.apiKey}`;
   if (lastId) headers['last-event-id'] = lastId;
-  const response = await (options.fetch ?? fetch)(`${options.baseUrl}/api/v1/events/stream`, {
-    headers,
-    signal: options.signal,
-  });
+  const response = await connect(options, headers);
   if (response.status === 429 || response.status >= 500) throw new StreamBusyError(response);
   if (response.status >= 400) throw new StreamRefusedError(response.status);
   if (!response.ok || !response.body) throw new Error(`event stream answered ${response.status}`);
@@ -92,6 +92,20 @@ async function* readStream(options: SubscribeOptions, lastId: string | undefined
       end = buffer.indexOf('\n\n');
     }
   }
+}
+
+async function connect(options: SubscribeOptions, headers: Record<string, string>): Promise<Response> {
+  const send = (bearer: string | null | undefined): Promise<Response> =>
+    (options.fetch ?? fetch)(`${options.baseUrl}/api/v1/events/stream`, {
+      headers: { ...headers, ...(bearer && { authorization: `Bearer ${bearer}` }) },
+      signal: options.signal,
+    });
+  if (options.apiKey !== undefined || !options.accessToken) return await send(options.apiKey);
+  const token = await options.accessToken();
+  const response = await send(token);
+  if (response.status !== 401 || token === null) return response;
+  const another = await options.accessToken(token);
+  return another === null || another === token ? response : await send(another);
 }
 
 function parseMessage(block: string): Message {

@@ -1,3 +1,3 @@
 /** Every operation of the contract as data, for programs that offer them all. */
 export type { Operation, OperationField } from '@gpuaas/contracts/operations';
-export { operations } from '@gpuaas/contracts/generated/operations.ts';
+export { contractVersion, operations } from '@gpuaas/contracts/generated/operations.ts';

@@ -3,13 +3,11 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { useCli } from '../harness/cli.ts';
 import { CookieBrowser } from '../harness/cookie-browser.ts';
 import { visitor } from '../harness/identity-provider.ts';
 import { startSite, type TestSite } from '../harness/signed-in-site.ts';
-
-const MAIN = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url));
 
 interface Kept {
   access_token: string;
@@ -17,6 +15,7 @@ interface Kept {
   expires_at: string;
 }
 
+const cli = useCli();
 let site: TestSite;
 let home: string;
 beforeAll(async () => {
@@ -33,7 +32,7 @@ const kept = async (): Promise<Kept> =>
   (JSON.parse(await readFile(file(), 'utf8')) as Record<string, Kept>)[site.url]!;
 
 function start(args: string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [cli.main, ...args], {
     env: { PATH: process.env['PATH']!, XDG_CONFIG_HOME: home, GPUAAS_URL: site.url, ...env },
   });
   const output = { stdout: '', stderr: '' };
@@ -75,6 +74,10 @@ describe('gpuaas login', () => {
     expect(done.code, done.stderr).toBe(0);
     expect(JSON.parse(done.stdout)).toMatchObject({ user: { email: visitor.email } });
     expect((await stat(file())).mode & 0o777).toBe(0o600);
+    // The server is known by name from now on, so that no command has to name it again.
+    expect((await gpuaas(['me'], { GPUAAS_URL: '' })).stdout).toContain(visitor.email);
+    const contexts = await gpuaas(['context', 'list', '--json']);
+    expect(JSON.parse(contexts.stdout)).toMatchObject({ items: [{ url: site.url, current: true }] });
     const me = await gpuaas(['whoami', '--json']);
     expect(me.code, me.stderr).toBe(0);
     expect(JSON.parse(me.stdout)).toMatchObject({ user: { email: visitor.email } });

@@ -1,37 +1,20 @@
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKeyPair } from '@gpuaas/node-agent/testing/ssh';
 import type { components } from '@gpuaas/sdk/contract';
+import { useCli, type Result } from '../harness/cli.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
 
-const MAIN = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url));
-
+const cli = useCli();
 let platform: TestPlatform;
 beforeAll(async () => {
   platform = await startTestPlatform({ nodes: 1 });
 }, 120_000);
 afterAll(() => platform?.stop());
 
-interface Result {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
 function gpuaas(args: string[], key: string | null = platform.keys.member): Promise<Result> {
-  const env = {
-    PATH: process.env['PATH'],
-    GPUAAS_URL: platform.baseUrl,
-    ...(key ? { GPUAAS_API_KEY: key } : {}),
-  };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], { env }, (error, stdout, stderr) => {
-      resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
-    });
-  });
+  return cli.run(args, { GPUAAS_URL: platform.baseUrl, ...(key ? { GPUAAS_API_KEY: key } : {}) });
 }
 
 describe('gpuaas', () => {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { print, table } from '../print.ts';
+import { print } from '../print.ts';
+import { table } from '../table.ts';
 import { chooseOrganization, openSession } from '../session.ts';
 
 export function addApiKeys(program: Command): void {
@@ -10,13 +11,14 @@ export function addApiKeys(program: Command): void {
     .description('your own, or those of all members of an organization; newest first')
     .option('--organization <id>', 'of all members of this organization')
     .action(async (options: { organization?: string }, command: Command) => {
-      const { client, json } = openSession(command);
+      const session = openSession(command);
+      const { client } = session;
       const query = {
         limit: 200,
         ...(options.organization ? { organization_id: options.organization } : {}),
       };
       const page = await unwrap(client.GET('/api/v1/api-keys', { params: { query } }));
-      print(json, page, () => {
+      print(session, page, () => {
         const rows = page.items.map((k) => [
           k.id,
           k.name,
@@ -41,15 +43,16 @@ export function addApiKeys(program: Command): void {
         options: { scope?: string[]; expires?: string; organization?: string },
         command: Command,
       ) => {
-        const { client, json } = openSession(command);
+        const session = openSession(command);
+        const { client } = session;
         const body = {
           name,
-          organization_id: await chooseOrganization(client, options.organization),
+          organization_id: await chooseOrganization(session, options.organization),
           ...(options.scope ? { scopes: options.scope } : {}),
           ...(options.expires ? { expires_at: options.expires } : {}),
         };
         const made = await unwrap(client.POST('/api/v1/api-keys', { body }));
-        print(json, made, () => made.secret ?? 'It was shown before.');
+        print(session, made, () => made.secret ?? 'It was shown before.');
       },
     );
   keys
@@ -57,9 +60,10 @@ export function addApiKeys(program: Command): void {
     .description('refused from the next request on')
     .argument('<id>', 'key id')
     .action(async (id: string, _options, command: Command) => {
-      const { client, json } = openSession(command);
+      const session = openSession(command);
+      const { client } = session;
       const params = { path: { api_key_id: id } };
       await unwrap(client.DELETE('/api/v1/api-keys/{api_key_id}', { params }));
-      print(json, { id }, () => `${id} is revoked.`);
+      print(session, { id }, () => `${id} is revoked.`);
     });
 }

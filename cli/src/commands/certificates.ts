@@ -4,9 +4,10 @@ import type { Command } from 'commander';
 import { paginate } from '@gpuaas/sdk/paginate';
 import { unwrap } from '@gpuaas/sdk/problem';
 import type { PublishedKey } from '@gpuaas/sdk/wipe-certificates';
-import { print, table } from '../print.ts';
+import { outputOf, print } from '../print.ts';
+import { table } from '../table.ts';
 import { openSession } from '../session.ts';
-import { verifyFiles } from '../verify-certificates.ts';
+import type { Verdict } from '../verify-certificates.ts';
 
 export function addCertificates(program: Command): void {
   const certificates = program.command('certificates').description('signed proof that your disks were wiped');
@@ -15,12 +16,13 @@ export function addCertificates(program: Command): void {
     .description('those of an allocation')
     .argument('<allocation>', 'allocation id')
     .action(async (allocation: string, _options, command: Command) => {
-      const { client, json } = openSession(command);
+      const session = openSession(command);
+      const { client } = session;
       const params = { path: { allocation_id: allocation } };
       const page = await unwrap(
         client.GET('/api/v1/allocations/{allocation_id}/wipe-certificates', { params }),
       );
-      print(json, page, () => {
+      print(session, page, () => {
         const rows = page.items.map((c) => [
           c.id,
           c.device_serial,
@@ -37,7 +39,8 @@ export function addCertificates(program: Command): void {
     .argument('<allocation>', 'allocation id')
     .option('--to <folder>', 'where to', '.')
     .action(async (allocation: string, options: { to: string }, command: Command) => {
-      const { client, json } = openSession(command);
+      const session = openSession(command);
+      const { client } = session;
       const path = { allocation_id: allocation };
       const page = await unwrap(
         client.GET('/api/v1/allocations/{allocation_id}/wipe-certificates', { params: { path } }),
@@ -53,7 +56,7 @@ export function addCertificates(program: Command): void {
         await writeFile(file, `${JSON.stringify(signed, null, 2)}\n`);
         files.push(file);
       }
-      print(json, { files }, () => files.join('\n'));
+      print(session, { files }, () => files.join('\n'));
     });
   certificates
     .command('keys')
@@ -65,7 +68,7 @@ export function addCertificates(program: Command): void {
         unwrap(client.GET('/api/v1/wipe-certificate-keys', { params: { query: { ...page } } })),
       );
       for await (const key of keys) items.push(key);
-      print(true, { items, next_page: null }, () => '');
+      print({ json: true }, { items, next_page: null }, () => '');
     });
   certificates
     .command('chain')
@@ -84,14 +87,14 @@ export function addCertificates(program: Command): void {
     .requiredOption('--keys <file>', 'what `gpuaas certificates keys` printed')
     .option('--chain', 'also that they build on each other from the first one, and none is missing')
     .action(async (files: string[], options: { keys: string; chain?: boolean }, command: Command) => {
-      const { json } = command.optsWithGlobals<{ json?: boolean }>();
+      const { verifyFiles } = await import('../verify-certificates.ts');
       const verdict = await verifyFiles(files, options.keys, options.chain ?? false);
       if (verdict.findings.length > 0) process.exitCode = 1;
-      print(json ?? false, verdict, () => describe(verdict));
+      print(outputOf(command), verdict, () => describe(verdict));
     });
 }
 
-function describe({ checked, findings, head }: Awaited<ReturnType<typeof verifyFiles>>): string {
+function describe({ checked, findings, head }: Verdict): string {
   const lines = findings.map(({ sequence, kind, detail }) => `${sequence}  ${kind}  ${detail}`);
   if (head) lines.push(`head ${head.sequence}:${head.hash}`);
   const verdict = findings.length === 0 ? 'all genuine' : `${findings.length} findings`;

@@ -12,13 +12,14 @@ export function addExtend(program: Command): void {
     .argument('<id>', 'allocation id')
     .requiredOption('--by <seconds>', 'how much longer', seconds)
     .action(async (id: string, options: { by: number }, command: Command) => {
-      const { client, json } = openSession(command);
+      const session = openSession(command);
+      const { client } = session;
       const allocation = await unwrap(
         client.POST('/api/v1/allocations/{allocation_id}/extend', {
           params: { path: { allocation_id: id } },
           body: { additional_seconds: options.by },
         }),
       );
-      print(json, allocation, () => describe(allocation));
+      print(session, allocation, () => describe(allocation));
     });
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { print, table } from '../print.ts';
+import { print } from '../print.ts';
+import { table } from '../table.ts';
 import { chooseOrganization, openSession } from '../session.ts';
 
 export function addInvitations(program: Command): void {
@@ -10,12 +11,13 @@ export function addInvitations(program: Command): void {
     .description('newest first')
     .option('--organization <id>', 'organization; needed when you belong to several')
     .action(async (options: { organization?: string }, command: Command) => {
-      const { client, json } = openSession(command);
-      const organization_id = await chooseOrganization(client, options.organization);
+      const session = openSession(command);
+      const { client } = session;
+      const organization_id = await chooseOrganization(session, options.organization);
       const page = await unwrap(
         client.GET('/api/v1/invitations', { params: { query: { organization_id, limit: 200 } } }),
       );
-      print(json, page, () => {
+      print(session, page, () => {
         const rows = page.items.map((i) => [i.id, i.email, i.permission_group, i.state, i.expires_at]);
         return table([['ID', 'ADDRESS', 'GROUP', 'STATE', 'EXPIRES'], ...rows]);
       });
@@ -33,15 +35,16 @@ export function addInvitations(program: Command): void {
         options: { group: string; project?: string; organization?: string },
         command: Command,
       ) => {
-        const { client, json } = openSession(command);
+        const session = openSession(command);
+        const { client } = session;
         const body = {
-          organization_id: await chooseOrganization(client, options.organization),
+          organization_id: await chooseOrganization(session, options.organization),
           email,
           permission_group: options.group,
           ...(options.project ? { project_id: options.project } : {}),
         };
         const made = await unwrap(client.POST('/api/v1/invitations', { body }));
-        print(json, made, () => `Send this to ${email}; it works once:\n${made.accept_url}`);
+        print(session, made, () => `Send this to ${email}; it works once:\n${made.accept_url}`);
       },
     );
   invitations
@@ -49,9 +52,10 @@ export function addInvitations(program: Command): void {
     .description('make an open invitation worthless')
     .argument('<id>', 'invitation id')
     .action(async (id: string, _options, command: Command) => {
-      const { client, json } = openSession(command);
+      const session = openSession(command);
+      const { client } = session;
       const params = { path: { invitation_id: id } };
       await unwrap(client.DELETE('/api/v1/invitations/{invitation_id}', { params }));
-      print(json, { id }, () => `${id} is revoked.`);
+      print(session, { id }, () => `${id} is revoked.`);
     });
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { money, print, table } from '../print.ts';
+import { print } from '../print.ts';
+import { money, table } from '../table.ts';
 import { chooseProject, openSession } from '../session.ts';
 
 export function addList(program: Command): void {
@@ -9,12 +10,13 @@ export function addList(program: Command): void {
     .description('your allocations, newest first')
     .option('--project <id>', 'project; needed when you have several')
     .action(async (options: { project?: string }, command: Command) => {
-      const { client, json } = openSession(command);
-      const projectId = await chooseProject(client, options.project);
+      const session = openSession(command);
+      const { client } = session;
+      const projectId = await chooseProject(session, options.project);
       const page = await unwrap(
         client.GET('/api/v1/allocations', { params: { query: { project_id: projectId, limit: 200 } } }),
       );
-      print(json, page, () => {
+      print(session, page, () => {
         const rows = page.items.map((a) => [
           a.id,
           a.name,

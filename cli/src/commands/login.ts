@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { createGpuaasClient } from '@gpuaas/sdk/client';
 import { unwrap } from '@gpuaas/sdk/problem';
+import { nameContext } from '../contexts/name-context.ts';
 import { print } from '../print.ts';
 import { openSession } from '../session.ts';
-import { signInByDevice, type Prompt } from '../sign-in/device-flow.ts';
+import type { Prompt } from '../sign-in/device-flow.ts';
 import { withTokensLocked, writeTokens } from '../sign-in/kept-tokens.ts';
 
 export function addLogin(program: Command): void {
@@ -12,17 +13,24 @@ export function addLogin(program: Command): void {
     .description('sign in with a browser, on this machine or another')
     .option('--email <address>', 'your address, when your organization has a sign-in of its own')
     .action(async (options: { email?: string }, command: Command) => {
-      const { client, json, url } = openSession(command);
+      const session = openSession(command);
+      const { client, context, json, url } = session;
       const configuration = await unwrap(
         client.GET('/api/v1/auth/configuration', {
           params: { query: options.email ? { email: options.email } : {} },
         }),
       );
+      const { signInByDevice } = await import('../sign-in/device-flow.ts');
       const tokens = await signInByDevice(configuration, (prompt) => show(prompt, json));
       const signedIn = createGpuaasClient({ baseUrl: url, apiKey: tokens.access_token });
-      const me = await unwrap(signedIn.GET('/api/v1/me'));
-      await withTokensLocked(() => writeTokens(url, tokens));
-      print(json, { user: me.user }, () => `Signed in as ${me.user?.name} <${me.user?.email}>.`);
+      const { user } = await unwrap(signedIn.GET('/api/v1/me'));
+      await withTokensLocked(() => writeTokens(context.signIn, tokens));
+      const name = context.name ?? nameContext(url);
+      print(
+        session,
+        { user, context: name },
+        () => `Signed in as ${user?.name} <${user?.email}>, in the context ${name}.`,
+      );
     });
 }
 

@@ -1,31 +1,44 @@
 import type { Command } from 'commander';
 import { print } from '../print.ts';
 import { openSession } from '../session.ts';
-import { revokeTokens } from '../sign-in/device-flow.ts';
-import { readTokens, withTokensLocked, writeTokens } from '../sign-in/kept-tokens.ts';
+import {
+  placeOfTokens,
+  readTokens,
+  withTokensLocked,
+  writeTokens,
+  type KeptTokens,
+} from '../sign-in/kept-tokens.ts';
 
 export function addLogout(program: Command): void {
   program
     .command('logout')
     .description('forget the tokens of the last login')
     .action(async (_options, command: Command) => {
-      const { json, url } = openSession(command);
+      const session = openSession(command);
+      const { signIn } = session.context;
+      const wasSignedIn = placeOfTokens(signIn) !== null;
       const tokens = await withTokensLocked(async () => {
-        const kept = await readTokens(url);
-        await writeTokens(url, null);
+        // A keyring that stays locked must not keep anybody signed in here.
+        const kept = await readTokens(signIn).catch(() => null);
+        await writeTokens(signIn, null);
         return kept;
       });
       // They are gone from here whether or not the provider can be told.
       const revoked =
         tokens !== null &&
-        (await revokeTokens(tokens).then(
+        (await revoke(tokens).then(
           () => true,
           () => false,
         ));
-      print(json, { signed_out: tokens !== null, revoked }, () =>
-        tokens === null
+      print(session, { signed_out: wasSignedIn, revoked }, () =>
+        !wasSignedIn
           ? 'You were not signed in.'
           : `Signed out.${revoked ? '' : ' The identity provider could not be told.'}`,
       );
     });
+}
+
+async function revoke(tokens: KeptTokens): Promise<void> {
+  const { revokeTokens } = await import('../sign-in/device-flow.ts');
+  await revokeTokens(tokens);
 }

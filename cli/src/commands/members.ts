@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { print, table } from '../print.ts';
+import { print } from '../print.ts';
+import { table } from '../table.ts';
 import { chooseOrganization, openSession } from '../session.ts';
 
 export function addMembers(program: Command): void {
@@ -10,12 +11,13 @@ export function addMembers(program: Command): void {
     .description('who is in it, and in which groups')
     .option('--organization <id>', 'organization; needed when you belong to several')
     .action(async (options: { organization?: string }, command: Command) => {
-      const { client, json } = openSession(command);
-      const organization_id = await chooseOrganization(client, options.organization);
+      const session = openSession(command);
+      const { client } = session;
+      const organization_id = await chooseOrganization(session, options.organization);
       const page = await unwrap(
         client.GET('/api/v1/members', { params: { query: { organization_id, limit: 200 } } }),
       );
-      print(json, page, () => {
+      print(session, page, () => {
         const rows = page.items.map((m) => [
           m.id,
           m.email,
@@ -30,28 +32,31 @@ export function addMembers(program: Command): void {
     .description('end their keys and rights; what they run passes to its projects')
     .argument('<id>', 'member id')
     .action(async (id: string, _options, command: Command) => {
-      const { client, json } = openSession(command);
+      const session = openSession(command);
+      const { client } = session;
       const params = { path: { member_id: id } };
       const member = await unwrap(client.POST('/api/v1/members/{member_id}/disable', { params }));
-      print(json, member, () => `${member.email} is disabled.`);
+      print(session, member, () => `${member.email} is disabled.`);
     });
   members
     .command('enable')
     .description('give a disabled member their rights back')
     .argument('<id>', 'member id')
     .action(async (id: string, _options, command: Command) => {
-      const { client, json } = openSession(command);
+      const session = openSession(command);
+      const { client } = session;
       const params = { path: { member_id: id } };
       const member = await unwrap(client.POST('/api/v1/members/{member_id}/enable', { params }));
-      print(json, member, () => `${member.email} is active.`);
+      print(session, member, () => `${member.email} is active.`);
     });
   members
     .command('remove')
     .description('end their membership')
     .argument('<id>', 'member id')
     .action(async (id: string, _options, command: Command) => {
-      const { client, json } = openSession(command);
+      const session = openSession(command);
+      const { client } = session;
       await unwrap(client.DELETE('/api/v1/members/{member_id}', { params: { path: { member_id: id } } }));
-      print(json, { id }, () => `${id} is removed.`);
+      print(session, { id }, () => `${id} is removed.`);
     });
 }

@@ -10,10 +10,11 @@ export function addShow(program: Command): void {
     .description('one allocation')
     .argument('<id>', 'allocation id')
     .action(async (id: string, _options, command: Command) => {
-      const { client, json } = openSession(command);
+      const session = openSession(command);
+      const { client } = session;
       const allocation = await unwrap(
         client.GET('/api/v1/allocations/{allocation_id}', { params: { path: { allocation_id: id } } }),
       );
-      print(json, allocation, () => describe(allocation));
+      print(session, allocation, () => describe(allocation));
     });
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { money, print, table } from '../print.ts';
+import { print } from '../print.ts';
+import { money, table } from '../table.ts';
 import { openSession } from '../session.ts';
 
 export function addSkus(program: Command): void {
@@ -8,9 +9,10 @@ export function addSkus(program: Command): void {
     .command('skus')
     .description('what can be leased, its price and stock')
     .action(async (_options, command: Command) => {
-      const { client, json } = openSession(command);
+      const session = openSession(command);
+      const { client } = session;
       const skus = await unwrap(client.GET('/api/v1/skus'));
-      print(json, skus, () => {
+      print(session, skus, () => {
         const rows = skus.items.flatMap((sku) =>
           sku.availability.map((stock) => [
             sku.sku,

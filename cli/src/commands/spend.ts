@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { money, print, table } from '../print.ts';
+import { print } from '../print.ts';
+import { money, table } from '../table.ts';
 import { chooseOrganization, openSession } from '../session.ts';
 
 export function addSpend(program: Command): void {
@@ -9,12 +10,13 @@ export function addSpend(program: Command): void {
     .description('what you have left, what you spend now and how long it lasts')
     .option('--organization <id>', 'organization; needed when you have several')
     .action(async (options: { organization?: string }, command: Command) => {
-      const { client, json } = openSession(command);
-      const organization_id = await chooseOrganization(client, options.organization);
+      const session = openSession(command);
+      const { client } = session;
+      const organization_id = await chooseOrganization(session, options.organization);
       const answer = await unwrap(
         client.GET('/api/v1/billing/spend', { params: { query: { organization_id } } }),
       );
-      print(json, answer, () => {
+      print(session, answer, () => {
         const rows = answer.spend.map((spend) => [
           money(spend.available),
           money(spend.per_hour),

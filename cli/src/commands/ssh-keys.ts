@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { print, table } from '../print.ts';
+import { print } from '../print.ts';
+import { table } from '../table.ts';
 import { openSession } from '../session.ts';
 
 export function addSshKeys(program: Command): void {
@@ -12,10 +13,11 @@ export function addSshKeys(program: Command): void {
     .description('your own, or those of a project')
     .option('--project <id>', 'those of this project')
     .action(async (options: { project?: string }, command: Command) => {
-      const { client, json } = openSession(command);
+      const session = openSession(command);
+      const { client } = session;
       const query = { limit: 200, ...(options.project ? { project_id: options.project } : {}) };
       const page = await unwrap(client.GET('/api/v1/ssh-keys', { params: { query } }));
-      print(json, page, () => {
+      print(session, page, () => {
         const rows = page.items.map((k) => [k.id, k.name, k.type, k.fingerprint]);
         return table([['ID', 'NAME', 'TYPE', 'FINGERPRINT'], ...rows]);
       });
@@ -27,23 +29,25 @@ export function addSshKeys(program: Command): void {
     .option('--name <name>', 'the name of the file, if not said')
     .option('--project <id>', 'for everybody in this project')
     .action(async (file: string, options: { name?: string; project?: string }, command: Command) => {
-      const { client, json } = openSession(command);
+      const session = openSession(command);
+      const { client } = session;
       const body = {
         name: options.name ?? basename(file),
         public_key: (await readFile(file, 'utf8')).trim(),
         ...(options.project ? { project_id: options.project } : {}),
       };
       const key = await unwrap(client.POST('/api/v1/ssh-keys', { body }));
-      print(json, key, () => `${key.id}  ${key.fingerprint}`);
+      print(session, key, () => `${key.id}  ${key.fingerprint}`);
     });
   keys
     .command('delete')
     .description('forget a key; machines that have it keep it')
     .argument('<id>', 'key id')
     .action(async (id: string, _options, command: Command) => {
-      const { client, json } = openSession(command);
+      const session = openSession(command);
+      const { client } = session;
       const params = { path: { ssh_key_id: id } };
       await unwrap(client.DELETE('/api/v1/ssh-keys/{ssh_key_id}', { params }));
-      print(json, { id }, () => `${id} is deleted.`);
+      print(session, { id }, () => `${id} is deleted.`);
     });
 }

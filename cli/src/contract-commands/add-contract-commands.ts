@@ -7,6 +7,15 @@ import { flagOf, isFound, keyOf, readFlag } from './flags.ts';
 import { printAnswer } from './print-answer.ts';
 import { readBody } from './read-body.ts';
 
+export const RESOURCES = 'Resources, with a command for each of their operations:';
+
+const made = new WeakSet<Command>();
+
+/** Whether a command was made here, from the contract, and not by hand. */
+export function isFromContract(command: Command): boolean {
+  return made.has(command);
+}
+
 /** A command for every operation of the contract that has none made by hand. */
 export function addContractCommands(program: Command): void {
   for (const operation of operations) {
@@ -19,7 +28,8 @@ export function addContractCommands(program: Command): void {
 }
 
 function groupOf(parent: Command, noun: string): Command {
-  return parent.commands.find((command) => command.name() === noun) ?? parent.command(noun);
+  const found = parent.commands.find((command) => command.name() === noun);
+  return found ?? parent.command(noun).helpGroup(RESOURCES);
 }
 
 /** Groups made from the contract are described by what is in them. */
@@ -34,12 +44,12 @@ interface Flags {
   body?: string;
   all?: boolean;
   ifMatch?: string;
-  fields?: string;
   [field: string]: unknown;
 }
 
 function addCommand(group: Command, verb: string, operation: Operation): void {
   const command = group.command(verb).description(lowerFirst(operation.summary));
+  made.add(command);
   const inPath = operation.fields.filter((field) => field.in === 'path');
   const others = operation.fields.filter((field) => field.in !== 'path');
   for (const { name, description } of inPath) command.addArgument(new Argument(`<${name}>`, description));
@@ -49,8 +59,6 @@ function addCommand(group: Command, verb: string, operation: Operation): void {
   if (operation.paged) command.option('--all', 'every page, not only the first');
   if (operation.ifMatch)
     command.option('--if-match <tag>', 'change only what still has this tag; read for you when left out');
-  if (operation.answer === 'json')
-    command.option('--fields <names>', 'only these, such as id,name,quote.currency');
   command.action(async () => {
     const session = openSession(command);
     const flags = command.opts<Flags>();
@@ -61,14 +69,14 @@ function addCommand(group: Command, verb: string, operation: Operation): void {
           .map((field) => [field.name, flags[keyOf(field, group)]])
           .filter(([, value]) => value !== undefined),
       );
-    const answer = await callOperation(session.client, operation, {
+    const answer = await callOperation(session, operation, {
       path: Object.fromEntries(inPath.map((field, index) => [field.name, command.processedArgs[index]])),
       query: given('query'),
       body: { ...(await readBody(flags.body)), ...given('body') },
       ...(flags.ifMatch !== undefined && { ifMatch: flags.ifMatch }),
       everyPage: flags.all ?? false,
     });
-    await printAnswer(session.json, operation, answer, flags.fields?.split(','));
+    await printAnswer(session, operation, answer);
   });
 }
 

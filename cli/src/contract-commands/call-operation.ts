@@ -1,7 +1,7 @@
 import type { GpuaasClient } from '@gpuaas/sdk/client';
 import type { Operation } from '@gpuaas/sdk/operations';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { chooseOrganization, chooseProject } from '../session.ts';
+import { chooseOrganization, chooseProject, type Session } from '../session.ts';
 
 export interface Given {
   path: Record<string, unknown>;
@@ -30,15 +30,15 @@ export function anyRequest(client: GpuaasClient): AnyRequest {
 
 /** Sends an operation; what the caller need not say is found out: the only project, the current entity tag. */
 export async function callOperation(
-  client: GpuaasClient,
+  session: Pick<Session, 'client' | 'context'>,
   operation: Operation,
   given: Given,
 ): Promise<unknown> {
-  const request = anyRequest(client);
+  const request = anyRequest(session.client);
   const { path, method } = operation;
   const [query, body] = await Promise.all([
-    complete(client, operation, 'query', given.query),
-    complete(client, operation, 'body', given.body),
+    complete(session, operation, 'query', given.query),
+    complete(session, operation, 'body', given.body),
   ]);
   const takesBody = operation.fields.some((field) => field.in === 'body');
   const ifMatch = operation.ifMatch ? (given.ifMatch ?? (await currentTag(request, path, given.path))) : null;
@@ -68,22 +68,27 @@ async function everyPage(send: (cursor: object) => Promise<unknown>): Promise<un
   }
 }
 
-/** Whoever has one project or one organization need not name it where it is required. */
+/** Whoever has one project or one organization need not name it where it is required; a name stands for its id. */
 async function complete(
-  client: GpuaasClient,
+  session: Pick<Session, 'client' | 'context'>,
   operation: Operation,
   place: 'query' | 'body',
   given: Record<string, unknown>,
 ): Promise<Record<string, unknown>> {
-  const lacks = (name: string): boolean =>
-    operation.fields.some((field) => field.in === place && field.name === name && field.required) &&
-    given[name] === undefined;
-  return {
-    ...given,
-    ...(lacks('organization_id') && { organization_id: await chooseOrganization(client, undefined) }),
-    ...(lacks('project_id') && { project_id: await chooseProject(client, undefined) }),
-  };
+  const completed = { ...given };
+  for (const [name, choose] of CHOSEN) {
+    const field = operation.fields.find((one) => one.in === place && one.name === name);
+    const asked = given[name];
+    if (typeof asked === 'string' || (field?.required && asked === undefined))
+      completed[name] = await choose(session, asked);
+  }
+  return completed;
 }
+
+const CHOSEN = [
+  ['organization_id', chooseOrganization],
+  ['project_id', chooseProject],
+] as const;
 
 async function currentTag(
   request: AnyRequest,

@@ -1,6 +1,8 @@
-import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { settingsFile, writeSettings } from '../settings-folder.ts';
+import { systemKeyring } from './keyring.ts';
 
 /** What a sign-in at one platform left behind. */
 export interface KeptTokens {
@@ -12,31 +14,48 @@ export interface KeptTokens {
   expires_at: string;
 }
 
-type File = Record<string, KeptTokens>;
+/** In a file only where no keyring takes them. */
+type Entry = KeptTokens | { kept_in: 'keyring' };
 
+const FILE = 'tokens.json';
 const LOCK_WAIT_MS = 15_000;
-const LOCK_STALE_MS = 30_000;
+const LOCK_STALE_MS = 90_000;
 
-function path(): string {
-  const config = process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
-  return join(config, 'gpuaas', 'tokens.json');
+export async function readTokens(signIn: string): Promise<KeptTokens | null> {
+  const entry = readAll()[signIn];
+  if (!entry || !('kept_in' in entry)) return entry ?? null;
+  const secret = await systemKeyring()?.read(signIn);
+  if (!secret) throw new Error('The keyring does not hand out your sign-in; unlock it, or run gpuaas login.');
+  return JSON.parse(secret) as KeptTokens;
 }
 
-export async function readTokens(url: string): Promise<KeptTokens | null> {
-  return (await readAll())[url] ?? null;
+/** Where the sign-in is kept: for people who ask. */
+export function placeOfTokens(signIn: string): 'keyring' | 'file' | null {
+  const entry = readAll()[signIn];
+  if (!entry) return null;
+  return 'kept_in' in entry ? 'keyring' : 'file';
 }
 
-/** Null forgets them. Nobody but the owner can read the file. */
-export async function writeTokens(url: string, tokens: KeptTokens | null): Promise<void> {
-  const { [url]: _former, ...others } = await readAll();
-  const file = path();
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const partial = `${file}.${process.pid}.partial`;
-  await writeFile(partial, `${JSON.stringify(tokens ? { ...others, [url]: tokens } : others, null, 2)}\n`, {
-    mode: 0o600,
-  });
-  await chmod(partial, 0o600);
-  await rename(partial, file);
+/** Null forgets them. */
+export async function writeTokens(signIn: string, tokens: KeptTokens | null): Promise<void> {
+  const { [signIn]: former, ...others } = readAll();
+  if (tokens === null) {
+    if (former && 'kept_in' in former) await systemKeyring()?.remove(signIn);
+    return writeSettings(FILE, others);
+  }
+  writeSettings(FILE, { ...others, [signIn]: await keep(signIn, tokens) });
+}
+
+async function keep(signIn: string, tokens: KeptTokens): Promise<Entry> {
+  try {
+    const keyring = systemKeyring();
+    if (!keyring) return tokens;
+    await keyring.write(signIn, JSON.stringify(tokens));
+    return { kept_in: 'keyring' };
+  } catch {
+    // Locked, or nobody there to answer: a file that only its owner can read will do.
+    return tokens;
+  }
 }
 
 /**
@@ -44,7 +63,7 @@ export async function writeTokens(url: string, tokens: KeptTokens | null): Promi
  * one at the same time look to the provider like theft.
  */
 export async function withTokensLocked<T>(work: () => Promise<T>): Promise<T> {
-  const lock = `${path()}.lock`;
+  const lock = `${settingsFile(FILE)}.lock`;
   await mkdir(dirname(lock), { recursive: true, mode: 0o700 });
   const end = performance.now() + LOCK_WAIT_MS;
   while (!(await take(lock))) {
@@ -68,17 +87,18 @@ async function take(lock: string): Promise<boolean> {
       ({ mtimeMs }) => Date.now() - mtimeMs,
       () => 0,
     );
-    // Its command was killed; nothing it does takes this long.
+    // Its command was killed; nothing it does takes this long, not even a keyring that waits for a password.
     if (age > LOCK_STALE_MS) await rm(lock, { recursive: true, force: true });
     return false;
   }
 }
 
-async function readAll(): Promise<File> {
+function readAll(): Record<string, Entry> {
+  const file = settingsFile(FILE);
   try {
-    return JSON.parse(await readFile(path(), 'utf8')) as File;
+    return JSON.parse(readFileSync(file, 'utf8')) as Record<string, Entry>;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
-    throw new Error(`${path()} cannot be read; delete it and sign in again`, { cause: error });
+    throw new Error(`${file} cannot be read; delete it and sign in again`, { cause: error });
   }
 }

@@ -73,7 +73,7 @@ export async function createContractServer<Caller extends CallerIdentity>(
     answerProblem(new Problem('not_found', 'There is nothing at this path.'), request, reply),
   );
   acceptOnlyJson(server);
-  observeRequests(server, options);
+  observeRequests(server, { ...options, version: options.document.info.version });
   const { onMismatch, log } = options;
   const checkStream = onMismatch ? checkAnswers(server, options.document, { log, onMismatch }) : undefined;
   await options.prepare?.(server);

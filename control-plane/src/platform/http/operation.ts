@@ -100,6 +100,7 @@ export interface OperationObject {
 }
 
 export interface ContractDocument {
+  info: { version: string };
   /** The largest body any operation takes that declares no limit of its own. */
   'x-max-body-bytes': number;
   paths: Record<string, Record<string, OperationObject>>;

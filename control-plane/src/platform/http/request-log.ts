@@ -8,14 +8,16 @@ interface Observation {
   name: 'public' | 'node';
   log: Logger;
   metrics?: HttpMetrics;
+  /** Of the contract; clients of another release can tell. */
+  version: string;
 }
 
-/** Correlation id on every answer; one log line, one measurement and, when asked for, one span per request. */
-export function observeRequests(server: FastifyInstance, { name, log, metrics }: Observation): void {
+/** Correlation id and release on every answer; one log line, one measurement and, when asked for, one span per request. */
+export function observeRequests(server: FastifyInstance, { name, log, metrics, version }: Observation): void {
   server.decorateRequest('caller', null);
   server.decorateRequest('operationId', null);
   server.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-correlation-id', request.id);
+    reply.header('x-correlation-id', request.id).header('x-gpuaas-version', version);
     done();
   });
   server.addHook('onResponse', (request, reply, done) => {

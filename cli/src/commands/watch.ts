@@ -1,0 +1,99 @@
+import type { Command } from 'commander';
+import { subscribeEvents, type EventEnvelope } from '@gpuaas/sdk/events';
+import { paginate } from '@gpuaas/sdk/paginate';
+import { unwrap } from '@gpuaas/sdk/problem';
+import { harmless, paint } from '../paint.ts';
+import { openSession, type Session } from '../session.ts';
+import { untilLeft } from '../until-left.ts';
+
+interface WatchOptions {
+  types?: string[];
+  after?: string;
+}
+
+/** Nothing happens to an allocation after these. */
+const LAST = new Set(['allocation.released', 'allocation.failed', 'allocation.release_failed']);
+
+export function addWatch(program: Command): void {
+  program
+    .command('watch')
+    .description('what happens, while it happens; with --json an event on each line')
+    .argument('[id]', 'only this allocation, from its beginning until it is over')
+    .option('--types <types...>', 'only these, such as allocation.active or billing.*')
+    .option('--after <id>', 'go on after this event of an earlier stream')
+    .action(async (id: string | undefined, options: WatchOptions, command: Command) => {
+      const session = openSession(command);
+      const wants = (event: EventEnvelope): boolean =>
+        (id === undefined || event.payload['allocation_id'] === id) &&
+        isOneOf(options.types, event.event_type);
+      await untilLeft(async (signal) => {
+        const over = new AbortController();
+        const opened = Promise.withResolvers<void>();
+        const stream = subscribeEvents({
+          baseUrl: session.url,
+          ...session.credential,
+          ...(options.after !== undefined && { lastEventId: options.after }),
+          signal: AbortSignal.any([signal, over.signal]),
+          onStatus: (status) =>
+            status === 'open' ? opened.resolve() : note('The stream broke; connecting again …'),
+        });
+        // Connected before the past is read: what happens between the two would be lost otherwise.
+        let next = stream.next();
+        await Promise.race([opened.promise, next]);
+        const told = new Set(id === undefined ? [] : await tellPast(session, id));
+        if (id !== undefined && (await isOver(session, id))) return over.abort();
+        for (; ; next = stream.next()) {
+          const { value: event, done } = await next;
+          if (done) return;
+          if (!wants(event) || told.has(event.event_id)) continue;
+          tell(session, event);
+          if (id !== undefined && LAST.has(event.event_type)) return over.abort();
+        }
+      });
+    });
+}
+
+async function isOver({ client }: Session, id: string): Promise<boolean> {
+  const params = { path: { allocation_id: id } };
+  const { state } = await unwrap(client.GET('/api/v1/allocations/{allocation_id}', { params }));
+  return LAST.has(`allocation.${state}`);
+}
+
+/** What has happened to an allocation so far; the ids of those events. */
+async function tellPast({ client, json }: Session, id: string): Promise<string[]> {
+  const path = { allocation_id: id };
+  const told: string[] = [];
+  const timeline = paginate((page) =>
+    unwrap(
+      client.GET('/api/v1/allocations/{allocation_id}/timeline', {
+        params: { path, query: { limit: 200, ...page } },
+      }),
+    ),
+  );
+  for await (const entry of timeline) {
+    told.push(entry.event_id);
+    if (json) console.log(JSON.stringify(entry));
+    else line(entry.occurred_at, entry.event_type, `${entry.stage}: ${entry.message}`);
+  }
+  return told;
+}
+
+function tell({ json }: Session, event: EventEnvelope): void {
+  if (json) return console.log(JSON.stringify(event));
+  const { stage, message, name } = event.payload;
+  const words = [stage, message ?? name].filter((word) => typeof word === 'string').join(': ');
+  line(event.occurred_at, event.event_type, words || JSON.stringify(event.payload));
+}
+
+function line(at: string, type: string, words: string): void {
+  console.log(harmless(`${paint('dim', at)}  ${paint('cyan', type)}  ${words}`));
+}
+
+function note(text: string): void {
+  console.error(paint('dim', text, process.stderr));
+}
+
+function isOneOf(types: string[] | undefined, type: string): boolean {
+  if (!types) return true;
+  return types.some((one) => (one.endsWith('*') ? type.startsWith(one.slice(0, -1)) : type === one));
+}

@@ -1,0 +1,32 @@
+import type { ProblemCode } from '@gpuaas/sdk/contract';
+
+/** What helps against a refusal, where a command does. The refusal itself says what was wrong. */
+export const nextSteps: Partial<Record<ProblemCode, string>> = {
+  unauthenticated: 'gpuaas login, or set GPUAAS_API_KEY',
+  forbidden: 'gpuaas me shows what you may do; an administrator can give you more',
+  not_found: 'gpuaas list shows what there is in your project',
+  sku_unknown: 'gpuaas skus shows what can be leased',
+  sku_not_entitled: 'gpuaas skus shows what you may lease',
+  gpu_count_not_allowed: 'gpuaas skus --json shows the sizes of each product',
+  image_unknown: 'gpuaas images list',
+  region_unavailable: 'gpuaas regions list',
+  sku_unavailable: 'gpuaas explain shows what would fit and when; gpuaas launch --queue waits in line',
+  quota_exceeded: 'release something (gpuaas list), or ask an administrator for more',
+  balance_too_low: 'gpuaas spend shows what is left; gpuaas billing payments create tops it up',
+  budget_exceeded: 'gpuaas billing budgets list',
+  ssh_key_unknown: 'gpuaas ssh-keys list',
+  allocation_not_active: 'gpuaas watch <id> shows how far it is',
+  allocation_not_releasable: 'gpuaas show <id>',
+  extension_refused: 'gpuaas show <id>',
+  precondition_failed: 'read it again and repeat the command',
+  rate_limited: 'wait a moment and repeat the command',
+  discovery_not_ready: 'gpuaas admin discover <host> --wait',
+  discovery_superseded: 'gpuaas admin discover <host> --wait, then approve again',
+  node_in_use: 'gpuaas admin drain <host> --reason <why> --wait',
+  node_needs_conversion: 'gpuaas admin convert <host> <mode> --reason <why>',
+  slot_cleanup_pending: 'gpuaas admin unblock',
+  cleanup_running: 'gpuaas admin unblock shows when it has ended',
+  policy_value_invalid: 'gpuaas admin policies get <name> shows what it can be',
+  identity_provider_unavailable: 'wait a moment, or use an API key (GPUAAS_API_KEY)',
+  internal_error: 'repeat the command; if it stays, give the correlation id to the operators',
+};
