@@ -10534,7 +10534,7 @@ export interface operations {
                     /** @description All candidates of the discovery when left out. */
                     slot_indexes?: number[];
                     /** @enum {unknown} */
-                    destructive_wipe_policy: "blkdiscard" | "nvme_format";
+                    destructive_wipe_policy: "blkdiscard" | "nvme_format" | "nvme_sanitize" | "overwrite";
                     /**
                      * @description Only a virtual function per slot can be sold; the other is refused with the other misses.
                      * @default per_slot_vf

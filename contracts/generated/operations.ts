@@ -4381,7 +4381,9 @@ export const operations: readonly Operation[] = [
         "required": true,
         "choices": [
           "blkdiscard",
-          "nvme_format"
+          "nvme_format",
+          "nvme_sanitize",
+          "overwrite"
         ]
       },
       {

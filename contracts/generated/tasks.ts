@@ -430,7 +430,7 @@ export interface SliceVmReleaseParams {
    * @maxItems 16
    */
   slots: SlotBundle[];
-  wipe_method: "blkdiscard" | "nvme_format";
+  wipe_method: "blkdiscard" | "nvme_format" | "nvme_sanitize" | "overwrite";
   stop_timeout_seconds: number;
 }
 
@@ -1769,7 +1769,9 @@ export const taskSchemas: Record<string, object> = {
       "wipe_method": {
         "enum": [
           "blkdiscard",
-          "nvme_format"
+          "nvme_format",
+          "nvme_sanitize",
+          "overwrite"
         ]
       },
       "stop_timeout_seconds": {

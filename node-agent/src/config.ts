@@ -1,6 +1,7 @@
 import { hostname as osHostname } from 'node:os';
 import { resolve } from 'node:path';
 import { listFaults } from '@gpuaas/contracts/simulated-faults';
+import { readLinuxSettings, type LinuxSettings } from './host/linux/settings.ts';
 
 export interface AgentConfig {
   server: URL;
@@ -9,6 +10,7 @@ export interface AgentConfig {
   /** Only needed to enrol; the identity on disk serves from then on. */
   token: string | null;
   host: 'linux' | 'simulated';
+  linux: LinuxSettings;
   simulation: SimulationConfig;
   crashAt: string | null;
 }
@@ -38,6 +40,7 @@ export function readConfig(env: Environment): AgentConfig {
     hostname: env['GPUAAS_AGENT_HOSTNAME'] || osHostname().split('.')[0] || 'node',
     token: env['GPUAAS_AGENT_TOKEN'] || null,
     host,
+    linux: readLinuxSettings(env),
     simulation: {
       speed: speed(env['GPUAAS_SIM_SPEED'] ?? '1'),
       faults: listFaults(env['GPUAAS_SIM_FAULTS'] ?? ''),

@@ -19,6 +19,8 @@ import { freePort } from './free-port.ts';
 
 export interface TestPlatform {
   baseUrl: string;
+  /** Where agents call. */
+  nodeUrl: string;
   services: Services;
   fleet: SimulatedFleet;
   operator: GpuaasClient;
@@ -120,6 +122,7 @@ async function start(
   await openProducts(operator);
   return {
     baseUrl: config.publicUrl,
+    nodeUrl: platform.nodeUrl,
     services: platform.services,
     fleet,
     operator,

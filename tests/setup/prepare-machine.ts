@@ -10,6 +10,8 @@ interface Need {
   usedFor: string;
 }
 
+const REAL_MACHINES = 'slices on a real hypervisor';
+
 const needs: readonly Need[] = [
   { debianPackage: 'chromium', command: 'chromium', usedFor: 'the console in a browser' },
   { debianPackage: 'bubblewrap', command: 'bwrap', usedFor: 'shells in simulated machines' },
@@ -22,6 +24,24 @@ const needs: readonly Need[] = [
   { debianPackage: 'openssh-client', command: 'ssh', usedFor: 'OpenSSH into simulated machines' },
   { debianPackage: 'curl', command: 'curl', usedFor: 'the examples of the guides' },
   { debianPackage: 'jq', command: 'jq', usedFor: 'the examples of the guides' },
+  { debianPackage: 'qemu-system-x86', command: 'qemu-system-x86_64', usedFor: REAL_MACHINES },
+  { debianPackage: 'qemu-utils', command: 'qemu-img', usedFor: REAL_MACHINES },
+  { debianPackage: 'cloud-image-utils', command: 'cloud-localds', usedFor: REAL_MACHINES },
+  { debianPackage: 'genisoimage', command: 'genisoimage', usedFor: REAL_MACHINES },
+  { debianPackage: 'libvirt-daemon-system', command: 'libvirtd', usedFor: REAL_MACHINES },
+  { debianPackage: 'libvirt-clients', command: 'virsh', usedFor: REAL_MACHINES },
+  { debianPackage: 'openvswitch-switch', command: 'ovs-vswitchd', usedFor: REAL_MACHINES },
+  { debianPackage: 'dnsmasq-base', command: 'dnsmasq', usedFor: REAL_MACHINES },
+  { debianPackage: 'dnsmasq-utils', command: 'dhcp_release', usedFor: REAL_MACHINES },
+  { debianPackage: 'nftables', command: 'nft', usedFor: REAL_MACHINES },
+  { debianPackage: 'iproute2', command: 'ip', usedFor: REAL_MACHINES },
+  { debianPackage: 'busybox-static', command: 'busybox', usedFor: REAL_MACHINES },
+  { debianPackage: 'dropbear-bin', command: 'dropbear', usedFor: REAL_MACHINES },
+  { debianPackage: 'syslinux', command: 'syslinux', usedFor: REAL_MACHINES },
+  { debianPackage: 'mtools', command: 'mformat', usedFor: REAL_MACHINES },
+  { debianPackage: 'fdisk', command: 'sfdisk', usedFor: REAL_MACHINES },
+  { debianPackage: 'cpio', command: 'cpio', usedFor: REAL_MACHINES },
+  { debianPackage: 'libxml2-utils', command: 'xmllint', usedFor: REAL_MACHINES },
 ];
 
 const missing = needs.filter(({ command }) => !isInstalled(command));

@@ -28,6 +28,8 @@ export interface ObservedDevices {
   disks: NonNullable<Heartbeat['disks']>;
 }
 
+export type WipeMethod = TaskParams['slice.vm_release']['wipe_method'];
+
 export interface WipeProof {
   verified: boolean;
   verification: string;
@@ -54,7 +56,8 @@ export interface Host {
   /** The VM runs with exactly this plan. */
   runsAsPlanned(plan: VmPlan): Promise<boolean>;
   cloneImage(plan: VmPlan, step: Step): Promise<void>;
-  attachSeed(plan: VmPlan, seedFolder: string, step: Step): Promise<void>;
+  /** Writes the cloud-init seed below `slices/`, ready for the machine to read. */
+  attachSeed(plan: VmPlan, step: Step): Promise<void>;
   startVm(plan: VmPlan, step: Step): Promise<void>;
   awaitNetwork(plan: VmPlan, step: Step): Promise<NetworkLease>;
   /** Answers when a login would work, with what each check of the image found inside the guest. */
@@ -65,7 +68,7 @@ export interface Host {
   vmExists(allocationId: string): Promise<boolean>;
   /** Removes leases, ports and mappings of the slots; answers whether none is left. */
   cleanNetwork(slots: readonly SlotBundle[], step: Step): Promise<boolean>;
-  wipeDisk(slot: SlotBundle, method: string, step: Step): Promise<void>;
+  wipeDisk(slot: SlotBundle, method: WipeMethod, step: Step): Promise<void>;
   /** Reads the disk again; never takes the wipe's word for it. */
   verifyWipe(slot: SlotBundle, step: Step): Promise<WipeProof>;
 

@@ -18,7 +18,7 @@ export interface Machine {
 
 export async function openHost(config: AgentConfig, log: Logger, die: () => void): Promise<Machine> {
   if (config.host === 'linux') {
-    const host = openLinuxHost({ hostname: config.hostname });
+    const host = openLinuxHost({ hostname: config.hostname, dir: config.dir, settings: config.linux });
     return {
       host,
       link: UNCUT,

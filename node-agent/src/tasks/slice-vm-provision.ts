@@ -1,4 +1,3 @@
-import { writeSeed } from '../slices/cloud-init-seed.ts';
 import { describePlan, planVm } from '../slices/plan-vm.ts';
 import type { TaskHandler } from './task-context.ts';
 import { TaskError } from './task-error.ts';
@@ -23,7 +22,7 @@ export const provisionSliceVm: TaskHandler<'slice.vm_provision'> = async (params
   if (!(await host.runsAsPlanned(plan))) {
     await host.cloneImage(plan, context.stage('image', `Cloning ${plan.image.name}`));
     const seeding = context.stage('seed', 'Writing cloud-init user-data and meta-data');
-    await host.attachSeed(plan, await writeSeed(tools.dir, plan), seeding);
+    await host.attachSeed(plan, seeding);
     await host.startVm(plan, context.stage('vm', `Starting the VM with ${plan.slots.length} GPU`));
   }
 

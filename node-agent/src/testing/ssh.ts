@@ -1,6 +1,6 @@
 import ssh2 from 'ssh2';
 import type { Duplex } from 'node:stream';
-import { newSshKeyPair } from '../host/simulated/guest/ssh-key-pair.ts';
+import { newSshKeyPair } from '../host/ssh-key-pair.ts';
 
 export interface KeyPair {
   private: string;

@@ -1,4 +1,4 @@
-import { parseTaskOutput, type TaskOutput } from '@gpuaas/contracts/tasks';
+import { parseTaskOutput, type TaskOutput, type TaskParams } from '@gpuaas/contracts/tasks';
 import { newId } from '../../platform/ids.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import type { Services } from '../../platform/services.ts';
@@ -10,6 +10,7 @@ import { claimedSlots, releaseClaim } from './claims.ts';
 import type { AllocationRow } from './move-allocation.ts';
 
 type Wipe = TaskOutput['slice.vm_release']['wipes'][number];
+type WipeMethod = TaskParams['slice.vm_release']['wipe_method'];
 
 /** Nothing tries again by itself at once from here. */
 export async function reportBlocked(
@@ -46,13 +47,13 @@ export async function releaseTask(services: Services, tx: Tx, allocation: Alloca
   };
 }
 
-async function wipeMethod(tx: Tx, slotId: string): Promise<'blkdiscard' | 'nvme_format'> {
+async function wipeMethod(tx: Tx, slotId: string): Promise<WipeMethod> {
   const row = await tx
     .selectFrom('node_resource_slots')
     .select('capacity_metadata')
     .where('id', '=', slotId)
     .executeTakeFirstOrThrow();
-  const metadata = row.capacity_metadata as { destructive_wipe_policy: 'blkdiscard' | 'nvme_format' };
+  const metadata = row.capacity_metadata as { destructive_wipe_policy: WipeMethod };
   return metadata.destructive_wipe_policy;
 }
 

@@ -27,6 +27,7 @@ const READY_FILES = {
 const READY_TOOLS: Tools = {
   'ovs-vsctl': { code: 0, stdout: 'ovsbr0\n', stderr: '' },
   virsh: { code: 0, stdout: 'Running hypervisor: QEMU 8.2.2\n', stderr: '' },
+  'qemu-system-x86_64': { code: 0, stdout: '(qemu) quit\n', stderr: '' },
 };
 
 let root: string;
@@ -84,6 +85,11 @@ const broken: [string, Situation, string][] = [
   ['another bridge', { demand: { ovs_bridge: 'ovsbr1' } }, 'ovs missing'],
   ['no libvirt', { tools: { virsh: null } }, 'libvirt missing'],
   ['no KVM', { files: { '/dev/kvm': null } }, 'libvirt missing'],
+  [
+    'KVM that cannot run a machine',
+    { tools: { 'qemu-system-x86_64': { code: 134, stdout: '', stderr: 'failed to set MSR 0x10a' } } },
+    'libvirt missing',
+  ],
   ['no qemu-img', { files: { '/usr/bin/qemu-img': null } }, 'cloud_init_tools missing'],
   ['no ibstat', { files: { '/usr/sbin/ibstat': null } }, 'rdma_tools missing'],
   ['image not cached', { demand: { images: [`sha256:${'cd'.repeat(32)}`] } }, 'image_cache missing'],

@@ -4,6 +4,7 @@ import type { RunCommand } from './commands.ts';
 import type { HostFiles } from './host-files.ts';
 import { readHostDevices } from './inventory.ts';
 import { checkIommu, checkSecureBoot, checkUefi, checkVfio, checkSriov } from './prereq-firmware.ts';
+import type { LinuxSettings } from './settings.ts';
 import { checkHugepages, checkImageCache, checkRebootRequired } from './prereq-state.ts';
 import { checkCloudInitTools, checkLibvirt, checkOvs, checkRdmaTools } from './prereq-tools.ts';
 
@@ -12,6 +13,7 @@ export async function checkPrerequisites(
   files: HostFiles,
   run: RunCommand,
   demand: PrereqDemand,
+  accelerator: LinuxSettings['accelerator'] = 'kvm',
 ): Promise<PrereqReport> {
   const devices = await readHostDevices(files, run);
   return prereqReport(
@@ -23,7 +25,7 @@ export async function checkPrerequisites(
       sriov: checkSriov(devices),
       hugepages: checkHugepages(files, demand),
       ovs: await checkOvs(run, demand),
-      libvirt: await checkLibvirt(files, run),
+      libvirt: await checkLibvirt(files, run, accelerator),
       cloud_init_tools: checkCloudInitTools(files),
       rdma_tools: checkRdmaTools(files),
       image_cache: checkImageCache(files, demand),

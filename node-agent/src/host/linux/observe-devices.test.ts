@@ -6,6 +6,7 @@ import { writeHostTree } from '../../testing/host-tree/write-host-tree.ts';
 import type { RunCommand } from './commands.ts';
 import { readGpuFaults, watchGpuFaults } from './gpu-health.ts';
 import { openLinuxHost } from './linux-host.ts';
+import { readLinuxSettings } from './settings.ts';
 
 let root: string;
 beforeEach(async () => {
@@ -21,7 +22,7 @@ const answering =
 async function observe(answers: Record<string, string>, lost: number[] = []) {
   writeHostTree(root, hgxH200({ lost }));
   const { gpus } = await openLinuxHost({
-    root,
+    settings: { ...readLinuxSettings({}), root },
     run: answering(answers),
     hostname: 'hgx-01',
   }).observeDevices();

@@ -5,7 +5,7 @@ import { iommuParameter } from './prereq-firmware.ts';
 import { readHugepages } from './processors.ts';
 
 /** Images by digest, `sha256-<hex>` with any ending. */
-export const IMAGE_CACHE = '/var/lib/gpuaas/images';
+const IMAGE_CACHE = '/var/lib/gpuaas/images';
 const KIB_PER_GIB = 1024 * 1024;
 
 export function checkHugepages(files: HostFiles, demand: PrereqDemand): Finding {

@@ -1,7 +1,8 @@
 import type { PrereqDemand } from '../host.ts';
-import { missing, ok, unknown, type Finding } from '../prereq-report.ts';
+import { missing, ok, unknown, warning, type Finding } from '../prereq-report.ts';
 import type { RunCommand } from './commands.ts';
 import type { HostFiles } from './host-files.ts';
+import type { LinuxSettings } from './settings.ts';
 
 const TOOL_FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 const DEFAULT_BRIDGE = 'ovsbr0';
@@ -26,7 +27,12 @@ export async function checkOvs(run: RunCommand, demand: PrereqDemand): Promise<F
       );
 }
 
-export async function checkLibvirt(files: HostFiles, run: RunCommand): Promise<Finding> {
+/** libvirt answers, and the processor really virtualises: a device file alone promises nothing. */
+export async function checkLibvirt(
+  files: HostFiles,
+  run: RunCommand,
+  accelerator: LinuxSettings['accelerator'],
+): Promise<Finding> {
   const result = await run('virsh', ['--connect', 'qemu:///system', 'version']);
   if (result === null) {
     return missing(
@@ -40,14 +46,30 @@ export async function checkLibvirt(files: HostFiles, run: RunCommand): Promise<F
       'Start the service libvirtd (virtqemud) and look at its log.',
     );
   }
-  if (!files.exists('/dev/kvm')) {
-    return missing(
-      'libvirt answers, but there is no /dev/kvm',
-      'Enable virtualisation in the firmware and load the module kvm_intel or kvm_amd.',
+  const version = /hypervisor:\s*(.+)/i.exec(result.stdout)?.[1]?.trim() ?? 'QEMU';
+  if (accelerator === 'tcg') {
+    return warning(
+      `libvirt answers (${version}); this host is told to emulate the processor`,
+      'Set GPUAAS_LINUX_ACCELERATOR=kvm unless this is a lab.',
     );
   }
-  const version = /hypervisor:\s*(.+)/i.exec(result.stdout)?.[1] ?? 'QEMU';
-  return ok(`libvirt answers (${version.trim()}), /dev/kvm is there`);
+  const trouble = files.exists('/dev/kvm') ? await tryKvm(run) : 'there is no /dev/kvm';
+  return trouble === null
+    ? ok(`libvirt answers (${version}), a machine starts under KVM`)
+    : missing(
+        `libvirt answers, but KVM does not work: ${trouble}`,
+        'Enable virtualisation in the firmware and load the module kvm_intel or kvm_amd.',
+      );
+}
+
+/** Brings an empty machine up to its first instruction and ends it again. */
+async function tryKvm(run: RunCommand): Promise<string | null> {
+  const machine = ['-machine', 'q35,accel=kvm', '-cpu', 'host', '-m', '64', '-S'];
+  const bare = ['-nodefaults', '-no-user-config', '-display', 'none', '-monitor', 'stdio'];
+  const options = { input: 'quit\n', timeoutMs: 20_000 };
+  const result = await run('qemu-system-x86_64', [...machine, ...bare], options);
+  if (result === null) return 'qemu-system-x86_64 is not installed';
+  return result.code === 0 ? null : firstLine(result.stderr) || `code ${result.code}`;
 }
 
 export function checkCloudInitTools(files: HostFiles): Finding {

@@ -5,6 +5,7 @@ import { pause } from '../../backoff.ts';
 import type { AgentConfig } from '../../config.ts';
 import { writeDurable } from '../../durable-file.ts';
 import type { Logger } from '../../log.ts';
+import { writeSeed } from '../../slices/cloud-init-seed.ts';
 import type { VmPlan } from '../../slices/plan-vm.ts';
 import { TaskError } from '../../tasks/task-error.ts';
 import { GuestUnreachableError, type Host, type ObservedVm, type Step } from '../host.ts';
@@ -14,7 +15,8 @@ import { checkSimulatedPrerequisites } from './check-prerequisites.ts';
 import { openDisks } from './disks.ts';
 import type { HasFault } from './faults.ts';
 import { checkReadiness } from './guest/check-readiness.ts';
-import { ensureHostKey, fingerprintOf } from './guest/host-key.ts';
+import { ensureHostKey } from './guest/host-key.ts';
+import { fingerprintOf } from '../ssh-key-pair.ts';
 import { describeHardware } from './hardware.ts';
 import { openNetwork } from './network.ts';
 import { observeSimulatedDevices } from './observe-devices.ts';
@@ -102,7 +104,8 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
       }
     },
 
-    async attachSeed(_plan, _seedFolder, step) {
+    async attachSeed(plan, step) {
+      await writeSeed(dir, plan);
       await pace.spend(300, step);
     },
 

@@ -1,4 +1,4 @@
-import type { HostTree, Partition, PciNode, PciRoot } from './host-tree.ts';
+import type { HostTree, NvmeDisk, Partition, PciNode, PciRoot } from './host-tree.ts';
 
 interface GpuPlace {
   root: string;
@@ -33,9 +33,21 @@ export interface HgxOptions {
   sharedGroups: readonly number[];
   /** GPUs that no longer answer on the bus. */
   lost: readonly number[];
+  /** What the data disk of a GPU really is. */
+  disks: Record<number, Pick<NvmeDisk, 'number' | 'sizeBytes'>>;
+  /** The driver of the adapters' virtual functions. */
+  functionDriver: string | null;
 }
 
-const CLEAN: HgxOptions = { gpus: 8, virtualFunctions: 2, partitions: {}, sharedGroups: [], lost: [] };
+const CLEAN: HgxOptions = {
+  gpus: 8,
+  virtualFunctions: 2,
+  partitions: {},
+  sharedGroups: [],
+  lost: [],
+  disks: {},
+  functionDriver: null,
+};
 
 /** An HGX H200 server: GPUs over two sockets, an adapter and a disk beside each, mirrored boot disks, BlueField-3. */
 export function hgxH200(change: Partial<HgxOptions> = {}): HostTree {
@@ -132,6 +144,7 @@ function gpuRoot(place: GpuPlace, index: number, numaNode: number, options: HgxO
         address: `0000:${place.nic}:00.${vf + 1}`,
         id: '15b3:101e',
         pciClass: '020700',
+        ...(options.functionDriver ? { driver: options.functionDriver } : {}),
         iommuGroup: group + 4 + vf,
       })),
     },
@@ -148,6 +161,7 @@ function gpuRoot(place: GpuPlace, index: number, numaNode: number, options: HgxO
       wwid: `eui.36434b30543000${index}0025384100000001`,
       model: 'SAMSUNG MZQL23T8HCLS-00A07',
       sizeBytes: 3.5 * TIB,
+      ...options.disks[index],
       ...(partitions ? { partitions } : {}),
     },
   };

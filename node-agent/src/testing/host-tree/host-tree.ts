@@ -43,6 +43,8 @@ export interface NvmeDisk {
   wwid: string;
   model: string;
   sizeBytes: number;
+  /** `major:minor` of a real device that stands for it. */
+  number?: string;
   /** On the whole disk. */
   filesystem?: string;
   partitions?: Partition[];

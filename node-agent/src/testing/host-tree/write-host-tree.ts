@@ -90,7 +90,7 @@ function writeNvme(tree: Tree, at: string, address: string, disk: NvmeDisk, tabl
   tree.link(`/sys/class/nvme/${disk.name}`, controller);
   const name = `${disk.name}n1`;
   const namespace = `${controller}/${name}`;
-  const number = writeBlock(tree, namespace, name, disk.sizeBytes, table);
+  const number = writeBlock(tree, namespace, name, disk.sizeBytes, table, disk.number);
   tree.file(`${namespace}/wwid`, disk.wwid);
   tree.link(`${namespace}/device`, controller);
   tree.link(`/sys/block/${name}`, namespace);
@@ -134,8 +134,14 @@ function writePartition(
   }
 }
 
-function writeBlock(tree: Tree, at: string, name: string, bytes: number, table: MountTable): string {
-  const number = `259:${table.minor++}`;
+function writeBlock(
+  tree: Tree,
+  at: string,
+  name: string,
+  bytes: number,
+  table: MountTable,
+  number = `259:${table.minor++}`,
+): string {
   tree.file(`${at}/dev`, number);
   tree.file(`${at}/size`, Math.floor(bytes / 512));
   tree.file(`/dev/${name}`, '');

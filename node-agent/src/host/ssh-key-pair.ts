@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import ssh2 from 'ssh2';
 
 /**
@@ -12,4 +13,17 @@ export function newSshKeyPair(): { private: string; public: string } {
     );
     if (readable) return pair;
   }
+}
+
+/** As OpenSSH prints it: `SHA256:` and base64 without padding. */
+export function fingerprintOf(key: string): string {
+  const digest = createHash('sha256').update(publicBlob(key)).digest('base64');
+  return `SHA256:${digest.replace(/=+$/, '')}`;
+}
+
+/** The public half as it goes over the wire. */
+export function publicBlob(key: string): Buffer {
+  const parsed = ssh2.utils.parseKey(key);
+  if (parsed instanceof Error) throw parsed;
+  return parsed.getPublicSSH();
 }

@@ -1,0 +1,4 @@
+#!/bin/sh
+echo "tiny: power button" > /dev/console
+sync
+poweroff

@@ -1,0 +1,106 @@
+import type { SlotBundle } from '@gpuaas/contracts/tasks';
+import type { VmPlan } from '../../slices/plan-vm.ts';
+import { TaskError } from '../../tasks/task-error.ts';
+import type { RunCommand } from './commands.ts';
+import { findSignatures, refuseUsedDisk } from './disks/check-disk.ts';
+import { resolveDisk, type SlotDisk } from './disks/resolve-disk.ts';
+import type { HostFiles } from './host-files.ts';
+import { readHostDevices, type HostDevices } from './inventory.ts';
+import type { SliceNetwork } from './network/slice-network.ts';
+import { strangersInGroup, type PciDevice } from './pci.ts';
+import { readHugepages } from './processors.ts';
+import type { LinuxSettings } from './settings.ts';
+import { domainName } from './vm/domain.ts';
+import type { Libvirt } from './vm/libvirt.ts';
+import type { SliceRecord } from './vm/slice-record.ts';
+
+export interface PlanCheck {
+  files: HostFiles;
+  run: RunCommand;
+  settings: LinuxSettings;
+  libvirt: Libvirt;
+  network: SliceNetwork;
+  record: SliceRecord;
+}
+
+const KIB_PER_GIB = 1024 * 1024;
+
+/** Looks at the host as it is today: what was approved may have been moved, mounted or broken since. */
+export async function checkPlan(check: PlanCheck, plan: VmPlan): Promise<void> {
+  const devices = await readHostDevices(check.files, check.run);
+  const own = new Set(plan.slots.flatMap((slot) => [slot.gpu_pci_address, slot.fabric_vf_pci_address]));
+  for (const slot of plan.slots) {
+    checkGpu(check, devices, slot, own);
+    checkFabric(check, devices, slot, own);
+    await checkDisk(check, resolveDisk(check.settings.root, devices, slot), plan);
+  }
+  await checkHugepages(check, plan);
+  await check.network.check();
+}
+
+function checkGpu(check: PlanCheck, { gpus, pci }: HostDevices, slot: SlotBundle, own: Set<string>): void {
+  const gpu = gpus.find(({ device }) => device.address === slot.gpu_pci_address);
+  if (!gpu) throw new TaskError('plan_refused', `there is no GPU at ${slot.gpu_pci_address} in this host`);
+  if (gpu.lost)
+    throw new TaskError('gpu_lost', `the GPU at ${slot.gpu_pci_address} does not answer on the bus`);
+  if (gpu.device.numaNode !== slot.numa_node) {
+    const detail = `the GPU at ${slot.gpu_pci_address} is on NUMA ${gpu.device.numaNode}, not ${slot.numa_node}`;
+    throw new TaskError('plan_refused', `${detail}; discover and approve again`);
+  }
+  checkBinding(check, gpu.device, pci, own);
+}
+
+function checkFabric(check: PlanCheck, { pci }: HostDevices, slot: SlotBundle, own: Set<string>): void {
+  const address = slot.fabric_vf_pci_address;
+  const device = pci.get(address);
+  if (!device?.physicalFunction) {
+    throw new TaskError('plan_refused', `there is no virtual function at ${address} in this host`);
+  }
+  checkBinding(check, device, pci, own);
+}
+
+/** Whatever shares the group would come into the machine with the device. */
+function checkBinding(
+  { files }: PlanCheck,
+  device: PciDevice,
+  pci: ReadonlyMap<string, PciDevice>,
+  own: Set<string>,
+): void {
+  if (device.driver !== 'vfio-pci') {
+    const driver = device.driver ?? 'no driver';
+    throw new TaskError('device_not_bound', `${device.address} is bound to ${driver}, not to vfio-pci`);
+  }
+  if (device.iommuGroup === null) {
+    throw new TaskError('device_not_bound', `${device.address} has no IOMMU group`);
+  }
+  const foreign = strangersInGroup(files, device, pci).filter((address) => !own.has(address));
+  if (foreign.length > 0) {
+    const detail = `the IOMMU group of ${device.address} also holds ${foreign.join(', ')}`;
+    throw new TaskError('device_not_bound', detail);
+  }
+}
+
+async function checkDisk(check: PlanCheck, disk: SlotDisk, plan: VmPlan): Promise<void> {
+  const { settings, libvirt, run, record } = check;
+  const own = { domain: domainName(plan.allocation_id) };
+  await refuseUsedDisk({ root: settings.root, libvirt }, disk, own);
+  if ((await record.read('cloning'))?.serials.includes(disk.serial)) return;
+  const signatures = await findSignatures(run, disk);
+  if (signatures.length === 0) return;
+  const detail = `disk ${disk.serial} still carries data of another use: ${signatures.join(', ')}`;
+  throw new TaskError('disk_not_clean', detail);
+}
+
+async function checkHugepages({ files, settings, libvirt }: PlanCheck, plan: VmPlan): Promise<void> {
+  if (!settings.hugepages) return;
+  // A machine that runs already has its pages.
+  if ((await libvirt.state(domainName(plan.allocation_id))) === 'running') return;
+  const nodes = new Set<number | null>([null, ...plan.slots.map((slot) => slot.numa_node)]);
+  const pools = readHugepages(files).filter(
+    ({ size_kib, numa_node }) => size_kib === KIB_PER_GIB && nodes.has(numa_node),
+  );
+  const free = pools.reduce((sum, pool) => sum + pool.free, 0);
+  if (free >= plan.memory_gib) return;
+  const detail = `${free} GiB of hugepages are free on the slots' NUMA nodes, ${plan.memory_gib} GiB are needed`;
+  throw new TaskError('hugepages_missing', detail);
+}

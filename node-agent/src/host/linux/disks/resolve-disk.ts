@@ -1,0 +1,33 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SlotBundle } from '@gpuaas/contracts/tasks';
+import { TaskError } from '../../../tasks/task-error.ts';
+import type { HostDevices } from '../inventory.ts';
+import type { Disk } from '../nvme.ts';
+
+/** The disk of a slot as it is now, and where it can be opened. */
+export interface SlotDisk extends Disk {
+  serial: string;
+  /** Such as `/dev/nvme3n1`, good until the next boot. */
+  node: string;
+  /** The kernel's number of the device behind whatever name. */
+  number: number;
+}
+
+/** Finds the approved disk by its serial: names change from boot to boot, and a wrong one would be overwritten. */
+export function resolveDisk(root: string, devices: HostDevices, slot: SlotBundle): SlotDisk {
+  const found = devices.disks.filter((disk) => disk.serial === slot.nvme_serial);
+  const [disk] = found;
+  if (!disk) throw new TaskError('plan_refused', `there is no disk ${slot.nvme_serial} in this host`);
+  if (found.length > 1) {
+    throw new TaskError('plan_refused', `${found.length} disks have the serial number ${slot.nvme_serial}`);
+  }
+  if (disk.device !== slot.nvme_device) {
+    const detail = `disk ${slot.nvme_serial} is ${disk.device ?? 'without a stable path'} in this host, not ${slot.nvme_device}`;
+    throw new TaskError('plan_refused', `${detail}; discover and approve again`);
+  }
+  const node = join(root, 'dev', disk.name);
+  const facts = statSync(node, { throwIfNoEntry: false });
+  if (!facts?.isBlockDevice()) throw new TaskError('plan_refused', `${node} is not a block device`);
+  return { ...disk, serial: slot.nvme_serial, node, number: facts.rdev };
+}

@@ -1,0 +1,70 @@
+import { pause } from '../../../backoff.ts';
+import { reasonOf } from '../../../log.ts';
+import { TaskError } from '../../../tasks/task-error.ts';
+import type { VmPlan } from '../../../slices/plan-vm.ts';
+import type { NetworkLease, ReadinessResult, Step } from '../../host.ts';
+import type { SliceNetwork } from '../network/slice-network.ts';
+import { checkReadiness } from './check-readiness.ts';
+import { logIn, type GuestShell, type Login } from './first-login.ts';
+import { FIRST_LOGIN } from './guest-keys.ts';
+
+const LOOK_EVERY_MS = 250;
+
+/** Waits until the boot slot's MAC has the address that was approved for it. */
+export async function awaitLease(
+  network: SliceNetwork,
+  plan: VmPlan,
+  deadlineMs: number,
+  step: Step,
+): Promise<NetworkLease> {
+  const { management_mac: mac, private_ip: expected_ip } = plan.boot_slot;
+  const end = Date.now() + deadlineMs;
+  for (;;) {
+    const actual_ip = await network.leaseOf(mac);
+    if (actual_ip === expected_ip) return { mac, expected_ip, actual_ip, lease_state: 'bound' };
+    if (Date.now() > end) {
+      return { mac, expected_ip, actual_ip, lease_state: actual_ip === null ? 'missing' : 'mismatch' };
+    }
+    await pause(LOOK_EVERY_MS, step.signal);
+    step.signal.throwIfAborted();
+  }
+}
+
+/** Waits for a login that works, tries what the image promises, and takes the agent's own key out again. */
+export async function proveReadiness(
+  login: Login,
+  plan: VmPlan,
+  deadlineMs: number,
+  step: Step,
+): Promise<ReadinessResult[]> {
+  const shell = await awaitLogin(login, deadlineMs, step);
+  try {
+    const results = await checkReadiness(shell, plan);
+    await forgetKey(shell);
+    return results;
+  } finally {
+    shell.close();
+  }
+}
+
+async function awaitLogin(login: Login, deadlineMs: number, step: Step): Promise<GuestShell> {
+  const end = Date.now() + deadlineMs;
+  for (;;) {
+    try {
+      return await logIn(login);
+    } catch (error) {
+      if (Date.now() > end) {
+        throw new TaskError('guest_not_ready', `nobody can log in to the guest: ${reasonOf(error)}`);
+      }
+    }
+    await pause(LOOK_EVERY_MS, step.signal);
+    step.signal.throwIfAborted();
+  }
+}
+
+async function forgetKey(shell: GuestShell): Promise<void> {
+  const file = '.ssh/authorized_keys';
+  const { output } = await shell.exec(`sed -i /${FIRST_LOGIN}/d ${file}; grep -c ${FIRST_LOGIN} ${file}`);
+  if (output !== '0')
+    throw new TaskError('guest_not_ready', `the agent's own key stays in the guest: ${output}`);
+}

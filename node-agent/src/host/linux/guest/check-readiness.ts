@@ -1,0 +1,38 @@
+import type { VmPlan } from '../../../slices/plan-vm.ts';
+import type { ReadinessResult } from '../../host.ts';
+import type { GuestShell } from './first-login.ts';
+
+type Check = VmPlan['readiness_checks'][number];
+type Finding = Omit<ReadinessResult, 'check'>;
+
+const looks: Record<Check, (shell: GuestShell, plan: VmPlan) => Promise<Finding>> = {
+  async nvidia_driver(shell, plan) {
+    const { code, output } = await shell.exec('nvidia-smi --list-gpus');
+    if (code !== 0) return { passed: false, evidence: evidence(`nvidia-smi: ${output || `code ${code}`}`) };
+    const listed = output.match(/^GPU \d+: /gm)?.length ?? 0;
+    return {
+      passed: listed === plan.slots.length,
+      evidence: `nvidia-smi lists ${listed} of ${plan.slots.length} GPUs`,
+    };
+  },
+  async cuda_toolkit(shell) {
+    const { code, output } = await shell.exec('PATH=$PATH:/usr/local/cuda/bin nvcc --version');
+    const release = /release ([\d.]+)/.exec(output)?.[1];
+    return code === 0 && release
+      ? { passed: true, evidence: `nvcc reports release ${release}` }
+      : { passed: false, evidence: evidence(`nvcc: ${output || `code ${code}`}`) };
+  },
+};
+
+/** What the image promises, tried inside the guest. */
+export async function checkReadiness(shell: GuestShell, plan: VmPlan): Promise<ReadinessResult[]> {
+  const results: ReadinessResult[] = [
+    { check: 'ssh', passed: true, evidence: evidence(`${plan.username} logged in; ${shell.greeting}`) },
+  ];
+  for (const check of plan.readiness_checks) results.push({ check, ...(await looks[check](shell, plan)) });
+  return results;
+}
+
+function evidence(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').slice(0, 300);
+}

@@ -1,0 +1,77 @@
+import ssh2 from 'ssh2';
+import { publicBlob } from '../../ssh-key-pair.ts';
+
+export interface Login {
+  address: string;
+  username: string;
+  privateKey: string;
+  /** What the server has to show; anybody else gets nothing from us. */
+  hostKey: string;
+}
+
+export interface GuestShell {
+  /** How the server introduced itself. */
+  greeting: string;
+  exec(command: string): Promise<{ code: number | null; output: string }>;
+  close(): void;
+}
+
+const READY_MS = 15_000;
+const EXEC_MS = 60_000;
+const MAX_OUTPUT = 8_192;
+
+/** Logs in as a tenant would, and only if the guest shows the host key that was put into it. */
+export function logIn({ address, username, privateKey, hostKey }: Login): Promise<GuestShell> {
+  const expected = publicBlob(hostKey);
+  const client = new ssh2.Client();
+  let greeting = '';
+  let foreign = false;
+  return new Promise((resolve, reject) => {
+    client.on('ready', () => resolve({ greeting, exec: (command) => exec(client, command), close }));
+    client.on('error', (error) =>
+      reject(foreign ? new Error('the guest shows another host key than it was given') : error),
+    );
+    client.on('close', () => reject(new Error('the guest closed the connection')));
+    client.connect({
+      host: address,
+      port: 22,
+      username,
+      privateKey,
+      readyTimeout: READY_MS,
+      ident: 'gpuaas-node-agent',
+      hostVerifier: (key: Buffer) => {
+        foreign = !key.equals(expected);
+        return !foreign;
+      },
+      debug: (line) => (greeting ||= /Remote ident: '([^']+)'/.exec(line)?.[1] ?? ''),
+    });
+  });
+
+  function close(): void {
+    client.end();
+    client.destroy();
+  }
+}
+
+function exec(client: ssh2.Client, command: string): Promise<{ code: number | null; output: string }> {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error('the guest does not answer any more')), EXEC_MS);
+    client.exec(command, (error, channel) => {
+      if (error) {
+        clearTimeout(late);
+        reject(error);
+        return;
+      }
+      let output = '';
+      let code: number | null = null;
+      const keep = (data: Buffer): void => void (output = (output + data.toString()).slice(0, MAX_OUTPUT));
+      channel.on('data', keep);
+      channel.stderr.on('data', keep);
+      channel.on('exit', (status: number | null) => (code = status));
+      channel.on('close', () => {
+        clearTimeout(late);
+        resolve({ code, output: output.trim() });
+      });
+    });
+  });
+}

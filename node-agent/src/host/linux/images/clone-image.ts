@@ -1,0 +1,85 @@
+import { open } from 'node:fs/promises';
+import { TaskError } from '../../../tasks/task-error.ts';
+import type { Step } from '../../host.ts';
+import { mustRun, type RunCommand } from '../commands.ts';
+import type { SlotDisk } from '../disks/resolve-disk.ts';
+
+interface ImageInfo {
+  'virtual-size': number;
+  encrypted?: boolean;
+  'backing-filename'?: string;
+  'format-specific'?: { data?: { 'data-file'?: string } };
+}
+
+const HOUR_MS = 3_600_000;
+const QCOW2 = Buffer.from('QFI\xfb', 'latin1');
+
+/** Writes the image to the disk as it is and compares the two byte for byte. */
+export async function writeImage(run: RunCommand, file: string, disk: SlotDisk, step: Step): Promise<void> {
+  const format = await formatOf(file);
+  const size = await checkImage(run, file, format, disk);
+  const options = { timeoutMs: HOUR_MS, signal: step.signal, diesWithAgent: true };
+  // Past the page cache, so that what is compared afterwards is what the disk holds.
+  const convert = ['convert', '-p', '-n', '-t', 'none', '-f', format, '-O', 'raw', file, disk.node];
+  await mustRun(run, 'image_clone_failed', 'qemu-img', convert, {
+    ...options,
+    onOutput: percentOf((percent) => step.percent(percent / 2, 'Writing the image')),
+  });
+  const compare = [
+    'compare',
+    '-p',
+    '--image-opts',
+    `driver=${format},file.driver=file,file.filename=${quoted(file)}`,
+    `driver=raw,size=${size},file.driver=host_device,file.filename=${quoted(disk.node)}`,
+  ];
+  await mustRun(run, 'image_clone_failed', 'qemu-img', compare, {
+    ...options,
+    onOutput: percentOf((percent) => step.percent(50 + percent / 2, 'Comparing disk and image')),
+  });
+}
+
+/** A file that is not qcow2 is taken as raw; QEMU's own guess would let the content of a disk choose. */
+async function formatOf(path: string): Promise<'qcow2' | 'raw'> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer } = await file.read(Buffer.alloc(4), 0, 4, 0);
+    return buffer.equals(QCOW2) ? 'qcow2' : 'raw';
+  } finally {
+    await file.close();
+  }
+}
+
+/** An image that refers to other files could carry any file of the host to a tenant. */
+async function checkImage(run: RunCommand, file: string, format: string, disk: SlotDisk): Promise<number> {
+  const text = await mustRun(run, 'image_unusable', 'qemu-img', [
+    'info',
+    '-f',
+    format,
+    '--output=json',
+    file,
+  ]);
+  const info = JSON.parse(text) as ImageInfo;
+  if (info['backing-filename'] || info['format-specific']?.data?.['data-file']) {
+    throw new TaskError('image_unusable', 'the image refers to another file');
+  }
+  if (info.encrypted) throw new TaskError('image_unusable', 'the image is encrypted');
+  const size = info['virtual-size'];
+  if (size > disk.sizeBytes) {
+    const detail = `the image has ${size} bytes, disk ${disk.serial} only ${disk.sizeBytes}`;
+    throw new TaskError('image_unusable', detail);
+  }
+  return size;
+}
+
+/** qemu-img repeats `    (12.34/100%)`. */
+function percentOf(tell: (percent: number) => void): (text: string) => void {
+  return (text) => {
+    const last = [...text.matchAll(/\(\s*([\d.]+)\/100%\)/g)].at(-1)?.[1];
+    if (last) tell(Number(last));
+  };
+}
+
+/** A comma in a name is written twice. */
+function quoted(path: string): string {
+  return path.replaceAll(',', ',,');
+}

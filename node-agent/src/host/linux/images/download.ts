@@ -1,0 +1,107 @@
+import { createHash, type Hash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
+import { pause } from '../../../backoff.ts';
+import { TaskError } from '../../../tasks/task-error.ts';
+import type { Step } from '../../host.ts';
+import { reason, type ImageBlob } from './image-source.ts';
+
+const ATTEMPTS = 5;
+const STALLED_MS = 60_000;
+
+/** A failure that the bytes so far survive: the next attempt asks for the rest. */
+class BrokenOff extends Error {}
+
+/** Fetches a blob into a file, hashing on the way; takes up what an earlier attempt left there. */
+export async function download(
+  blob: ImageBlob,
+  file: string,
+  { maxBytes, step }: { maxBytes: number; step: Step },
+): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await fetchRest(blob, file, maxBytes, step);
+    } catch (error) {
+      if (!(error instanceof BrokenOff)) throw error;
+      if (attempt >= ATTEMPTS) {
+        throw new TaskError('image_unavailable', `${blob.url} broke off ${attempt} times: ${error.message}`);
+      }
+      await pause(500 * attempt, step.signal);
+      step.signal.throwIfAborted();
+    }
+  }
+}
+
+async function fetchRest(blob: ImageBlob, file: string, maxBytes: number, step: Step): Promise<void> {
+  let { hash, bytes } = await hashFile(file);
+  const stalled = new AbortController();
+  const signal = AbortSignal.any([step.signal, stalled.signal]);
+  let watchdog = setTimeout(() => stalled.abort(), STALLED_MS);
+  try {
+    const range = bytes > 0 ? { range: `bytes=${bytes}-` } : {};
+    const answer = await fetch(blob.url, { headers: { ...blob.headers, ...range }, signal });
+    if (answer.status === 416 && bytes > 0) return await judge(blob, file, hash);
+    if (!answer.ok || !answer.body) {
+      const detail = `${blob.url} answers ${answer.status}`;
+      throw answer.status >= 500 ? new BrokenOff(detail) : new TaskError('image_unavailable', detail);
+    }
+    // A server without ranges sends everything again.
+    if (answer.status !== 206) {
+      hash = createHash('sha256');
+      bytes = 0;
+    }
+    const total = bytes + Number(answer.headers.get('content-length') ?? 0);
+    refuseOversize(blob, total, maxBytes);
+    const output = await open(file, bytes > 0 ? 'a' : 'w', 0o600);
+    try {
+      for await (const chunk of answer.body) {
+        clearTimeout(watchdog);
+        watchdog = setTimeout(() => stalled.abort(), STALLED_MS);
+        await output.write(chunk);
+        hash.update(chunk);
+        bytes += chunk.length;
+        refuseOversize(blob, bytes, maxBytes);
+        step.percent(total > 0 ? (bytes / total) * 100 : 0);
+      }
+      await output.sync();
+    } finally {
+      await output.close();
+    }
+    if (bytes < total) throw new BrokenOff(`ended after ${bytes} of ${total} bytes`);
+  } catch (error) {
+    step.signal.throwIfAborted();
+    if (error instanceof TaskError || error instanceof BrokenOff) throw error;
+    throw new BrokenOff(stalled.signal.aborted ? 'no byte for a minute' : reason(error));
+  } finally {
+    clearTimeout(watchdog);
+  }
+  await judge(blob, file, hash);
+}
+
+async function judge(blob: ImageBlob, file: string, hash: Hash): Promise<void> {
+  const found = hash.digest('hex');
+  if (found === blob.sha256) return;
+  await rm(file, { force: true });
+  const detail = `${blob.url} has the digest sha256:${found}, not sha256:${blob.sha256}`;
+  throw new TaskError('image_digest_mismatch', detail);
+}
+
+function refuseOversize({ url }: ImageBlob, bytes: number, maxBytes: number): void {
+  if (bytes <= maxBytes) return;
+  throw new TaskError('image_too_large', `${url} is larger than the whole cache of ${maxBytes} bytes`);
+}
+
+/** The hash of what is there, ready for more. */
+export async function hashFile(file: string): Promise<{ hash: Hash; bytes: number }> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  try {
+    for await (const chunk of createReadStream(file)) {
+      hash.update(chunk as Buffer);
+      bytes += (chunk as Buffer).length;
+    }
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
+  return { hash, bytes };
+}

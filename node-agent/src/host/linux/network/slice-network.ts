@@ -1,0 +1,84 @@
+import type { SlotBundle } from '@gpuaas/contracts/tasks';
+import { TaskError } from '../../../tasks/task-error.ts';
+import type { RunCommand } from '../commands.ts';
+import type { HostFiles } from '../host-files.ts';
+import { openDhcp } from './dhcp.ts';
+import { openNat } from './nat.ts';
+import { openOvs } from './ovs.ts';
+import { openSlicePorts, type SlicePort } from './slice-ports.ts';
+
+/** The private network of the slices on this host. */
+export interface SliceNetwork {
+  /** Refuses a host whose network cannot serve a machine. */
+  check(): Promise<void>;
+  hasOffloads(): Promise<boolean>;
+  /** Address and rules, before the machine is there. */
+  reserve(port: SlicePort): Promise<void>;
+  /** Once the machine is plugged in, before it runs. */
+  guard(port: SlicePort): Promise<void>;
+  leaseOf(mac: string): Promise<string | null>;
+  /** Takes everything of the slots away. */
+  remove(slots: readonly SlotBundle[]): Promise<void>;
+  /** What of the slots can still be seen; looks at the switch, the lease file and the rules themselves. */
+  residue(slots: readonly SlotBundle[]): Promise<string[]>;
+}
+
+export interface NetworkOptions {
+  dir: string;
+  bridge: string;
+  files: HostFiles;
+  run: RunCommand;
+}
+
+export function openSliceNetwork({ dir, bridge, files, run }: NetworkOptions): SliceNetwork {
+  const ports = openSlicePorts(dir);
+  const ovs = openOvs(bridge, run);
+  const dhcp = openDhcp(dir, bridge, run);
+  const nat = openNat(bridge, run);
+
+  async function apply(): Promise<void> {
+    const all = await ports.list();
+    await dhcp.reserve(all);
+    await nat.apply(all);
+  }
+
+  return {
+    async check() {
+      await ovs.check();
+      await dhcp.check();
+      if (files.text('/proc/sys/net/ipv4/ip_forward') !== '1') {
+        throw new TaskError('network_not_ready', 'the host does not forward: net.ipv4.ip_forward is off');
+      }
+    },
+    hasOffloads: async () => !(await ovs.isUserspace()),
+    async reserve(port) {
+      // A lease that an earlier guest of this address left would look like one of the new guest.
+      await dhcp.forget(port.mac);
+      await ports.add(port);
+      await apply();
+    },
+    guard: (port) => ovs.guard(port),
+    leaseOf: (mac) => dhcp.leaseOf(mac),
+    async remove(slots) {
+      await ports.remove(slots);
+      await apply();
+      for (const { management_mac: mac, ovs_port } of slots) {
+        await ovs.remove({ mac, ovs_port });
+        await dhcp.forget(mac);
+      }
+    },
+    async residue(slots) {
+      const addresses = await nat.addresses();
+      const switched = await ovs.residue(
+        slots.map(({ management_mac: mac, ovs_port }) => ({ mac, ovs_port })),
+      );
+      const rest = await Promise.all(
+        slots.map(async ({ management_mac, private_ip }) => [
+          ...((await dhcp.leaseOf(management_mac)) ? [`lease of ${management_mac}`] : []),
+          ...(addresses.includes(private_ip) ? [`NAT of ${private_ip}`] : []),
+        ]),
+      );
+      return [...switched, ...rest.flat()];
+    },
+  };
+}

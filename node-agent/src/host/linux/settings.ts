@@ -1,0 +1,61 @@
+import { resolve } from 'node:path';
+
+/** How this host runs machines. The defaults are a GPU server; a lab says otherwise in so many words. */
+export interface LinuxSettings {
+  /** Where `/sys`, `/proc` and `/dev` are looked for. */
+  root: string;
+  /** `tcg` emulates the processor: for labs without virtualisation, never chosen by itself. */
+  accelerator: 'kvm' | 'tcg';
+  firmware: 'uefi' | 'bios';
+  /** `none` leaves GPUs and fabric functions out of the machine. */
+  passthrough: 'vfio' | 'none';
+  /** Guest memory of 1 GiB pages that were set aside. */
+  hugepages: boolean;
+  bridge: string;
+  /** Where images come from, in the order they are asked. By digest it does not matter who serves them. */
+  imageSources: readonly string[];
+  imageCacheBytes: number;
+  /** How long a guest may take to get its address, and again to let somebody in. */
+  guestDeadlineMs: number;
+}
+
+export class LinuxSettingsError extends Error {}
+
+type Environment = Record<string, string | undefined>;
+
+const GIB = 2 ** 30;
+
+export function readLinuxSettings(env: Environment): LinuxSettings {
+  return {
+    root: resolve(env['GPUAAS_LINUX_ROOT'] || '/'),
+    accelerator: oneOf(env, 'GPUAAS_LINUX_ACCELERATOR', ['kvm', 'tcg']),
+    firmware: oneOf(env, 'GPUAAS_LINUX_FIRMWARE', ['uefi', 'bios']),
+    passthrough: oneOf(env, 'GPUAAS_LINUX_PASSTHROUGH', ['vfio', 'none']),
+    hugepages: oneOf(env, 'GPUAAS_LINUX_HUGEPAGES', ['off', 'on']) === 'on',
+    bridge: env['GPUAAS_LINUX_BRIDGE'] || 'ovsbr0',
+    imageSources: (env['GPUAAS_LINUX_IMAGE_SOURCES'] ?? '').split(/[\s,]+/).filter((source) => source !== ''),
+    imageCacheBytes: whole(env, 'GPUAAS_LINUX_IMAGE_CACHE_GIB', 200) * GIB,
+    guestDeadlineMs: whole(env, 'GPUAAS_LINUX_GUEST_DEADLINE_SECONDS', 600) * 1000,
+  };
+}
+
+function oneOf<T extends string>(
+  env: Environment,
+  name: string,
+  [usual, ...others]: readonly [T, ...T[]],
+): T {
+  const text = env[name];
+  if (!text) return usual;
+  const known = [usual, ...others].find((value) => value === text);
+  if (!known)
+    throw new LinuxSettingsError(`${name} must be one of ${[usual, ...others].join(', ')}, not ${text}`);
+  return known;
+}
+
+function whole(env: Environment, name: string, usual: number): number {
+  const value = Number(env[name] || usual);
+  if (!Number.isInteger(value) || value < 1) {
+    throw new LinuxSettingsError(`${name} must be a whole number of 1 or more, not ${env[name]}`);
+  }
+  return value;
+}

@@ -1,0 +1,274 @@
+import { writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { pause } from '../../backoff.ts';
+import { writeDurable } from '../../durable-file.ts';
+import { writeSeed } from '../../slices/cloud-init-seed.ts';
+import type { VmPlan } from '../../slices/plan-vm.ts';
+import { TaskError } from '../../tasks/task-error.ts';
+import { GuestUnreachableError, type Host, type ObservedVm, type Step } from '../host.ts';
+import { fingerprintOf } from '../ssh-key-pair.ts';
+import { checkPlan } from './check-plan.ts';
+import { mustRun, type RunCommand } from './commands.ts';
+import { refuseUsedDisk } from './disks/check-disk.ts';
+import { resolveDisk, type SlotDisk } from './disks/resolve-disk.ts';
+import { verifyWipe } from './disks/verify-wipe.ts';
+import { wipeDisk } from './disks/wipe-disk.ts';
+import { awaitLease, proveReadiness } from './guest/await-guest.ts';
+import { FIRST_LOGIN, openGuestKeys } from './guest/guest-keys.ts';
+import type { HostFiles } from './host-files.ts';
+import { openImageCache } from './images/image-cache.ts';
+import { writeImage } from './images/clone-image.ts';
+import { readHostDevices } from './inventory.ts';
+import { openSliceNetwork } from './network/slice-network.ts';
+import type { SlicePort } from './network/slice-ports.ts';
+import type { LinuxSettings } from './settings.ts';
+import { domainName, planDigest } from './vm/domain.ts';
+import { domainXml } from './vm/domain-xml.ts';
+import { openLibvirt } from './vm/libvirt.ts';
+import { localityOf } from './vm/locality-of.ts';
+import { machineProcesses } from './vm/machine-processes.ts';
+import { openSliceRecord } from './vm/slice-record.ts';
+import { listMachines, noteStart } from './vm/started-machines.ts';
+
+export type SliceMachines = Pick<
+  Host,
+  | 'checkPlan'
+  | 'runsAsPlanned'
+  | 'cloneImage'
+  | 'attachSeed'
+  | 'startVm'
+  | 'awaitNetwork'
+  | 'awaitReadiness'
+  | 'removeVm'
+  | 'vmExists'
+  | 'cleanNetwork'
+  | 'wipeDisk'
+  | 'verifyWipe'
+  | 'openGuestPort'
+> & { listVms(): Promise<ObservedVm[]> };
+
+export interface MachineOptions {
+  dir: string;
+  files: HostFiles;
+  run: RunCommand;
+  settings: LinuxSettings;
+}
+
+const DIAL_MS = 5_000;
+const GONE_MS = 15_000;
+
+/** The life of slice VMs on libvirt, Open vSwitch and raw NVMe disks. */
+export function openSliceMachines({ dir, files, run, settings }: MachineOptions): SliceMachines {
+  const libvirt = openLibvirt(run);
+  const network = openSliceNetwork({ dir, bridge: settings.bridge, files, run });
+  const images = openImageCache({
+    folder: join(dir, 'images'),
+    sources: settings.imageSources,
+    maxBytes: settings.imageCacheBytes,
+  });
+  const recordOf = (allocationId: string) => openSliceRecord(dir, allocationId);
+
+  async function disksOf(slots: VmPlan['slots']): Promise<SlotDisk[]> {
+    const devices = await readHostDevices(files, run);
+    return slots.map((slot) => resolveDisk(settings.root, devices, slot));
+  }
+
+  async function domainFacts(plan: VmPlan, folder: string) {
+    const { gpus } = await readHostDevices(files, run);
+    const { boot_slot } = plan;
+    const passthrough = plan.slots.flatMap((slot) => [slot.gpu_pci_address, slot.fabric_vf_pci_address]);
+    const { accelerator, firmware, hugepages } = settings;
+    return {
+      name: domainName(plan.allocation_id),
+      uuid: plan.allocation_id,
+      planDigest: planDigest(plan),
+      accelerator,
+      firmware,
+      hugepages,
+      vcpu: plan.vcpu,
+      memoryGib: plan.memory_gib,
+      // An emulated processor is nowhere in particular.
+      locality: accelerator === 'kvm' ? localityOf(files, gpus, plan.slots, plan.vcpu) : null,
+      disks: await disksOf(plan.slots),
+      seedIso: join(folder, 'seed.iso'),
+      consoleLog: join(folder, 'console.log'),
+      network: {
+        bridge: settings.bridge,
+        port: boot_slot.ovs_port,
+        mac: boot_slot.management_mac,
+        interfaceId: boot_slot.slot_id,
+        offloads: await network.hasOffloads(),
+      },
+      passthrough: settings.passthrough === 'vfio' ? passthrough : [],
+    };
+  }
+
+  return {
+    checkPlan: (plan) =>
+      checkPlan({ files, run, settings, libvirt, network, record: recordOf(plan.allocation_id) }, plan),
+
+    async runsAsPlanned(plan) {
+      const name = domainName(plan.allocation_id);
+      if ((await libvirt.state(name)) !== 'running') return false;
+      return ((await libvirt.xml(name)) ?? '').includes(planDigest(plan));
+    },
+
+    async cloneImage(plan, step) {
+      const record = recordOf(plan.allocation_id);
+      if ((await record.read('image'))?.digest === plan.image.digest) return;
+      const file = await images.get(plan.image.digest, part(step, 0, 40));
+      const [boot] = await disksOf([plan.boot_slot]);
+      if (!boot) throw new TaskError('plan_refused', 'the bundle has no boot disk');
+      await record.write('cloning', { serials: plan.slots.map((slot) => slot.nvme_serial) });
+      await writeImage(run, file, boot, part(step, 40, 100));
+      await record.write('image', { digest: plan.image.digest });
+    },
+
+    async attachSeed(plan, step) {
+      const { folder } = recordOf(plan.allocation_id);
+      const keys = openGuestKeys(folder);
+      await writeSeed(dir, plan, {
+        hostKey: await keys.hostKey(),
+        firstLogin: `${(await keys.firstLogin()).public.trim().split(' ').slice(0, 2).join(' ')} ${FIRST_LOGIN}`,
+      });
+      const [iso, user, meta] = ['seed.iso', 'user-data.yaml', 'meta-data.yaml'].map((name) =>
+        join(folder, name),
+      );
+      const args = [iso ?? '', user ?? '', meta ?? ''];
+      await mustRun(run, 'seed_failed', 'cloud-localds', args, { timeoutMs: 60_000, signal: step.signal });
+    },
+
+    async startVm(plan, step) {
+      const record = recordOf(plan.allocation_id);
+      const name = domainName(plan.allocation_id);
+      const port = portOf(plan);
+      // Stopped, half made, or made for another plan.
+      if ((await libvirt.state(name)) !== null) {
+        await libvirt.destroy(name);
+        await libvirt.undefine(name);
+      }
+      await network.reserve(port);
+      await writeFile(join(record.folder, 'console.log'), '', { mode: 0o600 });
+      const file = join(record.folder, 'domain.xml');
+      await writeDurable(file, domainXml(await domainFacts(plan, record.folder)));
+      await libvirt.define(file);
+      await libvirt.startPaused(name, step.signal);
+      // Before its first instruction: nothing leaves the machine unguarded.
+      await network.guard(port);
+      await libvirt.resume(name);
+      await noteStart(record, plan.allocation_id, port.ip);
+    },
+
+    awaitNetwork: (plan, step) => awaitLease(network, plan, settings.guestDeadlineMs, step),
+
+    async awaitReadiness(plan, step) {
+      const record = recordOf(plan.allocation_id);
+      const before = await record.read('ready');
+      const { started_at } = await noteStart(record, plan.allocation_id, plan.boot_slot.private_ip);
+      if (before?.started_at === started_at) return before;
+      const keys = openGuestKeys(record.folder);
+      const hostKey = await keys.hostKey();
+      const login = {
+        address: plan.boot_slot.private_ip,
+        username: plan.username,
+        privateKey: (await keys.firstLogin()).private,
+        hostKey: hostKey.public,
+      };
+      const readiness = await proveReadiness(login, plan, settings.guestDeadlineMs, step);
+      const facts = { host_key_fingerprint: fingerprintOf(hostKey.public), started_at, readiness };
+      await record.write('ready', facts);
+      await keys.forgetFirstLogin();
+      return facts;
+    },
+
+    async removeVm(allocationId, stopTimeoutSeconds, step) {
+      const name = domainName(allocationId);
+      const state = await libvirt.state(name);
+      if (state === null) return 'absent';
+      const running = state !== 'shut off';
+      const followed = running && (await shutDown(name, stopTimeoutSeconds * 1000, step));
+      if (running && !followed) await libvirt.destroy(name);
+      await libvirt.undefine(name);
+      await processGone(allocationId, step);
+      return running && !followed ? 'forced' : 'graceful';
+    },
+
+    async vmExists(allocationId) {
+      if ((await libvirt.state(domainName(allocationId))) !== null) return true;
+      return machineProcesses().some((machine) => machine.allocation_id === allocationId);
+    },
+
+    async cleanNetwork(slots) {
+      await network.remove(slots);
+      return (await network.residue(slots)).length === 0;
+    },
+
+    async wipeDisk(slot, method, step) {
+      const [disk] = await disksOf([slot]);
+      if (!disk) throw new TaskError('plan_refused', `there is no disk ${slot.nvme_serial} in this host`);
+      await refuseUsedDisk({ root: settings.root, libvirt }, disk, null);
+      await wipeDisk(run, disk, method, step);
+    },
+
+    async verifyWipe(slot, step) {
+      const [disk] = await disksOf([slot]);
+      if (!disk) throw new TaskError('plan_refused', `there is no disk ${slot.nvme_serial} in this host`);
+      return await verifyWipe(run, disk, step);
+    },
+
+    listVms: () => listMachines(dir),
+
+    async openGuestPort(allocationId, port) {
+      const address = (await recordOf(allocationId).read('started'))?.address;
+      if (!address) throw new GuestUnreachableError('there is no machine of this allocation');
+      const socket = connect({ host: address, port, noDelay: true });
+      try {
+        await once(socket, 'connect', { signal: AbortSignal.timeout(DIAL_MS) });
+        return socket;
+      } catch {
+        socket.destroy();
+        throw new GuestUnreachableError('the guest does not accept the connection');
+      }
+    },
+  };
+
+  /** Presses the power button now and then; a guest that is still booting does not hear the first one. */
+  async function shutDown(name: string, timeoutMs: number, step: Step): Promise<boolean> {
+    const end = Date.now() + timeoutMs;
+    let pressed = 0;
+    while (Date.now() < end) {
+      if (Date.now() - pressed > 5_000) {
+        await libvirt.shutdown(name);
+        pressed = Date.now();
+      }
+      const state = await libvirt.state(name);
+      if (state === null || state === 'shut off') return true;
+      await pause(250, step.signal);
+      step.signal.throwIfAborted();
+    }
+    return false;
+  }
+
+  async function processGone(allocationId: string, step: Step): Promise<void> {
+    const end = Date.now() + GONE_MS;
+    while (machineProcesses().some((machine) => machine.allocation_id === allocationId)) {
+      if (Date.now() > end) return;
+      await pause(100, step.signal);
+      step.signal.throwIfAborted();
+    }
+  }
+}
+
+function portOf({ allocation_id, boot_slot }: VmPlan): SlicePort {
+  const { management_mac: mac, private_ip: ip, ovs_port } = boot_slot;
+  return { allocation_id, mac, ip, ovs_port };
+}
+
+function part(step: Step, from: number, to: number): Step {
+  return {
+    signal: step.signal,
+    percent: (percent, message) => step.percent(from + (percent * (to - from)) / 100, message),
+  };
+}

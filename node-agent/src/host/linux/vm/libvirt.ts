@@ -1,0 +1,113 @@
+import { statSync } from 'node:fs';
+import { pause } from '../../../backoff.ts';
+import { TaskError } from '../../../tasks/task-error.ts';
+import { complaintOf, type CommandResult, type RunCommand } from '../commands.ts';
+
+/** The machines of this host, by the one tool that every release of libvirt has. */
+export interface Libvirt {
+  /** All machines, running or not. */
+  names(): Promise<string[]>;
+  /** As virsh says it, such as `running` or `shut off`; null without such a machine. */
+  state(name: string): Promise<string | null>;
+  xml(name: string): Promise<string | null>;
+  /** Machines with this block device among their disks, by whatever name. */
+  domainsUsing(deviceNumber: number): Promise<string[]>;
+  define(file: string): Promise<void>;
+  /** It exists from here on, and has not run an instruction yet. */
+  startPaused(name: string, signal: AbortSignal): Promise<void>;
+  resume(name: string): Promise<void>;
+  /** Presses the power button. */
+  shutdown(name: string): Promise<void>;
+  /** Pulls the plug. */
+  destroy(name: string): Promise<void>;
+  undefine(name: string): Promise<void>;
+}
+
+/** A restart of the daemon is no reason to give a task up. */
+const PATIENCE_MS = 30_000;
+const AWAY =
+  /failed to connect|cannot recv|end of file|connection reset|broken pipe|client socket is closed|disconnected/i;
+const START_MS = 300_000;
+
+export function openLibvirt(run: RunCommand): Libvirt {
+  async function ask(args: readonly string[], options: { timeoutMs?: number; signal?: AbortSignal } = {}) {
+    const end = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const result = await run('virsh', ['--quiet', '--connect', 'qemu:///system', ...args], {
+        timeoutMs: 30_000,
+        ...options,
+      });
+      if (result === null) throw new TaskError('libvirt_unreachable', 'virsh is not installed on this host');
+      if (result.code === 0 || !AWAY.test(result.stderr)) return result;
+      if (Date.now() > end) throw new TaskError('libvirt_unreachable', complaintOf(result));
+      await pause(500, options.signal);
+      options.signal?.throwIfAborted();
+    }
+  }
+
+  async function names(): Promise<string[]> {
+    const answer = insist(await ask(['list', '--all', '--name']), 'list');
+    return answer.split('\n').filter((name) => name !== '');
+  }
+
+  /** The answer, or null when the machine is gone; any other trouble is not taken for its absence. */
+  async function about(name: string, args: readonly string[]): Promise<string | null> {
+    const result = await ask([...args, name]);
+    if (result.code === 0) return result.stdout.trim();
+    if (!(await names()).includes(name)) return null;
+    throw new TaskError('libvirt_failed', complaintOf(result));
+  }
+
+  const libvirt: Libvirt = {
+    names,
+    state: (name) => about(name, ['domstate']),
+    xml: (name) => about(name, ['dumpxml']),
+    async domainsUsing(deviceNumber) {
+      const using: string[] = [];
+      for (const name of await names()) {
+        const xml = (await libvirt.xml(name)) ?? '';
+        const sources = [...xml.matchAll(/<source (?:dev|file)='([^']+)'/g)].map(([, path]) => path ?? '');
+        if (sources.some((path) => isDevice(path, deviceNumber))) using.push(name);
+      }
+      return using;
+    },
+    async define(file) {
+      insist(await ask(['define', file]), 'define');
+    },
+    async startPaused(name, signal) {
+      const result = await ask(['start', '--paused', name], { timeoutMs: START_MS, signal });
+      // A daemon that went away in the middle may have started it all the same.
+      if (result.code !== 0 && (await libvirt.state(name)) !== 'paused') insist(result, 'start');
+    },
+    async resume(name) {
+      const result = await ask(['resume', name]);
+      if (result.code !== 0 && (await libvirt.state(name)) !== 'running') insist(result, 'resume');
+    },
+    async shutdown(name) {
+      insist(await ask(['shutdown', '--mode', 'acpi', name]), 'shutdown');
+    },
+    async destroy(name) {
+      const result = await ask(['destroy', name], { timeoutMs: 60_000 });
+      if (result.code !== 0 && isUp(await libvirt.state(name))) insist(result, 'destroy');
+    },
+    async undefine(name) {
+      const result = await ask(['undefine', '--nvram', '--managed-save', name]);
+      if (result.code !== 0 && (await names()).includes(name)) insist(result, 'undefine');
+    },
+  };
+  return libvirt;
+}
+
+function isUp(state: string | null): boolean {
+  return state !== null && state !== 'shut off';
+}
+
+function insist(result: CommandResult, what: string): string {
+  if (result.code !== 0) throw new TaskError('libvirt_failed', `${what}: ${complaintOf(result)}`);
+  return result.stdout;
+}
+
+function isDevice(path: string, number: number): boolean {
+  const facts = statSync(path, { throwIfNoEntry: false });
+  return facts !== undefined && facts.isBlockDevice() && facts.rdev === number;
+}

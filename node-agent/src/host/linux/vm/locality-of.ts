@@ -1,0 +1,43 @@
+import type { SlotBundle } from '@gpuaas/contracts/tasks';
+import type { HostFiles } from '../host-files.ts';
+import type { Gpu } from '../gpus.ts';
+import type { Locality } from './domain-xml.ts';
+
+/**
+ * Each GPU of a socket owns the same share of its processors, so two machines never meet on one and nobody has to
+ * remember who has which.
+ */
+export function localityOf(
+  files: HostFiles,
+  gpus: readonly Gpu[],
+  slots: readonly Pick<SlotBundle, 'numa_node' | 'gpu_pci_address'>[],
+  vcpu: number,
+): Locality | null {
+  const owned = slots.flatMap(({ numa_node, gpu_pci_address }) => {
+    const list = files.text(`/sys/devices/system/node/node${numa_node}/cpulist`);
+    const neighbours = gpus
+      .filter(({ device }) => device.known?.role === 'gpu' && device.numaNode === numa_node)
+      .map(({ device }) => device.address);
+    return share(expandCpuList(list ?? ''), neighbours.length, neighbours.indexOf(gpu_pci_address));
+  });
+  if (owned.length === 0) return null;
+  return {
+    numaNodes: [...new Set(slots.map((slot) => slot.numa_node))].toSorted((a, b) => a - b),
+    pins: Array.from({ length: vcpu }, (_, index) => owned[index % owned.length] ?? 0),
+  };
+}
+
+function share(cpus: readonly number[], among: number, rank: number): number[] {
+  if (among === 0 || rank < 0) return [];
+  const size = Math.floor(cpus.length / among);
+  return cpus.slice(rank * size, (rank + 1) * size);
+}
+
+/** `0-3,8` is 0, 1, 2, 3, 8. */
+export function expandCpuList(list: string): number[] {
+  return list.split(',').flatMap((range) => {
+    const [first, last = first] = range.split('-');
+    if (!first) return [];
+    return Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index);
+  });
+}

@@ -1,0 +1,50 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { TaskError } from '../../../tasks/task-error.ts';
+import type { ObservedVm } from '../../host.ts';
+import { machineProcesses, type MachineProcess } from './machine-processes.ts';
+import { openSliceRecord, type SliceRecord } from './slice-record.ts';
+
+/** Remembers when this very process of the machine was first seen; asking again gives the same time. */
+export async function noteStart(
+  record: SliceRecord,
+  allocationId: string,
+  address: string,
+): Promise<{ started_at: string }> {
+  const machine = machineProcesses().find((one) => one.allocation_id === allocationId);
+  if (!machine) throw new TaskError('vm_missing', 'the machine does not run any more');
+  const known = await record.read('started');
+  if (known && isSame(known, machine)) return known;
+  const { pid, startTicks } = machine;
+  const started = { pid, startTicks, address, started_at: new Date().toISOString() };
+  await record.write('started', started);
+  return started;
+}
+
+/** Every machine that was started here: running by the kernel's word, stopped when only our note is left. */
+export async function listMachines(dir: string): Promise<ObservedVm[]> {
+  const processes = machineProcesses();
+  const noted = await readdir(join(dir, 'slices')).catch(() => []);
+  const ids = new Set([...noted, ...processes.map((machine) => machine.allocation_id)]);
+  const seen = await Promise.all(
+    [...ids].map(async (allocation_id): Promise<ObservedVm[]> => {
+      const known = await openSliceRecord(dir, allocation_id).read('started');
+      const machine = processes.find((one) => one.allocation_id === allocation_id);
+      // Started by nobody's task: it is told, and its time counts from now.
+      if (!known)
+        return machine ? [{ allocation_id, state: 'running', started_at: new Date().toISOString() }] : [];
+      if (!machine) return [{ allocation_id, state: 'stopped', started_at: known.started_at }];
+      const { started_at } = await noteStart(
+        openSliceRecord(dir, allocation_id),
+        allocation_id,
+        known.address,
+      );
+      return [{ allocation_id, state: 'running', started_at }];
+    }),
+  );
+  return seen.flat();
+}
+
+function isSame(known: { pid: number; startTicks: number }, machine: MachineProcess): boolean {
+  return known.pid === machine.pid && known.startTicks === machine.startTicks;
+}

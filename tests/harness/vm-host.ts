@@ -1,0 +1,157 @@
+import { execFileSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildTinyImage, type TinyImage } from '@gpuaas/lab/vm/build-tiny-image';
+import { claimFolder, LAB_FOLDER, removeDeadLabs } from '@gpuaas/lab/vm/loop-disks';
+import { openMachineRoom, type MachineRoom } from '@gpuaas/lab/vm/machine-room';
+import { openRelay } from '@gpuaas/lab/vm/open-relay';
+import { serveImages, type ImageServer } from '@gpuaas/lab/vm/serve-image';
+import { dhcpPaths, dnsmasqConfig } from '@gpuaas/node-agent/host/linux/network/dhcp';
+import { suggestAddresses } from '@gpuaas/node-agent/host/suggest-addresses';
+import { hgxH200 } from '@gpuaas/node-agent/testing/host-tree/hgx-h200';
+import { writeHostTree } from '@gpuaas/node-agent/testing/host-tree/write-host-tree';
+
+export const VM_HOSTNAME = 'lab-vm-01';
+
+const AGENT = fileURLToPath(new URL('../../node-agent/src/main.ts', import.meta.url));
+const MIB = 2 ** 20;
+const DISK_BYTES = 256 * MIB;
+const GPUS = 2;
+
+/** A host of two GPUs of which the PCI bus is written down and everything else is real. */
+export interface VmHost {
+  room: MachineRoom;
+  image: TinyImage;
+  images: ImageServer;
+  /** The agent's state folder. */
+  dir: string;
+  /** The tree that stands for `/`. */
+  root: string;
+  startAgent(server: string, env?: Record<string, string>): Promise<ChildProcess>;
+  log(): string;
+  close(): Promise<void>;
+}
+
+export interface VmHostOptions {
+  ignoresPowerButton?: boolean;
+}
+
+export function labCache(): string {
+  return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'gpuaas-lab');
+}
+
+export async function openVmHost(options: VmHostOptions = {}): Promise<VmHost> {
+  const undo: (() => void | Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const step of undo.splice(0).toReversed()) await step();
+  };
+  try {
+    return await open(options, undo, close);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function open(
+  options: VmHostOptions,
+  undo: (() => void | Promise<void>)[],
+  close: () => Promise<void>,
+): Promise<VmHost> {
+  const image = buildTinyImage({ cache: labCache(), ...options });
+  removeDeadLabs();
+  const folder = mkdtempSync(join(tmpdir(), LAB_FOLDER));
+  claimFolder(folder);
+  undo.push(() => rmSync(folder, { recursive: true, force: true }));
+  const room = await openMachineRoom({ folder, disks: GPUS, diskBytes: DISK_BYTES, cache: labCache() });
+  undo.push(() => room.close());
+  const dir = join(folder, 'agent');
+  const root = join(folder, 'root');
+  writeTree(root, room);
+  await bringUpNetwork(room, dir);
+  const images = await serveImages({ [image.digest.replace(':', '-')]: image.file });
+  undo.push(() => images.close());
+  undo.push(await openRelay(room, folder, images.port));
+  const logFile = join(folder, 'agent.log');
+  const relayed = new Set<string>();
+
+  return {
+    room,
+    image,
+    images,
+    dir,
+    root,
+    async startAgent(server, env = {}) {
+      const { port } = new URL(server);
+      if (!relayed.has(port)) undo.push(await openRelay(room, folder, Number(port)));
+      relayed.add(port);
+      const agent = room.start(process.execPath, [AGENT], {
+        logFile,
+        env: {
+          GPUAAS_AGENT_SERVER: server,
+          GPUAAS_AGENT_DIR: dir,
+          GPUAAS_AGENT_HOSTNAME: VM_HOSTNAME,
+          GPUAAS_AGENT_HOST: 'linux',
+          GPUAAS_LINUX_ROOT: root,
+          GPUAAS_LINUX_ACCELERATOR: 'tcg',
+          GPUAAS_LINUX_FIRMWARE: 'bios',
+          GPUAAS_LINUX_PASSTHROUGH: 'none',
+          GPUAAS_LINUX_IMAGE_SOURCES: `http://127.0.0.1:${images.port}/{digest}`,
+          GPUAAS_LINUX_GUEST_DEADLINE_SECONDS: '120',
+          ...env,
+        },
+      });
+      undo.push(() => end(agent));
+      return agent;
+    },
+    log: () => readFileSync(logFile, 'utf8'),
+    close,
+  };
+}
+
+async function end(agent: ChildProcess): Promise<void> {
+  if (agent.exitCode !== null || agent.signalCode !== null) return;
+  agent.kill('SIGKILL');
+  await once(agent, 'exit');
+}
+
+/** The example server with two GPUs; its data disks are the loop devices, and `/proc` is that of the room. */
+function writeTree(root: string, room: MachineRoom): void {
+  const disks = Object.fromEntries(
+    room.disks.map(({ number, sizeBytes }, index) => [index, { number, sizeBytes }]),
+  );
+  const tree = hgxH200({ gpus: GPUS, disks, functionDriver: 'vfio-pci' });
+  const tools = ['rdma', 'ibv_devinfo', 'ibstat', 'qemu-img', 'cloud-localds'].map(
+    (name) => `/usr/bin/${name}`,
+  );
+  const present = [...tools, '/usr/share/OVMF/OVMF_CODE_4M.fd', '/var/lib/gpuaas/images/.keep'];
+  writeHostTree(root, {
+    ...tree,
+    files: { ...tree.files, ...Object.fromEntries(present.map((path) => [path, ''])) },
+  });
+  rmSync(join(root, 'proc'), { recursive: true });
+  symlinkSync('/proc', join(root, 'proc'));
+  for (const [index, { number }] of room.disks.entries()) {
+    const node = join(root, 'dev', `nvme${8 - index}n1`);
+    const [major = '', minor = ''] = number.split(':');
+    rmSync(node);
+    execFileSync('mknod', [node, 'b', major, minor]);
+  }
+}
+
+/** What bootstrap does on a real host: the bridge with the host's address, and DHCP on it. */
+async function bringUpNetwork(room: MachineRoom, dir: string): Promise<void> {
+  const gateway = suggestAddresses(VM_HOSTNAME)(0).private_ip.replace(/\.\d+$/, '.1');
+  const bridge = 'ovsbr0';
+  await room.run('ovs-vsctl', 'add-br', bridge, '--', 'set', 'bridge', bridge, 'datapath_type=netdev');
+  await room.run('ip', 'address', 'add', `${gateway}/24`, 'dev', bridge);
+  await room.run('ip', 'link', 'set', bridge, 'up');
+  const { folder, config } = dhcpPaths(dir);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(config, dnsmasqConfig(dir, bridge, gateway));
+  writeFileSync(join(folder, 'hosts'), '');
+  await room.run('dnsmasq', `--conf-file=${config}`);
+}

@@ -1,0 +1,164 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { approveFleet } from '@gpuaas/lab/approve-fleet';
+import { createKeyPair } from '@gpuaas/node-agent/testing/ssh';
+import { unwrap } from '@gpuaas/sdk/problem';
+import { launchBody, release, waitForState } from '../harness/allocations.ts';
+import { eventually } from '../harness/eventually.ts';
+import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
+import { mintTerminalToken, TestTerminal } from '../harness/terminal.ts';
+import { whyNoVmLab } from '../harness/vm-lab-needs.ts';
+import { openVmHost, VM_HOSTNAME, type VmHost } from '../harness/vm-host.ts';
+
+const obstacle = whyNoVmLab();
+const DEADLINE_MS = 240_000;
+const MACHINE_MS = 200_000;
+
+let platform: TestPlatform;
+let host: VmHost;
+
+describe.skipIf(obstacle !== null)(
+  `a slice on a real hypervisor (${obstacle ?? 'needs nothing more'})`,
+  () => {
+    beforeAll(async () => {
+      [platform, host] = await Promise.all([startTestPlatform({ nodes: 0 }), openVmHost()]);
+    }, DEADLINE_MS);
+    afterAll(async () => {
+      await host?.close();
+      await platform?.stop();
+    });
+
+    it(
+      'is enrolled, discovered, approved, launched, logged in to, released and proven wiped',
+      async () => {
+        await sellTinyMachines();
+        const { operator, member, projectId } = platform;
+        await host.startAgent(platform.nodeUrl, { GPUAAS_AGENT_TOKEN: await mintToken() });
+        const node = await eventually('the host', async () => {
+          const { items } = await unwrap(operator.GET('/api/v1/admin/nodes'));
+          return items.find((one) => one.hostname === VM_HOSTNAME && one.connection === 'connected');
+        });
+        await approveFleet(operator, { info: () => undefined, warn: () => undefined });
+
+        const pair = createKeyPair();
+        const key = await unwrap(
+          member.POST('/api/v1/ssh-keys', { body: { name: 'lab', public_key: pair.public.trim() } }),
+        );
+        const body = { ...launchBody(projectId, 1), ssh_key_ids: [key.id], name: 'train-01' };
+        const { id } = await unwrap(member.POST('/api/v1/allocations', { body }));
+        await waitForState(member, id, 'active', MACHINE_MS).catch((error: unknown) => {
+          throw new Error(`${String(error)}\n${host.log()}`);
+        });
+
+        const path = { allocation_id: id };
+        const connection = await unwrap(
+          member.GET('/api/v1/allocations/{allocation_id}/connection', { params: { path } }),
+        );
+        expect(connection).toMatchObject({ lease_state: 'bound', actual_ip: connection.expected_ip });
+        expect(await overSsh(connection.expected_ip, pair.private)).toBe('train-01 ubuntu');
+        expect(await overTerminal(id)).toContain('nothing-of-ours=0');
+        expect(await keyShown(connection.expected_ip)).toContain(connection.host_key_fingerprint);
+
+        await release(member, id);
+        await waitForState(member, id, 'released', MACHINE_MS);
+        const { items } = await unwrap(
+          member.GET('/api/v1/allocations/{allocation_id}/wipe-certificates', { params: { path } }),
+        );
+        expect(items).toMatchObject([{ verified: true, method: 'blkdiscard' }]);
+        const after = await unwrap(
+          operator.GET('/api/v1/admin/nodes/{node_id}', { params: { path: { node_id: node.id } } }),
+        );
+        expect(after.slot_counts).toMatchObject({ available: 2, cleanup_blocked: 0 });
+        await nothingIsLeft(id);
+      },
+      DEADLINE_MS,
+    );
+  },
+);
+
+/** The product as it is, but of a size that a laptop can run, on the image that was built here. */
+async function sellTinyMachines(): Promise<void> {
+  const { operator, projectId } = platform;
+  const { image, sku } = launchBody(projectId, 1);
+  await unwrap(
+    operator.PATCH('/api/v1/admin/skus/{sku}', {
+      params: { path: { sku } },
+      body: { resource_profile: { vcpu_per_gpu: 1, memory_gib_per_gpu: 1 } },
+    }),
+  );
+  await unwrap(
+    operator.POST('/api/v1/admin/images/{image}/bless', {
+      params: { path: { image } },
+      body: { digest: host.image.digest, reason: 'Built for this run.' },
+    }),
+  );
+}
+
+async function mintToken(): Promise<string> {
+  const body = {
+    hostname: VM_HOSTNAME,
+    region: 'uae-north-1',
+    rack: 'lab',
+    pool: 'default',
+    node_family: 'hgx-h200',
+  };
+  const { token } = await unwrap(platform.operator.POST('/api/v1/admin/node-enrolments', { body }));
+  return token!;
+}
+
+/** OpenSSH beside the host, over the bridge. */
+async function overSsh(address: string, privateKey: string): Promise<string> {
+  const file = join(host.dir, 'tenant-key');
+  writeFileSync(file, privateKey);
+  chmodSync(file, 0o600);
+  const options = [
+    'StrictHostKeyChecking=no',
+    'UserKnownHostsFile=/dev/null',
+    'LogLevel=ERROR',
+    'BatchMode=yes',
+  ];
+  const words = options.flatMap((option) => ['-o', option]);
+  const answer = await host.room.run(
+    'ssh',
+    '-i',
+    file,
+    ...words,
+    `ubuntu@${address}`,
+    'echo $(hostname) $(whoami)',
+  );
+  return answer.trim();
+}
+
+/** The browser's way: gateway, tunnel, agent, guest. */
+async function overTerminal(allocationId: string): Promise<string> {
+  const { token, websocket_path } = await mintTerminalToken(platform.member, allocationId);
+  const terminal = new TestTerminal(platform.baseUrl, websocket_path, token);
+  await terminal.ready;
+  terminal.type('echo nothing-of-ours=$(grep -c gpuaas-first-login .ssh/authorized_keys)\n');
+  const output = await eventually('the answer', async () =>
+    /nothing-of-ours=\d/.test(terminal.output) ? terminal.output : null,
+  );
+  terminal.close();
+  return output;
+}
+
+async function keyShown(address: string): Promise<string> {
+  const scanned = await host.room.run('ssh-keyscan', '-t', 'ed25519', address);
+  const file = join(host.dir, 'scanned');
+  writeFileSync(file, scanned);
+  return await host.room.run('ssh-keygen', '-l', '-f', file);
+}
+
+async function nothingIsLeft(allocationId: string): Promise<void> {
+  const { room } = host;
+  expect((await room.run('virsh', '--connect', 'qemu:///system', 'list', '--all', '--name')).trim()).toBe('');
+  expect((await room.run('ovs-vsctl', 'list-ports', 'ovsbr0')).trim()).toBe('');
+  expect(await room.run('ovs-ofctl', 'dump-flows', 'ovsbr0')).not.toMatch(/cookie=0x[1-9a-f]/);
+  expect(await room.run('nft', 'list', 'set', 'inet', 'gpuaas', 'slices')).not.toContain('elements');
+  expect((await room.run('cat', join(host.dir, 'dhcp/leases'))).trim()).not.toContain('52:54');
+  expect(await room.run('ls', join(host.dir, 'slices'))).not.toContain(allocationId);
+  for (const disk of room.disks) {
+    await room.run('cmp', '--bytes', String(disk.sizeBytes), disk.node, '/dev/zero');
+  }
+}
