@@ -83,27 +83,73 @@ CREATE OR REPLACE FUNCTION public.count_claims_in_quota()
  SET enable_mergejoin TO 'off'
  SET enable_seqscan TO 'off'
 AS $function$
-declare
-  claims uuid[];
 begin
   if tg_op = 'INSERT' then
-    claims := array(select id from changed where released_at is null);
     insert into quota_usage as u (organization_id, holder_type, holder_id, measure, unit, used)
-      select * from quota_of_claims(claims) order by 1, 2, 3, 4, 5
+      select m.organization_id, k.holder_type, k.holder_id, k.measure, k.unit, sum(k.amount)::bigint
+      from (
+        select a.organization_id, a.project_id, a.created_by, s.gpu_model, a.currency,
+          sum(t.slots + t.nodes * a.gpu_count)::bigint as gpus,
+          count(*) filter (where first) as launches,
+          coalesce(sum(a.per_gpu_hour_micros * a.gpu_count) filter (where first), 0)::bigint as per_hour
+        from (
+          select c.allocation_id, count(c.slot_id) as slots, count(*) - count(c.slot_id) as nodes
+          from changed c where c.released_at is null group by 1
+        ) as t
+          join allocations a on a.id = t.allocation_id
+          join sku_catalog s on s.sku = a.sku
+          cross join lateral (select count(*) = t.slots + t.nodes as first from allocation_resource_claims every
+            where every.allocation_id = t.allocation_id and every.released_at is null) as others
+        group by 1, 2, 3, 4, 5
+      ) as m
+        cross join lateral quota_counters(m.project_id, m.created_by, m.gpu_model, m.currency, m.launches, m.gpus,
+          m.per_hour) as k
+      group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
       on conflict (organization_id, holder_type, holder_id, measure, unit)
         do update set used = u.used + excluded.used;
     return null;
   end if;
-  claims := array(select id from changed where released_at is not null);
-  -- Rivals that end other claims of the same allocation wait here; the next statement then sees what they did.
-  perform from quota_usage u
-    where (u.organization_id, u.holder_type, u.holder_id, u.measure, u.unit) in (
-      select m.organization_id, m.holder_type, m.holder_id, m.measure, m.unit from quota_of_claims(claims) m)
+  if not exists (select from changed where released_at is not null) then
+    return null;
+  end if;
+  -- In one order for everybody. Rivals that end other claims of the same allocation wait here too; the next statement
+  -- then sees what they did.
+  perform from (
+      select distinct a.organization_id, k.holder_type, k.holder_id, k.measure, k.unit
+      from (select distinct c.allocation_id from changed c where c.released_at is not null) as t
+        join allocations a on a.id = t.allocation_id
+        join sku_catalog s on s.sku = a.sku
+        cross join lateral quota_counters(a.project_id, a.created_by, s.gpu_model, a.currency, 0, 0, 0) as k
+      order by 1, 2, 3, 4, 5
+    ) as m
+      join quota_usage u on u.organization_id = m.organization_id and u.holder_type = m.holder_type
+        and u.holder_id = m.holder_id and u.measure = m.measure and u.unit = m.unit
     order by u.organization_id, u.holder_type, u.holder_id, u.measure, u.unit
-    for update;
-  update quota_usage u set used = u.used - m.amount from quota_of_claims(claims) m
-    where (u.organization_id, u.holder_type, u.holder_id, u.measure, u.unit)
-      = (m.organization_id, m.holder_type, m.holder_id, m.measure, m.unit);
+    for update of u;
+  update quota_usage u set used = u.used - m.amount
+    from (
+      select m.organization_id, k.holder_type, k.holder_id, k.measure, k.unit, sum(k.amount)::bigint as amount
+      from (
+        select a.organization_id, a.project_id, a.created_by, s.gpu_model, a.currency,
+          sum(t.slots + t.nodes * a.gpu_count)::bigint as gpus,
+          count(*) filter (where last) as launches,
+          coalesce(sum(a.per_gpu_hour_micros * a.gpu_count) filter (where last), 0)::bigint as per_hour
+        from (
+          select c.allocation_id, count(c.slot_id) as slots, count(*) - count(c.slot_id) as nodes
+          from changed c where c.released_at is not null group by 1
+        ) as t
+          join allocations a on a.id = t.allocation_id
+          join sku_catalog s on s.sku = a.sku
+          cross join lateral (select not exists (select from allocation_resource_claims every
+            where every.allocation_id = t.allocation_id and every.released_at is null) as last) as others
+        group by 1, 2, 3, 4, 5
+      ) as m
+        cross join lateral quota_counters(m.project_id, m.created_by, m.gpu_model, m.currency, m.launches, m.gpus,
+          m.per_hour) as k
+      group by 1, 2, 3, 4, 5
+    ) as m
+    where u.organization_id = m.organization_id and u.holder_type = m.holder_type and u.holder_id = m.holder_id
+      and u.measure = m.measure and u.unit = m.unit;
   return null;
 end $function$;
 CREATE OR REPLACE FUNCTION public.create_month_partitions(at timestamp with time zone DEFAULT now(), ahead integer DEFAULT 3)
@@ -193,8 +239,11 @@ AS $function$
 begin
   insert into outbox_events (event_id, event_type, correlation_id, organization_id, subject_id, payload, xid)
     select e.event_id, e.event_type, e.correlation_id, e.organization_id, e.subject_id, e.payload,
-      greatest(pg_current_xact_id(),
-        (select o.xid from outbox_events o where o.subject_id = e.subject_id order by o.xid desc limit 1))
+      greatest(pg_current_xact_id(), (
+        select o.xid from outbox_events o
+        where o.subject_id = e.subject_id and o.xid > pg_current_xact_id()
+          and o.occurred_at > now() - interval '1 day' and o.occurred_at < statement_timestamp() + interval '1 day'
+        order by o.xid desc limit 1))
     from json_to_recordset(events) as e (event_id uuid, event_type text, correlation_id uuid, organization_id uuid,
       subject_id uuid, payload jsonb);
   if found then
@@ -234,21 +283,16 @@ CREATE OR REPLACE FUNCTION public.hold_quota_usage(organizations uuid[], holder_
 AS $function$
 #variable_conflict use_column
 begin
-  insert into quota_usage (organization_id, holder_type, holder_id, measure, unit)
-    select w.* from unnest(organizations, holder_types, holder_ids, measures, units) as w (o, t, h, m, u)
-    where not exists (select from quota_usage q
-      where q.organization_id = w.o and q.holder_type = w.t and q.holder_id = w.h and q.measure = w.m and q.unit = w.u)
-    order by 1, 2, 3, 4, 5
-    on conflict do nothing;
   return query
-    select q.organization_id, q.holder_type, q.holder_id, q.measure, q.unit, q.used,
-      (select l.amount from quota_limits l where l.set_by = 'platform' and l.organization_id = w.o
-        and l.holder_type = w.t and l.holder_id = w.h and l.measure = w.m and l.unit = w.u),
-      (select l.amount from quota_limits l where l.set_by = 'tenant' and l.organization_id = w.o
-        and l.holder_type = w.t and l.holder_id = w.h and l.measure = w.m and l.unit = w.u)
+    select q.organization_id, q.holder_type, q.holder_id, q.measure, q.unit, q.used, l.platform_limit, l.tenant_limit
     from unnest(organizations, holder_types, holder_ids, measures, units) as w (o, t, h, m, u)
       join quota_usage q on q.organization_id = w.o and q.holder_type = w.t and q.holder_id = w.h
         and q.measure = w.m and q.unit = w.u
+      cross join lateral (
+        select max(l.amount) filter (where l.set_by = 'platform') as platform_limit,
+          max(l.amount) filter (where l.set_by = 'tenant') as tenant_limit
+        from quota_limits l where l.organization_id = w.o and l.holder_type = w.t and l.holder_id = w.h
+          and l.measure = w.m and l.unit = w.u) as l
     order by 1, 2, 3, 4, 5
     for update of q;
 end $function$;
@@ -351,28 +395,34 @@ AS $function$
 #variable_conflict use_column
 declare
   locked uuid[];
+  hosts uuid[];
 begin
   if patient then
-    locked := array(select s.id from node_resource_slots s join nodes n on n.id = s.node_id
-      where s.id = any (slots) order by s.id for update of s for key share of n);
+    select array_agg(l.id), array_agg(distinct l.node_id) into locked, hosts from (
+      select s.id, s.node_id from node_resource_slots s join nodes n on n.id = s.node_id
+      where s.id = any (slots) order by s.id for update of s for key share of n) as l;
   else
-    locked := array(select s.id from node_resource_slots s join nodes n on n.id = s.node_id
-      where s.id = any (slots) order by s.id for update of s skip locked for key share of n skip locked);
+    select array_agg(l.id), array_agg(distinct l.node_id) into locked, hosts from (
+      select s.id, s.node_id from node_resource_slots s join nodes n on n.id = s.node_id
+      where s.id = any (slots) order by s.id for update of s skip locked for key share of n skip locked) as l;
   end if;
   return query
-    select s.id, s.node_id, n.mode, n.region, s.gpu_model, (
-        select json_agg(json_build_object('holder', p.holder_id, 'from', extract(epoch from p.starts_at) * 1000,
-          'until', extract(epoch from p.ends_at) * 1000) order by p.id)
-        from node_promises p where p.node_id = s.node_id)
-    from node_resource_slots s join nodes n on n.id = s.node_id
-    where s.id = any (locked)
-      and s.state = 'available' and s.health_state <> 'unhealthy'
+    with open as materialized (
+      select n.id, n.mode, n.region, (
+          select json_agg(json_build_object('holder', p.holder_id, 'from', extract(epoch from p.starts_at) * 1000,
+            'until', extract(epoch from p.ends_at) * 1000) order by p.id)
+          from node_promises p where p.node_id = n.id) as promises
+      from unnest(hosts) as host join nodes n on n.id = host
+      where not n.draining and n.last_heartbeat_at > now() - make_interval(secs => silence_seconds)
+        and not exists (select from node_cordons c where c.node_id = n.id)
+    )
+    select s.id, s.node_id, n.mode, n.region, s.gpu_model, n.promises
+    from unnest(locked) as lock join node_resource_slots s on s.id = lock join open n on n.id = s.node_id
+    where s.state = 'available' and s.health_state <> 'unhealthy'
       and s.gpu_pci_address <> '' and s.fabric_vf_pci_address <> '' and s.nvme_serial <> '' and s.nvme_device <> ''
       and s.management_mac <> '' and s.private_ip <> ''
       and s.capacity_metadata ->> 'fabric_claim_mode' = 'per_slot_vf'
       and s.capacity_metadata ->> 'destructive_wipe_policy' <> ''
-      and not n.draining and n.last_heartbeat_at > now() - make_interval(secs => silence_seconds)
-      and not exists (select from node_cordons c where c.node_id = s.node_id)
       and not exists (select from claim_cells e where e.node_id = s.node_id and e.cell = s.slot_index);
 end $function$;
 CREATE OR REPLACE FUNCTION public.month_partition(parent text, month timestamp with time zone)
@@ -429,6 +479,17 @@ begin
   insert into placement_changes (node_id) values (new.node_id) on conflict (xid, node_id) do update set facts = true;
   return null;
 end $function$;
+CREATE OR REPLACE FUNCTION public.open_quota_usage(organizations uuid[], holder_types text[], holder_ids uuid[], measures text[], units text[])
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  insert into quota_usage (organization_id, holder_type, holder_id, measure, unit)
+    select * from unnest(organizations, holder_types, holder_ids, measures, units)
+    order by 1, 2, 3, 4, 5
+    on conflict do nothing;
+$function$;
 CREATE OR REPLACE FUNCTION public.placement_news(since pg_snapshot, known xid8[], suspects uuid[])
  RETURNS TABLE(snapshot text, node_id uuid, facts boolean, available integer, unhealthy integer, leases json)
  LANGUAGE plpgsql
@@ -466,29 +527,14 @@ begin
         ) as lease
       ) as l on true;
 end $function$;
-CREATE OR REPLACE FUNCTION public.quota_of_claims(claims uuid[])
- RETURNS TABLE(organization_id uuid, holder_type text, holder_id uuid, measure text, unit text, amount bigint)
+CREATE OR REPLACE FUNCTION public.quota_counters(project uuid, launcher uuid, gpu_model text, currency text, launches bigint, gpus bigint, per_hour bigint)
+ RETURNS TABLE(holder_type text, holder_id uuid, measure text, unit text, amount bigint)
  LANGUAGE sql
- STABLE
+ IMMUTABLE
 AS $function$
-  select organization_id, holder_type, holder_id, measure, unit, sum(amount)::bigint
-  from (
-    select a.organization_id, a.project_id, a.created_by, s.gpu_model, a.currency,
-      a.per_gpu_hour_micros * a.gpu_count as per_hour,
-      sum(case c.claim_kind when 'slot' then 1 else a.gpu_count end) as gpus,
-      (count(*) filter (where c.released_at is null) = (
-        select count(*) from allocation_resource_claims every
-        where every.allocation_id = a.id and every.released_at is null))::integer as whole
-    from unnest(claims) as claim
-      join allocation_resource_claims c on c.id = claim
-      join allocations a on a.id = c.allocation_id
-      join sku_catalog s on s.sku = a.sku
-    group by a.id, s.gpu_model
-  ) moved
-    cross join lateral (values ('project', project_id), ('user', created_by)) as holder (holder_type, holder_id)
-    cross join lateral (values ('allocations', '', whole), ('gpus', gpu_model, gpus),
-      ('spend_per_hour', currency, whole * per_hour)) as counted (measure, unit, amount)
-  group by 1, 2, 3, 4, 5
+  select * from (values ('project', project), ('user', launcher)) as holder (holder_type, holder_id)
+    cross join (values ('allocations', '', launches), ('gpus', gpu_model, gpus), ('spend_per_hour', currency, per_hour))
+      as counted (measure, unit, amount)
 $function$;
 CREATE OR REPLACE FUNCTION public.rebase_audit_log()
  RETURNS void
@@ -519,11 +565,13 @@ CREATE OR REPLACE FUNCTION public.record_audits(entries json)
  SET enable_mergejoin TO 'off'
  SET enable_seqscan TO 'off'
 AS $function$
+declare
+  position bigint := audit_position();
 begin
-  insert into audit_logs (id, actor_user_id, actor_kind, actor_role, credential_id, ip, action, target_type, target_id,
-      result, correlation_id, organization_id, before, after, detail)
-    select id, actor_user_id, actor_kind, actor_role, credential_id, ip, action, target_type, target_id,
-      result, correlation_id, organization_id, before, after, detail
+  insert into audit_logs (id, xid, actor_user_id, actor_kind, actor_role, credential_id, ip, action, target_type,
+      target_id, result, correlation_id, organization_id, before, after, detail)
+    select id, position, actor_user_id, actor_kind, actor_role, credential_id, ip, action, target_type,
+      target_id, result, correlation_id, organization_id, before, after, detail
     from json_to_recordset(entries) as e (id uuid, actor_user_id uuid, actor_kind text, actor_role text,
       credential_id text, ip inet, action text, target_type text, target_id text, result text, correlation_id uuid,
       organization_id uuid, before jsonb, after jsonb, detail jsonb);
@@ -599,20 +647,21 @@ declare
 begin
   -- Whoever closes a project holds its row, and this waits for that; the next statement sees what became of it.
   perform from projects p where p.id in (select project_id from changed) order by p.id for key share;
-  select c.project_id into closed from changed c where not exists (
+  select c.project_id into closed from (select distinct organization_id, project_id from changed) c where not exists (
     select from projects p
     where p.id = c.project_id and p.organization_id = c.organization_id and p.deleted_at is null) limit 1;
   if found then
     raise exception 'project % is closed', closed using errcode = 'foreign_key_violation';
   end if;
   -- Looked up one by one: behind an `or`, `exists` would read the whole table into a hash.
-  if exists (select from changed c where
-    (select s.sku from sku_catalog s where s.sku = c.sku) is null
-    or (select i.image from images i where i.image = c.image) is null
-    or (select r.region from regions r where r.region = c.region) is null
-    or (select p.id from sku_prices p where p.id = c.price_id) is null
-    or (c.node_id is not null and (select n.id from nodes n where n.id = c.node_id) is null)
-    or (c.owner_user_id is not null and (select u.id from users u where u.id = c.owner_user_id) is null)
+  if exists (select from (select distinct sku, image, region, price_id from changed) c where
+      (select s.sku from sku_catalog s where s.sku = c.sku) is null
+      or (select i.image from images i where i.image = c.image) is null
+      or (select r.region from regions r where r.region = c.region) is null
+      or (select p.id from sku_prices p where p.id = c.price_id) is null
+    ) or exists (select from (select distinct node_id, owner_user_id from changed) c where
+      (c.node_id is not null and (select n.id from nodes n where n.id = c.node_id) is null)
+      or (c.owner_user_id is not null and (select u.id from users u where u.id = c.owner_user_id) is null)
   ) then
     raise exception 'an allocation names something that does not exist' using errcode = 'foreign_key_violation';
   end if;
@@ -655,25 +704,32 @@ begin
   end if;
   return null;
 end $function$;
-CREATE OR REPLACE FUNCTION public.require_wipe_before_resale()
+CREATE OR REPLACE FUNCTION public.require_wipes_before_resale()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
 AS $function$
 declare
-  last_allocation uuid;
+  slot uuid;
+  tenancy uuid;
 begin
-  select allocation_id into last_allocation from allocation_resource_claims
-    where slot_id = new.id order by created_at desc, id desc limit 1;
-  if last_allocation is not null and not exists (
-    select 1 from wipe_certificates w
-    where w.id = new.last_wipe_id and w.slot_id = new.id and w.allocation_id = last_allocation and w.verified
-  ) then
-    raise exception 'slot % has no verified wipe for allocation %', new.id, last_allocation
-      using errcode = 'restrict_violation';
+  select s.id, last.allocation_id into slot, tenancy
+    from changed s cross join lateral (
+      select c.allocation_id from allocation_resource_claims c where c.slot_id = s.id
+      order by c.created_at desc, c.id desc limit 1) as last
+    where s.state = 'available' and not exists (
+      select from wipe_certificates w
+      where w.id = s.last_wipe_id and w.slot_id = s.id and w.allocation_id = last.allocation_id and w.verified)
+    limit 1;
+  if found then
+    raise exception 'slot % has no verified wipe for allocation %', slot, tenancy using errcode = 'restrict_violation';
   end if;
-  return new;
+  return null;
 end $function$;
 CREATE OR REPLACE FUNCTION public.respect_promises()
  RETURNS trigger
@@ -766,23 +822,31 @@ CREATE OR REPLACE FUNCTION public.take_claim_cells()
  SET enable_mergejoin TO 'off'
  SET enable_seqscan TO 'off'
 AS $function$
+declare
+  due bigint;
+  taken bigint;
 begin
-  if exists (select from changed c where
-    (select a.id from allocations a where a.id = c.allocation_id) is null
-    or (select n.id from nodes n where n.id = c.node_id) is null
-    or (c.slot_id is not null
-      and (select s.node_id from node_resource_slots s where s.id = c.slot_id) is distinct from c.node_id)
-  ) then
-    raise exception 'claim names a slot of another node, or what does not exist' using errcode = 'foreign_key_violation';
-  end if;
   insert into claim_cells (node_id, cell, claim_id)
     select c.node_id, s.slot_index, c.id
       from changed c join node_resource_slots s on s.id = c.slot_id
-      where c.released_at is null
+      where c.released_at is null and s.node_id = c.node_id
     union all
     select c.node_id, cell, c.id from changed c, generate_series(0, 15) as cell
       where c.released_at is null and c.claim_kind = 'node_exclusive'
     order by 1, 2;
+  get diagnostics taken = row_count;
+  select coalesce(sum(case when c.slot_id is null then 16 else 1 end), 0) into due
+    from changed c where c.released_at is null;
+  if taken <> due or exists (
+    select from (select distinct allocation_id, node_id from changed) c where
+      (select a.id from allocations a where a.id = c.allocation_id) is null
+      or (select n.id from nodes n where n.id = c.node_id) is null
+  ) or exists (
+    select from changed c where c.released_at is not null and c.slot_id is not null
+      and (select s.node_id from node_resource_slots s where s.id = c.slot_id) is distinct from c.node_id
+  ) then
+    raise exception 'claim names a slot of another node, or what does not exist' using errcode = 'foreign_key_violation';
+  end if;
   return null;
 end $function$;
 CREATE OR REPLACE FUNCTION public.tell_policies_changed()
@@ -2314,7 +2378,6 @@ alter table node_enrolments add constraint node_enrolments_region_fkey FOREIGN K
 alter table node_promises add constraint node_promises_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table node_promises add constraint node_promises_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_promises add constraint node_promises_reservation_id_fkey FOREIGN KEY (reservation_id) REFERENCES capacity_reservations(id);
-alter table node_resource_slots add constraint node_resource_slots_last_wipe_id_fkey FOREIGN KEY (last_wipe_id) REFERENCES wipe_certificates(id);
 alter table node_resource_slots add constraint node_resource_slots_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_resource_slots add constraint node_resource_slots_parent_slot_id_fkey FOREIGN KEY (parent_slot_id) REFERENCES node_resource_slots(id);
 alter table node_tasks add constraint node_tasks_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
@@ -2515,10 +2578,11 @@ CREATE TRIGGER cordons_tell_placement AFTER INSERT ON public.node_cordons REFERE
 CREATE TRIGGER lifted_cordons_tell_placement AFTER DELETE ON public.node_cordons REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
 CREATE TRIGGER ended_promises_tell_placement AFTER DELETE ON public.node_promises REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
 CREATE TRIGGER promises_tell_placement AFTER INSERT ON public.node_promises REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
+CREATE TRIGGER new_slots_need_wipe AFTER INSERT ON public.node_resource_slots REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_wipes_before_resale();
 CREATE TRIGGER slot_changes_tell_placement AFTER UPDATE ON public.node_resource_slots REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_sales_for_placement();
 CREATE TRIGGER slot_facts_tell_placement AFTER UPDATE ON public.node_resource_slots FOR EACH ROW WHEN (((((((((((((old.node_id IS DISTINCT FROM new.node_id) OR (old.slot_index IS DISTINCT FROM new.slot_index)) OR (old.gpu_model IS DISTINCT FROM new.gpu_model)) OR (old.gpu_pci_address IS DISTINCT FROM new.gpu_pci_address)) OR (old.fabric_vf_pci_address IS DISTINCT FROM new.fabric_vf_pci_address)) OR (old.nvme_serial IS DISTINCT FROM new.nvme_serial)) OR (old.nvme_device IS DISTINCT FROM new.nvme_device)) OR (old.management_mac IS DISTINCT FROM new.management_mac)) OR (old.private_ip IS DISTINCT FROM new.private_ip)) OR (old.numa_node IS DISTINCT FROM new.numa_node)) OR (old.pcie_root IS DISTINCT FROM new.pcie_root)) OR (old.capacity_metadata IS DISTINCT FROM new.capacity_metadata))) EXECUTE FUNCTION note_slot_facts();
 CREATE TRIGGER slots_are_kept BEFORE DELETE OR TRUNCATE ON public.node_resource_slots FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
-CREATE TRIGGER slots_need_wipe BEFORE INSERT OR UPDATE ON public.node_resource_slots FOR EACH ROW WHEN ((new.state = 'available'::text)) EXECUTE FUNCTION require_wipe_before_resale();
+CREATE TRIGGER slots_need_wipe AFTER UPDATE ON public.node_resource_slots REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_wipes_before_resale();
 CREATE TRIGGER slots_tell_placement AFTER INSERT ON public.node_resource_slots REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
 CREATE TRIGGER node_changes_tell_placement AFTER UPDATE ON public.nodes FOR EACH ROW WHEN ((((old.region IS DISTINCT FROM new.region) OR (old.mode IS DISTINCT FROM new.mode)) OR (old.draining IS DISTINCT FROM new.draining))) EXECUTE FUNCTION note_placement_change();
 CREATE TRIGGER nodes_are_kept BEFORE DELETE OR TRUNCATE ON public.nodes FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
@@ -2850,6 +2914,7 @@ grant execute on function lease_heard_at(uuid) to gpuaas_operator;
 grant execute on function lease_heard_at(uuid) to gpuaas_tenant;
 grant execute on function lease_heard_at(uuid) to gpuaas_worker;
 grant execute on function lock_free_slots(uuid[],boolean,integer) to gpuaas_placement;
+grant execute on function open_quota_usage(uuid[],text[],uuid[],text[],text[]) to gpuaas_placement;
 grant execute on function placement_news(pg_snapshot,xid8[],uuid[]) to gpuaas_placement;
 grant execute on function signal_workflow(text,text,json) to gpuaas_node;
 grant execute on function signal_workflow(text,text,json) to gpuaas_worker;
@@ -2964,8 +3029,8 @@ grant select (node_id, expires_at, revoked_at, authority_id) on node_certificate
 grant select (state, created_at) on notification_emails to gpuaas_operator;
 grant select (workflow_id) on workflow_starts to gpuaas_placement;
 grant select (workflow_id) on workflow_starts to gpuaas_tenant;
-grant select (xid, subject_id) on outbox_events to gpuaas_node;
-grant select (xid, subject_id) on outbox_events to gpuaas_placement;
+grant select (xid, occurred_at, subject_id) on outbox_events to gpuaas_node;
+grant select (xid, occurred_at, subject_id) on outbox_events to gpuaas_placement;
 grant select on allocation_access_keys to gpuaas_gateway;
 grant select on allocation_meters to gpuaas_operator;
 grant select on allocation_meters to gpuaas_tenant;
@@ -3134,8 +3199,8 @@ revoke execute on function hold_quota_usage(uuid[],text[],uuid[],text[],text[]) 
 revoke execute on function keep_answers(json) from public;
 revoke execute on function lease_heard_at(uuid) from public;
 revoke execute on function lock_free_slots(uuid[],boolean,integer) from public;
+revoke execute on function open_quota_usage(uuid[],text[],uuid[],text[],text[]) from public;
 revoke execute on function placement_news(pg_snapshot,xid8[],uuid[]) from public;
-revoke execute on function quota_of_claims(uuid[]) from public;
 revoke execute on function rebase_audit_log() from public;
 revoke execute on function rebase_event_log() from public;
 revoke execute on function refuse_late_line() from public;

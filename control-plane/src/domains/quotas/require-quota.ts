@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Tx } from '../../platform/db/database.ts';
 import type { Policies } from '../../platform/policy/policies.ts';
 import { asksOf, counterKey, type Charge, type Counter } from './counter.ts';
@@ -36,11 +36,24 @@ export function standingsOf(policies: Policies, rows: readonly CounterRow[]): Ma
 }
 
 async function holdCounters(tx: Tx, counters: readonly Counter[]): Promise<CounterRow[]> {
-  const column = (name: keyof Counter): string[] => counters.map((counter) => counter[name]);
+  const held = await holdKnown(tx, counters);
+  if (held.length === counters.length) return held;
+  const known = new Set(held.map(counterKey));
+  const missing = counters.filter((counter) => !known.has(counterKey(counter)));
+  await sql`select open_quota_usage(${columnsOf(missing)})`.execute(tx);
+  return [...held, ...(await holdKnown(tx, missing))];
+}
+
+async function holdKnown(tx: Tx, counters: readonly Counter[]): Promise<CounterRow[]> {
   const { rows } = await sql<CounterRow>`
     select organization_id as "organizationId", holder_type as "holderType", holder_id as "holderId", measure, unit, used,
       platform_limit as "platformLimit", tenant_limit as "tenantLimit"
-    from hold_quota_usage(${column('organizationId')}::uuid[], ${column('holderType')}::text[],
-      ${column('holderId')}::uuid[], ${column('measure')}::text[], ${column('unit')}::text[])`.execute(tx);
+    from hold_quota_usage(${columnsOf(counters)})`.execute(tx);
   return rows;
+}
+
+function columnsOf(counters: readonly Counter[]): RawBuilder<unknown> {
+  const column = (name: keyof Counter): string[] => counters.map((counter) => counter[name]);
+  return sql`${column('organizationId')}::uuid[], ${column('holderType')}::text[], ${column('holderId')}::uuid[],
+    ${column('measure')}::text[], ${column('unit')}::text[]`;
 }
