@@ -5081,6 +5081,13 @@ export interface components {
             fabric_locality?: components["schemas"]["Locality"];
             nvme_locality?: components["schemas"]["Locality"];
         };
+        ApprovalRule: {
+            code: string;
+            /** @description What holds when the rule is kept. */
+            name: string;
+            /** @description What is wrong; null when the rule is kept. */
+            breach: string | null;
+        };
         /**
          * LeftOutDevice
          * @description A device of the host that is in no candidate, and why.
@@ -5098,6 +5105,11 @@ export interface components {
             /** @constant */
             approval_required: true;
             candidates: components["schemas"]["CandidateSlot"][];
+            /** @description How each candidate stands with the rules of approval, were all of them approved now. */
+            approval: {
+                slot_index: number;
+                rules: components["schemas"]["ApprovalRule"][];
+            }[];
             left_out: components["schemas"]["LeftOutDevice"][];
         };
         DiscoverySummary: {

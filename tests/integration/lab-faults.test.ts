@@ -95,6 +95,13 @@ describe('faults set at run time', () => {
     expect(misses.map(({ id }) => id)).toEqual(expect.arrayContaining(['iommu', 'sriov', 'reboot_required']));
     expect(misses.every(({ remedy }) => remedy !== null)).toBe(true);
     await run('slice-topology/discovery');
+    const { approval } = await unwrap(
+      platform.operator.GET('/api/v1/admin/nodes/{node_id}/slice-topology/discovery', { params }),
+    );
+    const broken = approval.flatMap(({ slot_index, rules }) =>
+      rules.filter(({ breach }) => breach !== null).map(({ code }) => `${code} ${slot_index}`),
+    );
+    expect(broken).toContain('nvme_mounted 7');
     const drift = await unwrap(
       platform.operator.GET('/api/v1/admin/nodes/{node_id}/slice-topology/drift', { params }),
     );

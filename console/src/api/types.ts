@@ -30,6 +30,7 @@ export type NodeTask = Schemas['NodeTask'];
 export type ResourceSlot = Schemas['ResourceSlot'];
 export type SlotState = Schemas['SlotState'];
 export type CandidateSlot = Schemas['CandidateSlot'];
+export type ApprovalRule = Schemas['ApprovalRule'];
 export type TopologyDiscovery =
   paths['/api/v1/admin/nodes/{node_id}/slice-topology/discovery']['get']['responses'][200]['content']['application/json'];
 export type WipePolicy =

@@ -3,12 +3,11 @@ import { useState } from 'react';
 import { approveSlots, slotsQuery } from '../api/fleet.ts';
 import { fleetKeys } from '../api/query-keys.ts';
 import { mayOnPlatform, useMe } from '../api/session.ts';
-import type { CandidateSlot, NodeTask, WipePolicy } from '../api/types.ts';
+import type { TopologyDiscovery, WipePolicy } from '../api/types.ts';
 import { counted } from '../format/words.ts';
 import { Button } from '../ui/button.tsx';
 import { ProblemNotice } from '../ui/problem-notice.tsx';
 import { Select, type SelectOption } from '../ui/select.tsx';
-import { keepsRules } from './topology-rules.ts';
 
 const WIPE_POLICIES: SelectOption<WipePolicy>[] = [
   { value: 'blkdiscard', label: 'blkdiscard', hint: 'Discard every block, then verify' },
@@ -17,18 +16,17 @@ const WIPE_POLICIES: SelectOption<WipePolicy>[] = [
 
 interface ApproveSlotsProps {
   nodeId: string;
-  task: NodeTask;
-  candidates: CandidateSlot[];
+  discovery: TopologyDiscovery;
 }
 
 /** Turns candidates into slots that may be sold. Whoever approves hands their disks over to be wiped. */
-export function ApproveSlots({ nodeId, task, candidates }: ApproveSlotsProps) {
+export function ApproveSlots({ nodeId, discovery: { task, approval } }: ApproveSlotsProps) {
   const [wipePolicy, setWipePolicy] = useState<WipePolicy | null>(null);
   const queryClient = useQueryClient();
   const me = useMe();
   const approved = useQuery(slotsQuery(nodeId)).data ?? [];
-  const slotIndexes = candidates
-    .filter((candidate) => keepsRules(candidate, candidates))
+  const slotIndexes = approval
+    .filter(({ rules }) => rules.every(({ breach }) => breach === null))
     .map(({ slot_index: index }) => index)
     .filter((index) => !approved.some(({ slot_index: known }) => known === index));
   const approve = useMutation({

@@ -75,7 +75,7 @@ function Discovery({ node, discovery }: { node: Node; discovery: TopologyDiscove
           asked <Age since={task.created_at} />
         </span>
       </div>
-      {candidates.length > 0 && <TopologyDiagram nodeId={node.id} candidates={candidates} />}
+      {candidates.length > 0 && <TopologyDiagram nodeId={node.id} discovery={discovery} />}
       {leftOut.length > 0 && (
         <div className="border-t border-line px-4 py-3 text-sm">
           <h3 className="pb-1 text-xs font-medium text-ink-faint">Left out</h3>
@@ -88,7 +88,7 @@ function Discovery({ node, discovery }: { node: Node; discovery: TopologyDiscove
           </ul>
         </div>
       )}
-      {task.state === 'succeeded' && <ApproveSlots nodeId={node.id} task={task} candidates={candidates} />}
+      {task.state === 'succeeded' && <ApproveSlots nodeId={node.id} discovery={discovery} />}
     </>
   );
 }

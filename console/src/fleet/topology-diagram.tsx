@@ -1,20 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { Check, X } from 'lucide-react';
 import { slotsQuery } from '../api/fleet.ts';
-import type { CandidateSlot, ResourceSlot } from '../api/types.ts';
+import type { ApprovalRule, CandidateSlot, ResourceSlot, TopologyDiscovery } from '../api/types.ts';
+import { counted } from '../format/words.ts';
 import { TONE_CLASS } from '../ui/tone.ts';
-import { rulesOf, type Rule } from './topology-rules.ts';
 
 interface TopologyDiagramProps {
   nodeId: string;
-  candidates: CandidateSlot[];
+  discovery: TopologyDiscovery;
 }
 
 /**
  * The host as it was found beside what was approved of it: sockets, the PCIe roots under them, and on each the GPUs
  * with the disk and fabric function that are near.
  */
-export function TopologyDiagram({ nodeId, candidates }: TopologyDiagramProps) {
+export function TopologyDiagram({ nodeId, discovery }: TopologyDiagramProps) {
+  const { candidates, approval } = discovery;
   const approved = useQuery(slotsQuery(nodeId)).data ?? [];
   const sockets = [...Map.groupBy(candidates, ({ numa_node: numa }) => numa)].toSorted(([a], [b]) => a - b);
   return (
@@ -33,7 +34,9 @@ export function TopologyDiagram({ nodeId, candidates }: TopologyDiagramProps) {
                 <Candidate
                   key={candidate.slot_index}
                   candidate={candidate}
-                  rules={rulesOf(candidate, candidates)}
+                  rules={
+                    approval.find(({ slot_index: index }) => index === candidate.slot_index)?.rules ?? []
+                  }
                   slot={approved.find(({ slot_index: index }) => index === candidate.slot_index)}
                 />
               ))}
@@ -47,7 +50,7 @@ export function TopologyDiagram({ nodeId, candidates }: TopologyDiagramProps) {
 
 interface CandidateProps {
   candidate: CandidateSlot;
-  rules: Rule[];
+  rules: ApprovalRule[];
   slot: ResourceSlot | undefined;
 }
 
@@ -73,25 +76,29 @@ function Candidate({ candidate, rules, slot }: CandidateProps) {
         />
         <Device name="NVMe" found={candidate.nvme_serial} approved={slot?.nvme_serial} />
       </dl>
-      <ul aria-label="Rules" className="flex flex-wrap gap-x-3 gap-y-0.5">
-        {rules.map(({ name, breach }) => {
-          const Mark = breach ? X : Check;
-          return (
-            <li
-              key={name}
-              className={`${TONE_CLASS[breach ? 'danger' : 'success']} inline-flex items-center gap-1 text-tone-text`}
-            >
-              <Mark aria-label={breach ? 'Broken' : 'Kept'} className="size-3" />
-              {name}
-            </li>
-          );
-        })}
-      </ul>
-      {breaches.map(({ name, breach }) => (
-        <p key={name} className="tone-danger text-tone-text">
-          {breach}
-        </p>
-      ))}
+      <details open={breaches.length > 0}>
+        <summary
+          className={`${TONE_CLASS[breaches.length > 0 ? 'danger' : 'success']} cursor-pointer text-tone-text`}
+        >
+          {breaches.length > 0
+            ? `Breaks ${breaches.length} of ${counted(rules.length, 'rule')}`
+            : `Keeps all ${counted(rules.length, 'rule')}`}
+        </summary>
+        <ul aria-label="Rules" className="mt-1 flex flex-col gap-0.5">
+          {[...breaches, ...rules.filter(({ breach }) => breach === null)].map(({ code, name, breach }) => {
+            const Mark = breach ? X : Check;
+            return (
+              <li
+                key={code}
+                className={`${TONE_CLASS[breach ? 'danger' : 'success']} flex items-start gap-1 text-tone-text`}
+              >
+                <Mark aria-label={breach ? 'Broken' : 'Kept'} className="mt-0.5 size-3 shrink-0" />
+                {breach ?? name}
+              </li>
+            );
+          })}
+        </ul>
+      </details>
     </article>
   );
 }

@@ -1,6 +1,6 @@
 import type { CandidateSlot } from '@gpuaas/contracts/tasks';
 import { describe, expect, it } from 'vitest';
-import { approvalMisses, type ApprovalContext } from './approval-rules.ts';
+import { approvalMisses, judgeCandidate, type ApprovalContext } from './approval-rules.ts';
 
 function candidate(slotIndex: number, change: Partial<CandidateSlot> = {}): CandidateSlot {
   return {
@@ -99,6 +99,20 @@ describe('slot approval', () => {
   it('refuses one of two that share an IOMMU group, also when only that one is asked for', () => {
     const discovered = [candidate(0), candidate(1, { iommu_group: 0 })];
     expect(codesOf([candidate(0)], { ...good, discovered })).toEqual(['iommu_group_shared']);
+  });
+
+  it('says of every rule whether it is kept, in words', () => {
+    const mounted = candidate(0, { nvme_mounts: ['/x'] });
+    const verdicts = judgeCandidate(mounted, [mounted, candidate(1)], good);
+    expect(verdicts.filter(({ breach }) => breach !== null)).toEqual([
+      {
+        code: 'nvme_mounted',
+        name: 'The disk is not mounted',
+        field: 'nvme_mounts',
+        breach: 'Slot 0 has a disk that is mounted; end that use and unmount it first.',
+      },
+    ]);
+    expect(new Set(verdicts.map(({ code }) => code)).size).toBe(15);
   });
 
   it('reports every miss at once', () => {

@@ -57,42 +57,50 @@ const requestRules: readonly {
 /** Each thing a candidate must meet before it may be sold; a miss names itself and the field. */
 const candidateRules: readonly {
   code: string;
+  /** What holds when the rule is kept. */
+  name: string;
   field: keyof CandidateSlot;
   detail: string;
   holds(slot: CandidateSlot, context: ApprovalContext): boolean;
 }[] = [
   {
     code: 'gpu_missing',
+    name: 'Has a GPU',
     field: 'gpu_pci_address',
     detail: 'has no GPU PCI address',
     holds: (s) => s.gpu_pci_address !== '',
   },
   {
     code: 'gpu_model_unknown',
+    name: 'A product is sold with its GPU',
     field: 'gpu_model',
     detail: 'has a GPU that no product is defined for',
     holds: (s, c) => c.products.has(s.gpu_model),
   },
   {
     code: 'fabric_vf_missing',
+    name: 'Has a fabric function',
     field: 'fabric_vf_pci_address',
     detail: 'has no fabric VF of its own',
     holds: (s) => isText(s.fabric_vf_pci_address),
   },
   {
     code: 'nvme_missing',
+    name: 'Has a disk',
     field: 'nvme_serial',
     detail: 'has no raw NVMe disk',
     holds: (s) => isText(s.nvme_serial) && isText(s.nvme_device),
   },
   {
     code: 'nvme_mounted',
+    name: 'The disk is not mounted',
     field: 'nvme_mounts',
     detail: 'has a disk that is mounted; end that use and unmount it first',
     holds: (s) => s.nvme_mounts.length === 0,
   },
   {
     code: 'nvme_foreign_filesystem',
+    name: 'The disk is empty or proven wiped',
     field: 'nvme_filesystems',
     detail: 'has file systems on its disk and no proof of a wipe is recorded; convert the disk first',
     holds: (s, c) =>
@@ -100,18 +108,21 @@ const candidateRules: readonly {
   },
   {
     code: 'disk_not_slice_owned',
+    name: 'The disk is meant for slices',
     field: 'nvme_serial',
     detail: 'has a disk that is meant for something else; convert it first',
     holds: (s, c) => ['slice', null, undefined].includes(c.disks.get(s.nvme_serial ?? '')?.ownership),
   },
   {
     code: 'management_mac_missing',
+    name: 'Has a MAC',
     field: 'management_mac',
     detail: 'has no management MAC',
     holds: (s) => s.management_mac !== '',
   },
   {
     code: 'private_ip_missing',
+    name: 'Has a private IP',
     field: 'private_ip',
     detail: 'has no private IP reservation',
     holds: (s) => s.private_ip !== '',
@@ -119,12 +130,12 @@ const candidateRules: readonly {
 ];
 
 /** What no two slots of a host may share. */
-const uniqueFields: readonly { code: string; field: keyof SlotDevices; name: string }[] = [
-  { code: 'gpu_shared', field: 'gpu_pci_address', name: 'GPU' },
-  { code: 'fabric_vf_shared', field: 'fabric_vf_pci_address', name: 'fabric VF' },
-  { code: 'nvme_shared', field: 'nvme_serial', name: 'disk' },
-  { code: 'management_mac_shared', field: 'management_mac', name: 'MAC' },
-  { code: 'private_ip_shared', field: 'private_ip', name: 'IP' },
+const uniqueFields: readonly { code: string; field: keyof SlotDevices; device: string }[] = [
+  { code: 'gpu_shared', field: 'gpu_pci_address', device: 'GPU' },
+  { code: 'fabric_vf_shared', field: 'fabric_vf_pci_address', device: 'fabric VF' },
+  { code: 'nvme_shared', field: 'nvme_serial', device: 'disk' },
+  { code: 'management_mac_shared', field: 'management_mac', device: 'MAC' },
+  { code: 'private_ip_shared', field: 'private_ip', device: 'IP' },
 ];
 
 /** Every miss of the request and of every candidate at once; empty means all of them may be approved. */
@@ -135,40 +146,73 @@ export function approvalMisses(
   const asked = requestRules
     .filter((rule) => !rule.holds(context))
     .map(({ pointer, code, detail }) => ({ pointer, code, detail }));
-  return [...asked, ...candidates.flatMap((slot) => candidateMisses(slot, candidates, context))];
+  return [
+    ...asked,
+    ...candidates.flatMap((slot) =>
+      judgeCandidate(slot, candidates, context).flatMap((verdict) => missOf(slot, verdict)),
+    ),
+  ];
 }
 
-/** What a candidate lacks on its own account, whatever else is approved. */
-export function ownMisses(slot: CandidateSlot, context: ApprovalContext): ApprovalMiss[] {
-  return candidateRules
-    .filter((rule) => !rule.holds(slot, context))
-    .map((rule) => missOf(slot, rule.field, rule.code, rule.detail));
+/** How a candidate stands with one rule. */
+export interface Verdict {
+  code: string;
+  name: string;
+  field: string;
+  /** What is wrong; null when the rule is kept. */
+  breach: string | null;
 }
 
-function candidateMisses(
+/** Every rule a candidate must keep, among those it is approved with. */
+export function judgeCandidate(
   slot: CandidateSlot,
   candidates: readonly CandidateSlot[],
   context: ApprovalContext,
-): ApprovalMiss[] {
+): Verdict[] {
   const rivals = [...candidates.filter((other) => other !== slot), ...context.approved];
-  const shared = uniqueFields
-    .filter(({ field }) => isText(slot[field]) && rivals.some((other) => other[field] === slot[field]))
-    .map(({ code, field, name }) => missOf(slot, field, code, `shares its ${name} with another slot`));
-  const neighbours = [...candidates, ...context.discovered];
-  const group = neighbours.some(
-    (other) => other.slot_index !== slot.slot_index && other.iommu_group === slot.iommu_group,
-  )
-    ? [missOf(slot, 'iommu_group', 'iommu_group_shared', 'shares its IOMMU group with another GPU')]
-    : [];
-  return [...ownMisses(slot, context), ...shared, ...group];
+  const shared = uniqueFields.map(({ code, field, device }) => ({
+    code,
+    name: `Shares its ${device} with no slot`,
+    field,
+    breach:
+      isText(slot[field]) && rivals.some((other) => other[field] === slot[field])
+        ? breachOf(slot, `shares its ${device} with another slot`)
+        : null,
+  }));
+  const alone = [...candidates, ...context.discovered].every(
+    (other) => other.slot_index === slot.slot_index || other.iommu_group !== slot.iommu_group,
+  );
+  const group = {
+    code: 'iommu_group_shared',
+    name: 'Is alone in its IOMMU group',
+    field: 'iommu_group',
+    breach: alone ? null : breachOf(slot, 'shares its IOMMU group with another GPU'),
+  };
+  return [...judgeAlone(slot, context), ...shared, group];
 }
 
-function missOf(slot: CandidateSlot, field: string, code: string, detail: string): ApprovalMiss {
-  return {
-    pointer: `/candidates/${slot.slot_index}/${field}`,
+/** The rules that a candidate keeps or breaks on its own account, whatever else is approved. */
+function judgeAlone(slot: CandidateSlot, context: ApprovalContext): Verdict[] {
+  return candidateRules.map(({ code, name, field, detail, holds }) => ({
     code,
-    detail: `Slot ${slot.slot_index} ${detail}.`,
-  };
+    name,
+    field,
+    breach: holds(slot, context) ? null : breachOf(slot, detail),
+  }));
+}
+
+export function ownMisses(slot: CandidateSlot, context: ApprovalContext): ApprovalMiss[] {
+  return judgeAlone(slot, context).flatMap((verdict) => missOf(slot, verdict));
+}
+
+function missOf(slot: CandidateSlot, { field, code, breach }: Verdict): ApprovalMiss[] {
+  return breach === null
+    ? []
+    : [{ pointer: `/candidates/${slot.slot_index}/${field}`, code, detail: breach }];
+}
+
+function breachOf(slot: CandidateSlot, detail: string): string {
+  return `Slot ${slot.slot_index} ${detail}.`;
 }
 
 function isText(value: unknown): value is string {

@@ -44,5 +44,5 @@ export async function latestDiscovery(db: Db | Tx, now: Date, nodeId: string) {
     .limit(1)
     .executeTakeFirst();
   if (!task) throw notFound();
-  return describeDiscovery(task, now);
+  return await describeDiscovery(db, task, now);
 }

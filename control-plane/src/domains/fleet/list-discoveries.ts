@@ -1,12 +1,12 @@
 import type { Selectable } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
-import { parseTaskOutput } from '@gpuaas/contracts/tasks';
+import { parseTaskOutput, type CandidateSlot } from '@gpuaas/contracts/tasks';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import type { NodeTasks } from '../../platform/db/generated/schema.ts';
 import { decodePage, pageOf } from '../../platform/http/pagination.ts';
 import { notFound } from '../../platform/http/problem.ts';
 import { approvalContext } from './approval-context.ts';
-import { ownMisses, type ApprovalContext } from './approval-rules.ts';
+import { judgeCandidate, ownMisses, type ApprovalContext } from './approval-rules.ts';
 import { describeTask } from './list-tasks.ts';
 
 type DiscoverySummary = components['schemas']['DiscoverySummary'];
@@ -38,12 +38,7 @@ export async function listDiscoveries(
     .limit(query.limit + 1)
     .execute();
   const page = pageOf(rows, query.limit, (row) => [row.id]);
-  const context = await approvalContext(db, node, {
-    fabricClaimMode: 'per_slot_vf',
-    destructiveWipePolicy: 'any',
-    reapproved: new Set(),
-    discovered: [],
-  });
+  const context = await anyApproval(db, node, []);
   return { items: page.rows.map((row) => summarise(row, now, context)), next_page: page.next_page };
 }
 
@@ -61,12 +56,40 @@ export async function getDiscovery(
     .where('kind', '=', KIND)
     .executeTakeFirst();
   if (!row) throw notFound();
-  return describeDiscovery(row, now);
+  return await describeDiscovery(db, row, now);
 }
 
-export function describeDiscovery(row: Selectable<NodeTasks>, now: Date): TopologyDiscovery {
+/** What was found, and how each candidate stands with the rules it must keep now. */
+export async function describeDiscovery(
+  db: Db | Tx,
+  row: Selectable<NodeTasks>,
+  now: Date,
+): Promise<TopologyDiscovery> {
   const { candidates, left_out } = outputOf(row);
-  return { task: describeTask(row, now), approval_required: true, candidates, left_out };
+  const context = await anyApproval(db, { id: row.node_id, mode: 'slice' }, candidates);
+  const approval = candidates.map((candidate) => ({
+    slot_index: candidate.slot_index,
+    rules: judgeCandidate(candidate, candidates, context).map(({ code, name, breach }) => ({
+      code,
+      name,
+      breach,
+    })),
+  }));
+  return { task: describeTask(row, now), approval_required: true, candidates, approval, left_out };
+}
+
+/** What holds for an approval that itself asks for nothing wrong. */
+async function anyApproval(
+  db: Db | Tx,
+  node: { id: string; mode: string },
+  discovered: readonly CandidateSlot[],
+): Promise<ApprovalContext> {
+  return await approvalContext(db, node, {
+    fabricClaimMode: 'per_slot_vf',
+    destructiveWipePolicy: 'any',
+    reapproved: new Set(discovered.map(({ slot_index }) => slot_index)),
+    discovered,
+  });
 }
 
 function summarise(row: Selectable<NodeTasks>, now: Date, context: ApprovalContext): DiscoverySummary {
