@@ -68,6 +68,7 @@ export class Listener {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#connected = false;
     clearTimeout(this.#retry);
     for (const channel of this.#channels) this.#emitter.emit(channel, '');
     await this.#client?.end().catch(() => undefined);
