@@ -4433,6 +4433,7 @@ export interface components {
         Reservation: {
             /** Format: uuid */
             id: string;
+            resource_name: string;
             /** Format: uuid */
             organization_id: string;
             /** Format: uuid */
@@ -4566,6 +4567,7 @@ export interface components {
         Budget: {
             /** Format: uuid */
             id: string;
+            resource_name: string;
             /** Format: uuid */
             organization_id: string;
             scope_type: components["schemas"]["BudgetScope"];
@@ -4620,6 +4622,7 @@ export interface components {
         StatementSummary: {
             /** Format: uuid */
             id: string;
+            resource_name: string;
             number: string;
             /** Format: uuid */
             organization_id: string;
@@ -4727,6 +4730,7 @@ export interface components {
         Payment: {
             /** Format: uuid */
             id: string;
+            resource_name: string;
             /** Format: uuid */
             organization_id: string;
             /** @enum {string} */
@@ -4781,6 +4785,7 @@ export interface components {
         PaymentMethod: {
             /** Format: uuid */
             id: string;
+            resource_name: string;
             /** @enum {string} */
             provider: "stripe" | "test";
             /** @description Such as visa …4242. */
@@ -4911,6 +4916,7 @@ export interface components {
         Node: {
             /** Format: uuid */
             id: string;
+            resource_name: string;
             hostname: string;
             region: string;
             pool: string;
@@ -5026,6 +5032,7 @@ export interface components {
         MaintenanceWindow: {
             /** Format: uuid */
             id: string;
+            resource_name: string;
             /** Format: uuid */
             node_id: string;
             starts_at: components["schemas"]["Timestamp"];
@@ -5154,6 +5161,7 @@ export interface components {
         ResourceSlot: {
             /** Format: uuid */
             id: string;
+            resource_name: string;
             /** Format: uuid */
             node_id: string;
             slot_index: number;
@@ -5227,6 +5235,7 @@ export interface components {
         NodeEnrolment: {
             /** Format: uuid */
             id: string;
+            resource_name: string;
             /** @description The host it is bound to; null for any new host. */
             hostname: string | null;
             /**

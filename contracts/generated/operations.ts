@@ -2455,6 +2455,7 @@ export const operations: readonly Operation[] = [
     "answer": "json",
     "columns": [
       "id",
+      "resource_name",
       "organization_id",
       "project_id",
       "sku",
@@ -2556,6 +2557,7 @@ export const operations: readonly Operation[] = [
     "answer": "json",
     "columns": [
       "id",
+      "resource_name",
       "organization_id",
       "project_id",
       "sku",
@@ -2904,6 +2906,7 @@ export const operations: readonly Operation[] = [
     "answer": "json",
     "columns": [
       "id",
+      "resource_name",
       "organization_id",
       "scope_type",
       "scope_id",
@@ -3114,6 +3117,7 @@ export const operations: readonly Operation[] = [
     "answer": "json",
     "columns": [
       "id",
+      "resource_name",
       "number",
       "organization_id",
       "currency",
@@ -3209,6 +3213,7 @@ export const operations: readonly Operation[] = [
     "answer": "json",
     "columns": [
       "id",
+      "resource_name",
       "organization_id",
       "provider",
       "purpose",
@@ -3326,6 +3331,7 @@ export const operations: readonly Operation[] = [
     "answer": "json",
     "columns": [
       "id",
+      "resource_name",
       "provider",
       "label",
       "created_at"
@@ -3651,6 +3657,7 @@ export const operations: readonly Operation[] = [
     "answer": "json",
     "columns": [
       "id",
+      "resource_name",
       "hostname",
       "region",
       "pool",
@@ -3965,6 +3972,7 @@ export const operations: readonly Operation[] = [
     "answer": "json",
     "columns": [
       "id",
+      "resource_name",
       "node_id",
       "starts_at",
       "ends_at",
@@ -4329,6 +4337,7 @@ export const operations: readonly Operation[] = [
     "answer": "json",
     "columns": [
       "id",
+      "resource_name",
       "node_id",
       "slot_index",
       "state",
@@ -4400,6 +4409,7 @@ export const operations: readonly Operation[] = [
     "answer": "json",
     "columns": [
       "id",
+      "resource_name",
       "node_id",
       "slot_index",
       "state",
@@ -4727,6 +4737,7 @@ export const operations: readonly Operation[] = [
     "answer": "json",
     "columns": [
       "id",
+      "resource_name",
       "hostname",
       "node_id",
       "region",
@@ -5281,6 +5292,7 @@ export const operations: readonly Operation[] = [
     "answer": "json",
     "columns": [
       "id",
+      "resource_name",
       "organization_id",
       "provider",
       "purpose",

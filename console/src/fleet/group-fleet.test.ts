@@ -5,6 +5,7 @@ import { filterFleet, groupFleet } from './group-fleet.ts';
 function node(hostname: string, region: string, rack: string, available: number): Node {
   return {
     id: hostname,
+    resource_name: `r:${hostname}`,
     hostname,
     region,
     rack,

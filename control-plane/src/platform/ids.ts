@@ -65,3 +65,8 @@ export function projectResourceName(
 export function tenantResourceName(organizationId: string, resourceType: string, resourceId: string): string {
   return projectResourceName(organizationId, '-', resourceType, resourceId);
 }
+
+/** The name of something that is the platform's own: it stands in no tenant. */
+export function platformResourceName(region: string, resourceType: string, resourceId: string): string {
+  return resourceName({ region, organizationId: '-', projectId: '-', resourceType, resourceId });
+}

@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import type { Nodes } from '../../platform/db/generated/schema.ts';
+import { platformResourceName } from '../../platform/ids.ts';
 import { nodeOverviews } from '../read-models/find-overviews.ts';
 import { findPostures } from './find-postures.ts';
 import { fourStatesOfNode } from './node-four-states.ts';
@@ -26,6 +27,7 @@ export async function describeNodes(
     const { posture, reason, slots, cordons, connection } = postures.get(row.id)!;
     return {
       id: row.id,
+      resource_name: platformResourceName(row.region, 'node', row.id),
       hostname: row.hostname,
       region: row.region,
       pool: row.pool,

@@ -3,6 +3,7 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import type { NodeEnrolments } from '../../platform/db/generated/schema.ts';
 import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+import { platformResourceName } from '../../platform/ids.ts';
 
 type NodeEnrolment = components['schemas']['NodeEnrolment'];
 type EnrolmentRow = Omit<Selectable<NodeEnrolments>, 'token_hash' | 'authority_id'>;
@@ -43,6 +44,7 @@ export async function listEnrolments(
 export function describeEnrolment(row: EnrolmentRow, now: Date): NodeEnrolment {
   return {
     id: row.id,
+    resource_name: platformResourceName(row.region, 'node_enrolment', row.id),
     hostname: row.hostname,
     node_id: row.node_id,
     region: row.region,

@@ -1,6 +1,7 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import { notFound } from '../../platform/http/problem.ts';
+import { platformResourceName } from '../../platform/ids.ts';
 import { executionsOnSlots } from '../allocations/executions-on-slots.ts';
 import { slotOverviews } from '../read-models/find-overviews.ts';
 import { isConnected, type Observer } from './reachability.ts';
@@ -13,7 +14,7 @@ type ResourceSlot = components['schemas']['ResourceSlot'];
 export async function listSlots(observer: Observer, db: Db | Tx, nodeId: string): Promise<ResourceSlot[]> {
   const node = await db
     .selectFrom('nodes')
-    .select(['observed', 'last_heartbeat_at'])
+    .select(['region', 'observed', 'last_heartbeat_at'])
     .where('id', '=', nodeId)
     .executeTakeFirst();
   if (!node) throw notFound();
@@ -28,6 +29,7 @@ export async function listSlots(observer: Observer, db: Db | Tx, nodeId: string)
   const overviews = await slotOverviews(db, nodeId);
   return rows.map((row) => ({
     id: row.id,
+    resource_name: platformResourceName(node.region, 'resource_slot', row.id),
     node_id: row.node_id,
     slot_index: row.slot_index,
     state: row.state as ResourceSlot['state'],

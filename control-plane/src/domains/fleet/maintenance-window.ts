@@ -1,5 +1,6 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Selectable } from 'kysely';
+import { platformResourceName } from '../../platform/ids.ts';
 import type { MaintenanceWindows } from '../../platform/db/generated/schema.ts';
 
 export type MaintenanceWindow = components['schemas']['MaintenanceWindow'];
@@ -18,6 +19,7 @@ export function windowState(
 export function describeWindow(row: WindowRow, now: Date): MaintenanceWindow {
   return {
     id: row.id,
+    resource_name: platformResourceName('global', 'maintenance_window', row.id),
     node_id: row.node_id,
     starts_at: row.starts_at.toISOString(),
     ends_at: row.ends_at.toISOString(),

@@ -1,5 +1,6 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
+import { tenantResourceName } from '../../platform/ids.ts';
 import { moneyJson } from '../../platform/money.ts';
 import type { PaymentRow } from './settle-payment.ts';
 
@@ -26,6 +27,7 @@ export async function describePayments(tx: Tx, rows: readonly PaymentRow[]): Pro
     const money = (micros: bigint) => moneyJson({ currency, micros });
     return {
       id: row.id,
+      resource_name: tenantResourceName(row.organization_id, 'payment', row.id),
       organization_id: row.organization_id,
       provider: row.provider as Payment['provider'],
       purpose: row.purpose as Payment['purpose'],

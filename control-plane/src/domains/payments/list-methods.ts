@@ -1,6 +1,7 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+import { tenantResourceName } from '../../platform/ids.ts';
 
 type PaymentMethod = components['schemas']['PaymentMethod'];
 
@@ -21,6 +22,7 @@ export async function listMethods(
   const page = pageOf(rows, query.limit, (row) => [row.id]);
   const items = page.rows.map((row) => ({
     id: row.id,
+    resource_name: tenantResourceName(row.organization_id, 'payment_method', row.id),
     provider: row.provider as PaymentMethod['provider'],
     label: row.label,
     created_at: row.created_at.toISOString(),

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/database.ts';
 import { decodePage, pageOf } from '../../platform/http/pagination.ts';
 import { notFound } from '../../platform/http/problem.ts';
+import { tenantResourceName } from '../../platform/ids.ts';
 import { moneyJson } from '../../platform/money.ts';
 import type { StatementDocument } from './build-statement.ts';
 
@@ -32,6 +33,7 @@ export async function listStatements(
   const page = pageOf(rows, query.limit, (row) => [row.id]);
   const items = page.rows.map((row) => ({
     id: row.id,
+    resource_name: tenantResourceName(query.organization_id, 'statement', row.id),
     number: row.number,
     organization_id: query.organization_id,
     currency: row.currency,

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/database.ts';
 import { withRole } from '../../../platform/db/scope.ts';
 import { decodePage, pageOf } from '../../../platform/http/pagination.ts';
+import { reservationName } from './owned-reservations.ts';
 
 type Reservation = components['schemas']['Reservation'];
 
@@ -42,6 +43,7 @@ export async function listReservations(
     const nodes = kept.filter(({ reservation_id }) => reservation_id === row.id);
     return {
       id: row.id,
+      resource_name: reservationName(row),
       organization_id: row.organization_id,
       project_id: row.project_id,
       sku: row.sku,

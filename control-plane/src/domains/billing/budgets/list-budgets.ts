@@ -2,6 +2,7 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { monthStart } from '../../../platform/clock.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { decodePage, pageOf } from '../../../platform/http/pagination.ts';
+import { projectResourceName, tenantResourceName } from '../../../platform/ids.ts';
 import { moneyJson } from '../../../platform/money.ts';
 import { readBudgets, type BudgetSpend } from './budget-spend.ts';
 
@@ -27,6 +28,10 @@ export function describeBudget(budget: BudgetSpend, now: Date): Budget {
   const money = (micros: bigint) => moneyJson({ currency: budget.currency, micros });
   return {
     id: budget.id,
+    resource_name:
+      budget.scopeType === 'project'
+        ? projectResourceName(budget.organizationId, budget.scopeId, 'budget', budget.id)
+        : tenantResourceName(budget.organizationId, 'budget', budget.id),
     organization_id: budget.organizationId,
     scope_type: budget.scopeType,
     scope_id: budget.scopeId,
