@@ -11,8 +11,8 @@ import { openRelay } from '@gpuaas/lab/vm/open-relay';
 import { serveImages, type ImageServer } from '@gpuaas/lab/vm/serve-image';
 import { dhcpPaths, dnsmasqConfig } from '@gpuaas/node-agent/host/linux/network/dhcp';
 import { suggestAddresses } from '@gpuaas/node-agent/host/suggest-addresses';
-import { hgxH200 } from '@gpuaas/node-agent/testing/host-tree/hgx-h200';
-import { writeHostTree } from '@gpuaas/node-agent/testing/host-tree/write-host-tree';
+import { hgxH200 } from '@gpuaas/node-agent/host/simulated/host-tree/hgx-h200';
+import { writeHostTree } from '@gpuaas/node-agent/host/simulated/host-tree/write-host-tree';
 
 export const VM_HOSTNAME = 'lab-vm-01';
 

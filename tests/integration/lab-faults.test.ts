@@ -115,8 +115,20 @@ describe('faults set at run time', () => {
     };
     await expect.poll(offset, deadline).toBeGreaterThan(86_000_000);
 
+    const health = async () => {
+      const slots = await unwrap(
+        platform.operator.GET('/api/v1/admin/nodes/{node_id}/resource-slots', { params }),
+      );
+      return slots.items.map((slot) => slot.health_detail.split(':')[0]);
+    };
+    // Without virtual functions every slot lacks its own.
+    await expect.poll(health, deadline).toEqual(Array<string>(8).fill('Missing'));
+
     await set([]);
+    await run('slice-topology/discovery');
     await expect.poll(cordons, deadline).toEqual([]);
+    const mended = Array<string>(8).fill('Its devices are as they were approved.');
+    await expect.poll(health, deadline).toEqual(mended);
     const logs = await unwrap(
       platform.operator.GET('/api/v1/admin/audit-logs', { params: { query: { action: 'lab.faults_set' } } }),
     );

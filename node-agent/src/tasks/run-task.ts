@@ -26,7 +26,7 @@ const HANDLERS: { [K in TaskKind]: TaskHandler<K> } = {
 export async function runTask(
   checked: CheckedTask,
   tools: TaskTools,
-  context: TaskContext,
+  context: TaskContext<TaskKind>,
 ): Promise<StoredOutcome | null> {
   try {
     const output = await handle(checked, tools, context);
@@ -43,7 +43,7 @@ export async function runTask(
 function handle<K extends TaskKind>(
   { kind, params }: { kind: K; params: TaskParams[K] },
   tools: TaskTools,
-  context: TaskContext,
+  context: TaskContext<K>,
 ): Promise<TaskOutput[K]> {
   return HANDLERS[kind](params, tools, context);
 }

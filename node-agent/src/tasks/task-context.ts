@@ -4,7 +4,7 @@ import type { HostLease } from '../host-lease.ts';
 import type { Logger } from '../log.ts';
 import type { SlotLeases } from '../slot-leases.ts';
 import type { GuestStreams } from '../tunnel/guest-streams.ts';
-import type { Stage } from './progress-reporter.ts';
+import type { StageOf } from './task-stages.ts';
 
 /** What the tasks work with. */
 export interface TaskTools {
@@ -16,15 +16,15 @@ export interface TaskTools {
   dir: string;
 }
 
-export interface TaskContext {
+export interface TaskContext<K extends TaskKind> {
   signal: AbortSignal;
   log: Logger;
   /** Enters a stage; throws when the task was fenced meanwhile. */
-  stage(stage: Stage, message: string): Step;
+  stage(stage: StageOf<K>, message: string): Step;
 }
 
 export type TaskHandler<K extends TaskKind> = (
   params: TaskParams[K],
   tools: TaskTools,
-  context: TaskContext,
+  context: TaskContext<K>,
 ) => Promise<TaskOutput[K]>;

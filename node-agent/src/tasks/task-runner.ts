@@ -6,11 +6,12 @@ import type { PlatformClock } from '../platform-clock.ts';
 import { checkContent, checkOrigin, type CheckedTask, type Task } from './check-task.ts';
 import { deliverOutcome } from './deliver-outcome.ts';
 import type { Journal, JournalEntry } from './journal.ts';
-import { createProgressReporter, type ProgressReporter, type Stage } from './progress-reporter.ts';
+import { createProgressReporter, type ProgressReporter } from './progress-reporter.ts';
 import type { Refusals } from './refusals.ts';
 import { failed, runTask } from './run-task.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { TaskContext, TaskTools } from './task-context.ts';
+import { TASK_STAGES } from './task-stages.ts';
 
 export interface TaskRunnerOptions {
   controlPlane: ControlPlane;
@@ -27,16 +28,6 @@ export interface TaskRunner {
   /** Settles when the task has its outcome delivered, was refused, or was cut short. */
   accept(signed: SignedTask): Promise<void>;
 }
-
-const FIRST_STAGE: Record<TaskKind, Stage> = {
-  'allocation.deprovision_user': 'stop',
-  'allocation.provision_user': 'plan',
-  'node.set_mode': 'mode',
-  'slice.prereq_check': 'check',
-  'slice.topology_discover': 'discover',
-  'slice.vm_provision': 'plan',
-  'slice.vm_release': 'stop',
-};
 
 interface Run {
   epoch: number;
@@ -98,7 +89,7 @@ export function createTaskRunner(options: TaskRunnerOptions): TaskRunner {
     });
     const key = serialKey(checked);
     // Telling that it waits keeps the task's lease.
-    if (queue.isBusy(key)) reporter.update(FIRST_STAGE[checked.kind], 0, 'Waiting for an earlier task');
+    if (queue.isBusy(key)) reporter.update(TASK_STAGES[checked.kind][0], 0, 'Waiting for an earlier task');
     try {
       await queue.run(key, () => execute(checked, run, reporter, taskLog));
     } finally {
@@ -122,7 +113,7 @@ export function createTaskRunner(options: TaskRunnerOptions): TaskRunner {
     taskLog: Logger,
   ): Promise<void> {
     const stop = AbortSignal.any([signal, run.cut.signal]);
-    const context: TaskContext = {
+    const context: TaskContext<TaskKind> = {
       signal: stop,
       log: taskLog,
       stage(stage, message) {

@@ -3,22 +3,12 @@ import { join } from 'node:path';
 import type { TaskKind, TaskParams } from '@gpuaas/contracts/tasks';
 import { expect } from 'vitest';
 import { LIFE_POINTS } from '../crash-point.ts';
+import { TASK_STAGES } from '../tasks/task-stages.ts';
 import { startAgent } from './agent-process.ts';
 import type { FakeControlPlane } from './fake-control-plane.ts';
 import { HOSTNAME } from './simulated-host.ts';
 import { provisionParams } from './slots.ts';
 import { createKeyPair } from './ssh.ts';
-
-/** The stages of each kind of task, in their order. */
-export const STAGES: Record<TaskKind, readonly string[]> = {
-  'slice.topology_discover': ['discover'],
-  'slice.prereq_check': ['check'],
-  'node.set_mode': ['mode'],
-  'slice.vm_provision': ['plan', 'image', 'seed', 'vm', 'network', 'readiness'],
-  'slice.vm_release': ['stop', 'network_cleanup', 'wipe', 'verify'],
-  'allocation.provision_user': ['plan', 'user', 'readiness'],
-  'allocation.deprovision_user': ['stop', 'user', 'verify'],
-};
 
 /** What a kind takes back; it must have happened first. */
 const UNDOES: Partial<Record<TaskKind, TaskKind>> = {
@@ -26,7 +16,7 @@ const UNDOES: Partial<Record<TaskKind, TaskKind>> = {
   'allocation.deprovision_user': 'allocation.provision_user',
 };
 
-const KINDS = Object.keys(STAGES) as TaskKind[];
+const KINDS = Object.keys(TASK_STAGES) as TaskKind[];
 
 /** Every point of every kind at which an agent can be killed. */
 export const CRASH_POINTS: readonly [TaskKind, string][] = KINDS.flatMap((kind) =>
@@ -35,7 +25,7 @@ export const CRASH_POINTS: readonly [TaskKind, string][] = KINDS.flatMap((kind) 
 
 function pointsOf(kind: TaskKind): string[] {
   const [accepted, ...after] = LIFE_POINTS;
-  return [accepted, ...STAGES[kind], ...after];
+  return [accepted, ...TASK_STAGES[kind], ...after];
 }
 
 const DEADLINE = { timeout: 30_000 };

@@ -1,3 +1,4 @@
+import type { TaskKind } from '@gpuaas/contracts/tasks';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +16,7 @@ export const HOSTNAME = 'sim-test-01';
 export const silent = pino({ level: 'silent' });
 
 export interface TestHost extends TaskTools {
-  context: TaskContext;
+  context: TaskContext<TaskKind>;
   stages: string[];
   /** Another agent process over the same state folder would see this. */
   reopen(): Promise<Host>;

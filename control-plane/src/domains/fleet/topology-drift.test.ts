@@ -65,6 +65,38 @@ it.each<[keyof CandidateSlot, string]>([
   expect(changed).toContainEqual([1, 'binding_changed', `${field} ${value}`]);
 });
 
+const inventory: Required<Discovery>['inventory'] = {
+  cpu: { model: 'x', sockets: 1, cores: 1, threads: 1, numa: [] },
+  memory_kib: 1,
+  hugepages: [],
+  gpus: [],
+  fabrics: [],
+  disks: [],
+  bluefield: [],
+  ovs_bridges: [],
+};
+
+it('names a mount also of a disk that no candidate has', () => {
+  const disk = {
+    serial: 'disk1',
+    pci_address: null,
+    wwid: null,
+    model: null,
+    device: '/dev/1',
+    size_bytes: 1,
+    numa_node: 0,
+    boot: false,
+    mounts: ['/srv'],
+    filesystems: [],
+  };
+  const found = driftFrom({
+    candidates: [candidate(0)],
+    left_out: [],
+    inventory: { ...inventory, disks: [disk] },
+  });
+  expect(found).toContainEqual([1, 'disk_mounted', '/srv']);
+});
+
 it('names a GPU that is there and no longer proposed with the reason, and one that does not answer as missing', () => {
   const gpu = {
     pci_address: 'gpu1',
@@ -76,21 +108,11 @@ it('names a GPU that is there and no longer proposed with the reason, and one th
     iommu_group: 1,
     iommu_group_others: ['nic'],
   };
-  const inventory: Discovery['inventory'] = {
-    cpu: { model: 'x', sockets: 1, cores: 1, threads: 1, numa: [] },
-    memory_kib: 1,
-    hugepages: [],
-    gpus: [gpu],
-    fabrics: [],
-    disks: [],
-    bluefield: [],
-    ovs_bridges: [],
-  };
   const seen = (code: 'iommu_group_shared' | 'gpu_lost') =>
     driftFrom({
       candidates: [candidate(0)],
       left_out: [{ device: 'gpu1', kind: 'gpu', code, reason: 'because' }],
-      inventory,
+      inventory: { ...inventory, gpus: [gpu] },
     });
   expect(seen('iommu_group_shared')).toContainEqual([1, 'gpu_left_out', 'because']);
   expect(seen('gpu_lost')).toContainEqual([1, 'gpu_missing', null]);

@@ -78,8 +78,10 @@ function slotDrift(slot: ApprovedSlot, discovery: Discovery, seen: DevicesSeen):
     differs('fabric_vf_missing', slot.fabric_vf_pci_address, null);
   }
   if (!seen.disks.has(slot.nvme_serial)) differs('disk_missing', slot.nvme_serial, null);
+  const disk = discovery.inventory?.disks.find(({ serial }) => serial === slot.nvme_serial);
   const withDisk = discovery.candidates.find((candidate) => candidate.nvme_serial === slot.nvme_serial);
-  for (const mount of withDisk?.nvme_mounts ?? []) differs('disk_mounted', slot.nvme_serial, mount);
+  for (const mount of disk?.mounts ?? withDisk?.nvme_mounts ?? [])
+    differs('disk_mounted', slot.nvme_serial, mount);
   const withGpu = discovery.candidates.find(
     (candidate) => candidate.gpu_pci_address === slot.gpu_pci_address,
   );

@@ -2,13 +2,14 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseTaskOutput } from '@gpuaas/contracts/tasks';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { hgxH200 } from '../../testing/host-tree/hgx-h200.ts';
-import type { HostTree } from '../../testing/host-tree/host-tree.ts';
-import { makeTreeFolder } from '../../testing/host-tree/tree-folder.ts';
-import { writeHostTree } from '../../testing/host-tree/write-host-tree.ts';
+import { hgxH200 } from '../simulated/host-tree/hgx-h200.ts';
+import type { HostTree } from '../simulated/host-tree/host-tree.ts';
+import { makeTreeFolder } from '../../testing/tree-folder.ts';
+import { openMemoryFiles } from '../simulated/host-tree/memory-files.ts';
+import { writeHostTree } from '../simulated/host-tree/write-host-tree.ts';
 import { runCommand, type RunCommand } from './commands.ts';
 import { discoverTopology } from './discover-topology.ts';
-import { openHostFiles } from './host-files.ts';
+import { openHostFiles, type HostFiles } from './host-files.ts';
 
 let root: string;
 beforeEach(async () => {
@@ -19,10 +20,15 @@ afterEach(() => rm(root, { recursive: true }));
 const tools: RunCommand = (tool) =>
   Promise.resolve(tool === 'ovs-vsctl' ? { code: 0, stdout: 'ovsbr0\n', stderr: '' } : null);
 
-async function discover(host: HostTree, run = tools) {
-  writeHostTree(root, host);
-  const topology = await discoverTopology(openHostFiles(root), run, 'hgx-01');
+async function discover(host: HostTree, files: HostFiles = openMemoryFiles(host)) {
+  const topology = await discoverTopology(files, tools, 'hgx-01');
   return parseTaskOutput('slice.topology_discover', topology);
+}
+
+/** The same from real files and links. */
+async function discoverInFolder(host: HostTree) {
+  writeHostTree(root, host);
+  return await discover(host, openHostFiles(root));
 }
 
 /** The part of the result that a reader of a golden file cares about comes first; all of it is compared. */
@@ -31,7 +37,7 @@ async function golden(name: string, topology: object): Promise<void> {
 }
 
 it('a clean HGX H200 host gives eight slots, each of parts under one switch', async () => {
-  const topology = await discover(hgxH200());
+  const topology = await discoverInFolder(hgxH200());
   await golden('hgx-h200', topology);
   expect(topology.candidates).toHaveLength(8);
   for (const slot of topology.candidates) {
@@ -52,7 +58,7 @@ it('a disk with mounted or forgotten children is shown with what stands on it', 
     5: [{ filesystem: 'LVM2_member', holder: { name: 'dm-0', mountPoint: '/data' } }],
     6: [{ filesystem: 'ext4' }],
   };
-  const topology = await discover(hgxH200({ partitions }));
+  const topology = await discoverInFolder(hgxH200({ partitions }));
   await golden('mounted-nvme-children', topology);
   const shown = topology.candidates.map((slot) => [slot.nvme_mounts, slot.nvme_filesystems]);
   expect(shown[2]).toEqual([['/srv/team share'], ['gpt partition table', 'partition part1', 'xfs on part1']]);
@@ -89,7 +95,6 @@ it('the same host gives the same answer, whatever the kernel calls its disks', a
   const disks = renamed.roots.flatMap(({ children }) => nvmesBelow(children));
   const names = disks.map(({ name }) => name).toReversed();
   for (const [index, disk] of disks.entries()) disk.name = names[index] ?? disk.name;
-  await rm(root, { recursive: true });
   expect((await discover(renamed)).candidates).toEqual(first.candidates);
 });
 

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { hgxH200 } from '../../testing/host-tree/hgx-h200.ts';
-import { makeTreeFolder } from '../../testing/host-tree/tree-folder.ts';
-import { writeHostTree } from '../../testing/host-tree/write-host-tree.ts';
+import { hgxH200 } from '../simulated/host-tree/hgx-h200.ts';
+import { makeTreeFolder } from '../../testing/tree-folder.ts';
+import { writeHostTree } from '../simulated/host-tree/write-host-tree.ts';
 import type { RunCommand } from './commands.ts';
 import { readGpuFaults, watchGpuFaults } from './gpu-health.ts';
 import { openLinuxHost } from './linux-host.ts';

@@ -1,9 +1,8 @@
 import type { SlotBundle } from '@gpuaas/contracts/tasks';
 import type { VmPlan } from '../../slices/plan-vm.ts';
 import { TaskError } from '../../tasks/task-error.ts';
-import { isLost, type HasFault } from './faults.ts';
+import { isLost, mountsOf, type HasFault } from './faults.ts';
 import type { SimulatedHardware } from './hardware.ts';
-import { mountsOf } from './survey-topology.ts';
 
 /** Facts of the hardware that an approved slot must still agree with on the day it is used. */
 const HARDWARE_FACTS = [

@@ -30,18 +30,27 @@ export function openFaults(dir: string, hostname: string, configured: readonly s
   };
 }
 
-/** The GPU that reports an XID under the fault `gpu_failing`. */
-const FAILING_SLOT = 5;
+/** Which GPU reports an XID, and which falls off the bus. */
+const FAULTY_SLOTS = { gpu_failing: 5, gpu_lost: 6 } as const;
 
-export function isFailing(slot: { slot_index: number }, hasFault: HasFault): boolean {
-  return slot.slot_index === FAILING_SLOT && hasFault('gpu_failing');
+export function faultyGpus(fault: keyof typeof FAULTY_SLOTS, hasFault: HasFault): number[] {
+  return hasFault(fault) ? [FAULTY_SLOTS[fault]] : [];
 }
 
-/** The GPU that falls off the bus under the fault `gpu_lost`. */
-const LOST_SLOT = 6;
+export function isFailing(slot: { slot_index: number }, hasFault: HasFault): boolean {
+  return faultyGpus('gpu_failing', hasFault).includes(slot.slot_index);
+}
 
 export function isLost(slot: { slot_index: number }, hasFault: HasFault): boolean {
-  return slot.slot_index === LOST_SLOT && hasFault('gpu_lost');
+  return faultyGpus('gpu_lost', hasFault).includes(slot.slot_index);
+}
+
+/** The slot whose disk a host administrator "forgot" under the fault `disk_mounted`. */
+export const MOUNTED_SLOT = 7;
+export const MOUNT_POINT = '/srv/scratch';
+
+export function mountsOf(slot: { slot_index: number }, hasFault: HasFault): string[] {
+  return slot.slot_index === MOUNTED_SLOT && hasFault('disk_mounted') ? [MOUNT_POINT] : [];
 }
 
 function readOverride(file: string): string[] | null {

@@ -5,8 +5,7 @@ import { suggestAddresses } from '../suggest-addresses.ts';
 /** An HGX H200 board: eight GPUs over two sockets, a ConnectX-7 and a data NVMe beside each, two boot disks. */
 export interface SimulatedHardware {
   slots: SimulatedSlot[];
-  bootDisks: { serial: string; device: string }[];
-  nvSwitches: string[];
+  bootSerials: string[];
 }
 
 export type SimulatedSlot = Omit<
@@ -33,7 +32,7 @@ export function describeHardware(hostname: string): SimulatedHardware {
       slot_index: index,
       gpu_model: GPU_MODEL,
       gpu_pci_address: `0000:${bus}:00.0`,
-      iommu_group: 24 + index * 7,
+      iommu_group: 20 + index * 10,
       // Function 1 is the first virtual function of the port.
       fabric_vf_pci_address: `0000:${FABRIC_BUSES[index]}:00.1`,
       nvme_serial: `S6CKN0T${serialBase}${index}`,
@@ -42,10 +41,6 @@ export function describeHardware(hostname: string): SimulatedHardware {
       numa_node: index < 4 ? 0 : 1,
       pcie_root: `pci0000:${ROOTS[index]}`,
     })),
-    bootDisks: [0, 1].map((index) => ({
-      serial: `BTLA${serialBase}${index}`,
-      device: `/dev/nvme${8 + index}n1`,
-    })),
-    nvSwitches: ['07', '08', '09', '0a'].map((bus) => `0000:${bus}:00.0`),
+    bootSerials: [0, 1].map((index) => `BTLA${serialBase}${index}`),
   };
 }

@@ -1,7 +1,6 @@
 import type { ObservedDevices } from '../host.ts';
-import { isFailing, isLost, type HasFault } from './faults.ts';
+import { isFailing, isLost, mountsOf, type HasFault } from './faults.ts';
 import type { SimulatedHardware } from './hardware.ts';
-import { mountsOf } from './survey-topology.ts';
 
 export function observeSimulatedDevices(hardware: SimulatedHardware, hasFault: HasFault): ObservedDevices {
   return {

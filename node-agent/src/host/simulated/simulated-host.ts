@@ -3,25 +3,28 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { pause } from '../../backoff.ts';
 import type { AgentConfig } from '../../config.ts';
-import { writeDurable } from '../../durable-file.ts';
+import { readJson, writeDurable } from '../../durable-file.ts';
 import type { Logger } from '../../log.ts';
 import { writeSeed } from '../../slices/cloud-init-seed.ts';
 import type { VmPlan } from '../../slices/plan-vm.ts';
 import { TaskError } from '../../tasks/task-error.ts';
 import { GuestUnreachableError, type Host, type ObservedVm, type Step } from '../host.ts';
+import type { RunCommand } from '../linux/commands.ts';
+import { discoverTopology } from '../linux/discover-topology.ts';
 import { currentBootId } from './boot-id.ts';
 import { checkBundle } from './check-bundle.ts';
 import { checkSimulatedPrerequisites } from './check-prerequisites.ts';
 import { openDisks } from './disks.ts';
-import type { HasFault } from './faults.ts';
+import { mountsOf, type HasFault } from './faults.ts';
 import { checkReadiness } from './guest/check-readiness.ts';
 import { ensureHostKey } from './guest/host-key.ts';
 import { fingerprintOf } from '../ssh-key-pair.ts';
 import { describeHardware } from './hardware.ts';
+import { openMemoryFiles } from './host-tree/memory-files.ts';
 import { openNetwork } from './network.ts';
 import { observeSimulatedDevices } from './observe-devices.ts';
 import { createPace } from './pace.ts';
-import { mountsOf, surveyTopology } from './survey-topology.ts';
+import { simulatedTree } from './simulated-tree.ts';
 import { openUsers, wholeMachine } from './users.ts';
 import { openVms, type VmDefinition } from './vms.ts';
 
@@ -31,6 +34,12 @@ const BOOT_MS = 4_000;
 const WIPE_MS = 3_000;
 const GUEST_DEADLINE_MS = 30_000;
 const SSH_PORT = 22;
+
+type Mode = Parameters<Host['setMode']>[0];
+
+/** The tools that discovery asks, beside the files of the kernel. */
+const simulatedTools: RunCommand = (tool) =>
+  Promise.resolve(tool === 'ovs-vsctl' ? { code: 0, stdout: 'ovsbr0\n', stderr: '' } : null);
 
 /** An HGX H200 machine of which only the hardware and the hypervisor are made up. */
 export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault, log: Logger): Promise<Host> {
@@ -58,12 +67,17 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
     return vm;
   }
 
+  async function currentMode(): Promise<Mode> {
+    return (await readJson<{ mode: Mode }>(join(dir, 'mode.json')))?.mode ?? 'slice';
+  }
+
   return {
     bootId,
 
     async discoverTopology(step) {
       await pace.spend(1_500, step);
-      return surveyTopology(hardware, hasFault);
+      const tree = simulatedTree(hardware, await currentMode(), hasFault);
+      return await discoverTopology(openMemoryFiles(tree), simulatedTools, hostname);
     },
 
     async checkPrerequisites(demand, step) {

@@ -1,8 +1,17 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import {
+  controllerAttributes,
+  namespaceAttributes,
+  pciAttributes,
+  rdmaAttributes,
+  sriovAttributes,
+  type Attributes,
+} from './attributes.ts';
 import type { HostTree, NvmeDisk, Partition, PciNode } from './host-tree.ts';
 
-interface Tree {
+/** Where the machine is laid out: a folder, or memory. Targets of links that begin with `/` count from the tree's root. */
+export interface Tree {
   file(path: string, content: string | Buffer | number): void;
   link(path: string, target: string): void;
 }
@@ -20,10 +29,15 @@ export function writeHostTree(root: string, host: HostTree): void {
       symlinkSync(target.startsWith('/') ? relative(dirname(path), target) : target, join(root, path));
     },
   };
+  layOutHost(tree, host);
+}
+
+export function layOutHost(tree: Tree, host: HostTree): void {
   const table: MountTable = { mounts: [...host.mounts], swaps: [], minor: 0 };
   for (const pciRoot of host.roots) {
     for (const node of pciRoot.children) {
-      writePci(tree, `/sys/devices/${pciRoot.name}`, node, pciRoot.numaNode, table);
+      const socket = { node: pciRoot.numaNode, cpus: host.numa[pciRoot.numaNode]?.cpus ?? '' };
+      writePci(tree, `/sys/devices/${pciRoot.name}`, node, socket, table);
     }
   }
   writeMemory(tree, host);
@@ -41,13 +55,23 @@ interface MountTable {
   minor: number;
 }
 
-function writePci(tree: Tree, parent: string, node: PciNode, numaNode: number, table: MountTable): void {
+interface Socket {
+  node: number;
+  cpus: string;
+}
+
+function writeAll(tree: Tree, at: string, attributes: Attributes): void {
+  for (const [name, value] of Object.entries(attributes)) tree.file(`${at}/${name}`, value);
+}
+
+function writePci(tree: Tree, parent: string, node: PciNode, socket: Socket, table: MountTable): void {
   const at = `${parent}/${node.address}`;
   const [vendor = '', device = ''] = node.id.split(':');
   tree.file(`${at}/vendor`, `0x${vendor}`);
   tree.file(`${at}/device`, `0x${device}`);
   tree.file(`${at}/class`, `0x${node.pciClass}`);
-  tree.file(`${at}/numa_node`, numaNode);
+  tree.file(`${at}/numa_node`, socket.node);
+  writeAll(tree, at, pciAttributes(node, socket.cpus));
   if (node.config) tree.file(`${at}/config`, node.config);
   tree.link(`/sys/bus/pci/devices/${node.address}`, at);
   if (node.driver) {
@@ -59,12 +83,13 @@ function writePci(tree: Tree, parent: string, node: PciNode, numaNode: number, t
     tree.link(`${group}/devices/${node.address}`, at);
     tree.link(`${at}/iommu_group`, group);
   }
-  for (const child of node.children ?? []) writePci(tree, at, child, numaNode, table);
+  for (const child of node.children ?? []) writePci(tree, at, child, socket, table);
   if (node.sriov) {
     tree.file(`${at}/sriov_totalvfs`, node.sriov.total);
     tree.file(`${at}/sriov_numvfs`, node.sriov.functions.length);
+    writeAll(tree, at, sriovAttributes(node.sriov.functions));
     for (const [index, vf] of node.sriov.functions.entries()) {
-      writePci(tree, parent, vf, numaNode, table);
+      writePci(tree, parent, vf, socket, table);
       tree.link(`${at}/virtfn${index}`, `${parent}/${vf.address}`);
       tree.link(`${parent}/${vf.address}/physfn`, at);
     }
@@ -74,10 +99,15 @@ function writePci(tree: Tree, parent: string, node: PciNode, numaNode: number, t
     tree.file(`${rdma}/ports/1/link_layer`, node.rdma.linkLayer);
     tree.file(`${rdma}/ports/1/state`, node.rdma.state);
     tree.file(`${rdma}/ports/1/rate`, node.rdma.rate);
+    writeAll(tree, rdma, rdmaAttributes(node.address, node.rdma.linkLayer));
     tree.link(`${rdma}/device`, at);
     tree.link(`/sys/class/infiniband/${node.rdma.name}`, rdma);
   }
-  if (node.nvme) writeNvme(tree, at, node.address, node.nvme, table);
+  if (node.nvme) {
+    writeNvme(tree, at, node.address, node.nvme, table);
+    writeAll(tree, `${at}/nvme/${node.nvme.name}`, controllerAttributes(node.nvme, socket.node));
+    writeAll(tree, `${at}/nvme/${node.nvme.name}/${node.nvme.name}n1`, namespaceAttributes);
+  }
 }
 
 function writeNvme(tree: Tree, at: string, address: string, disk: NvmeDisk, table: MountTable): void {
