@@ -53,7 +53,7 @@ async function database(name: string): Promise<string> {
 async function accept(databaseUrl: string): Promise<void> {
   // Logged as in production, to where nobody looks.
   const log = createLogger('bench', { write: () => undefined });
-  const api = await createTestApi({ databaseUrl, log });
+  const api = await createTestApi({ databaseUrl, log, asInProduction: true });
   const load = fork(fileURLToPath(new URL('load.ts', import.meta.url)));
   try {
     const { db } = api.services;

@@ -55,6 +55,36 @@ it('launches of many tenants at once share transactions; each has its own answer
   expect(await claimDefects(api.services.db)).toEqual([]);
 });
 
+it('whoever is looked up with others finds nothing of theirs: no project, no key, no answer', async () => {
+  const { db } = api.services;
+  const [mine, theirs] = await Promise.all([newTenant(api), newTenant(api)]);
+  await addHost(db, 8);
+  const theirKey = newId();
+  await sql`insert into ssh_keys (id, organization_id, project_id, name, type, public_key, fingerprint) values
+    (${theirKey}, ${theirs.organizationId}, ${theirs.projectId}, 'k', 'ssh-ed25519', 'ssh-ed25519 AAAA', 'f')`.execute(
+    db,
+  );
+  const ask = ({ admin }: TestTenant, projectId: string, key: string, more: object = {}) =>
+    admin.ask(
+      'POST',
+      '/api/v1/allocations',
+      { ...launchBody(projectId, 1), ...more },
+      { 'x-idempotency-key': key },
+    );
+  const shared = newId();
+  const [good, again, foreignProject, foreignKey] = await Promise.all([
+    ask(theirs, theirs.projectId, shared, { ssh_key_ids: [theirKey] }),
+    ask(mine, mine.projectId, shared),
+    ask(mine, theirs.projectId, newId()),
+    ask(mine, mine.projectId, newId(), { ssh_key_ids: [theirKey] }),
+  ]);
+  expect([good.status, again.status, foreignProject.status]).toEqual([202, 202, 404]);
+  expect(good.body['organization_id']).toBe(theirs.organizationId);
+  expect(again.body['organization_id']).toBe(mine.organizationId);
+  expect(foreignKey.body).toMatchObject({ code: 'ssh_key_unknown' });
+  expect((await ask(mine, mine.projectId, shared)).body).toEqual(again.body);
+});
+
 it('a project that is closed meanwhile concerns nobody else in the group', async () => {
   const { db } = api.services;
   const [closed, open] = await Promise.all([newTenant(api), newTenant(api)]);

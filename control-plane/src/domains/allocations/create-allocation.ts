@@ -22,9 +22,7 @@ export async function createAllocation(
   request: CreateAllocation,
   correlationId: string,
 ): Promise<AllocationRow> {
-  const launch = await prepareLaunch(services, tx, caller, request, correlationId, {
-    staysOpen: true,
-  });
+  const launch = await prepareLaunch(services, tx, caller, request, correlationId);
   const { offer, request: wanted } = launch;
   return await withRole(tx, 'gpuaas_placement', async () => {
     await requireQuota(services.policies, tx, launch.charge);

@@ -4,28 +4,30 @@ import type { Tx } from '../../platform/db/database.ts';
 import { newId } from '../../platform/ids.ts';
 import { times } from '../../platform/money.ts';
 import type { Services } from '../../platform/services.ts';
-import { requireFunds } from '../billing/require-funds.ts';
-import { quoteLaunch } from '../catalog/quote.ts';
-import { findProject } from '../tenancy/projects/find-project.ts';
-import { keysForLaunch } from '../tenancy/ssh-keys/keys-for-launch.ts';
+import { refuseUsedUp } from '../billing/budgets/require-budgets.ts';
+import { refuseUncovered, requireFunds } from '../billing/require-funds.ts';
+import { offerFrom, quoteLaunch, type Offer } from '../catalog/quote.ts';
+import { findProject, requireProject } from '../tenancy/projects/find-project.ts';
+import { chooseKeys, keysForLaunch } from '../tenancy/ssh-keys/keys-for-launch.ts';
+import type { Ask, LaunchFacts } from './launch-facts.ts';
 import { launchRequest } from './launch-request.ts';
 import { requireDuration } from './lease-duration.ts';
 import type { Launch } from './sell-together.ts';
 
+type Sources = Pick<Services, 'clock' | 'policies'>;
+
 /**
  * Everything that may refuse a launch but quota and capacity: rights, keys, price, duration, money. What is left is to
- * place and to write it. With `staysOpen` nobody closes the project before the transaction ends; without, the database
- * fails a sale into a closed one.
+ * place and to write it. Nobody closes the project before the transaction ends.
  */
 export async function prepareLaunch(
-  services: Pick<Services, 'clock' | 'policies'>,
+  services: Sources,
   tx: Tx,
   caller: Caller,
   request: components['schemas']['CreateAllocation'],
   correlationId: string,
-  options: { staysOpen?: boolean } = {},
 ): Promise<Launch> {
-  const project = await findProject(tx, caller, 'allocation.create', request.project_id, options);
+  const project = await findProject(tx, caller, 'allocation.create', request.project_id, { staysOpen: true });
   const { id: projectId, organization_id: organizationId } = project;
   const sshKeys = await keysForLaunch(tx, caller, projectId, request.ssh_key_ids ?? []);
   const { sku, image, region, gpu_count } = request;
@@ -33,6 +35,34 @@ export async function prepareLaunch(
   requireDuration(services.policies, project, request.max_duration_seconds);
   const perHour = times(offer.perGpuHour, gpu_count);
   await requireFunds(services, tx, { organizationId, projectId, userId: caller.userId, perHour });
+  return launchOf(services, { caller, request, correlationId }, project, sshKeys, offer);
+}
+
+/** The same of what was looked up for many. The database fails a sale into a project that was closed since. */
+export function prepareFrom(services: Sources, ask: Ask, facts: LaunchFacts): Launch {
+  const { caller, request } = ask;
+  const project = requireProject(caller, 'allocation.create', facts.project);
+  const { organization_id: organizationId } = project;
+  const sshKeys = chooseKeys(request.ssh_key_ids ?? [], facts.sshKeys);
+  const { sku, image, region, gpu_count } = request;
+  const asked = { sku, gpuCount: gpu_count, image, region, organizationId };
+  const offer = offerFrom(services, asked, facts.shelf);
+  requireDuration(services.policies, project, request.max_duration_seconds);
+  const perHour = times(offer.perGpuHour, gpu_count);
+  refuseUsedUp(facts.budgets, perHour.currency);
+  refuseUncovered(services.policies, { organizationId, perHour }, facts.funds);
+  return launchOf(services, ask, project, sshKeys, offer);
+}
+
+function launchOf(
+  services: Sources,
+  { caller, request, correlationId }: Pick<Ask, 'caller' | 'request' | 'correlationId'>,
+  { id: projectId, organization_id: organizationId }: { id: string; organization_id: string },
+  sshKeys: string[],
+  offer: Offer,
+): Launch {
+  const { image, region, gpu_count } = request;
+  const perHour = times(offer.perGpuHour, gpu_count);
   const id = newId();
   return {
     allocation: {

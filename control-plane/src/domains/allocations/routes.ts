@@ -13,7 +13,6 @@ import { listAllocations } from './list-allocations.ts';
 import { listTimeline } from './list-timeline.ts';
 import { listWipeCertificates } from './list-wipe-certificates.ts';
 import type { AllocationRow } from './move-allocation.ts';
-import { prepareLaunch } from './prepare-launch.ts';
 import { requestRelease, retryFailedRelease } from './request-release.ts';
 import { salesDesk, sellWithOthers } from './sell-in-groups.ts';
 import { showForOperators } from './show-for-operators.ts';
@@ -52,16 +51,20 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
     createAllocation({ caller, body, correlationId, audit, mutateTogether }) {
       audit({ targetType: 'project', targetId: body.project_id });
       return mutateTogether({
-        prepare: (tx) => prepareLaunch(services, tx, caller, body, correlationId),
-        async join(launch, papers) {
-          const row = await sellWithOthers(desk, {
-            ...launch,
+        async join(idempotent, papers) {
+          const answer = await sellWithOthers(desk, {
+            caller,
+            request: body,
+            correlationId,
+            idempotent,
             papers: (sold) => ({
               audit: papers.audit(launchTarget(sold)),
               answer: papers.answer(accepted(describeAllocation(sold, clock.now()))),
             }),
           });
-          return row && accepted(describeAllocation(row, clock.now()));
+          return answer && 'sold' in answer
+            ? { reply: accepted(describeAllocation(answer.sold, clock.now())) }
+            : answer;
         },
         async alone(tx) {
           const row = await createAllocation(services, tx, caller, body, correlationId);

@@ -44,20 +44,9 @@ export async function readFundsOfMany(
 
 async function fundsOf(tx: Tx, now: Date, tenants: RawBuilder<unknown>): Promise<TenantFunds[]> {
   const { rows } = await sql<TenantFunds>`
-    with asked as materialized (${tenants}), running as (
-      select m.organization_id, m.currency, sum(m.per_hour_micros) filter (where a.release_requested_at is null) as rate,
-        sum(div(m.per_hour_micros::numeric * greatest(0, floor(extract(epoch from
-          least(${now}::timestamptz, coalesce(a.release_requested_at, ${now})) - m.started_at)) - m.metered_seconds), 3600))
-          as accrued
-      from asked join allocation_meters m using (organization_id) join allocations a on a.id = m.allocation_id
-      where m.ended_at is null
-      group by 1, 2
-    )
-    select coalesce(r.organization_id, b.organization_id) as "organizationId", coalesce(r.currency, b.currency) as currency,
-      coalesce(b.micros, 0) as "balanceMicros", coalesce(r.rate, 0)::bigint as "perHourMicros",
-      coalesce(r.accrued, 0)::bigint as "accruedMicros"
-    from running r full join (select b.* from asked join balance_snapshots b using (organization_id)) b
-      on b.organization_id = r.organization_id and b.currency = r.currency
+    select asked.organization_id as "organizationId", f.currency, f.balance_micros as "balanceMicros",
+      f.per_hour_micros as "perHourMicros", f.accrued_micros as "accruedMicros"
+    from (${tenants}) as asked cross join lateral tenant_funds(asked.organization_id, ${now}) as f
     order by 1, 2`.execute(tx);
   return rows;
 }

@@ -1,10 +1,13 @@
+import type { Selectable } from 'kysely';
 import type { Db, Tx } from '../../platform/db/database.ts';
+import type { SkuCatalog } from '../../platform/db/generated/schema.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import type { Money } from '../../platform/money.ts';
+import type { Policies } from '../../platform/policy/policies.ts';
 import type { Services } from '../../platform/services.ts';
 import type { CapacityShape } from '../placement/candidate.ts';
 import { isEntitled } from './entitlements.ts';
-import { buyerOf, priceAt, pricesAt } from './price-book.ts';
+import { buyerOf, priceAt, pricesAt, type BookedPrice } from './price-book.ts';
 
 export interface Product {
   sku: string;
@@ -43,8 +46,37 @@ export async function quoteLaunch(
     .select('digest')
     .where('image', '=', asked.image)
     .executeTakeFirst();
-  if (!image?.digest) throw new Problem('image_unknown', `There is no image ${asked.image}.`);
-  return { ...product, imageDigest: image.digest };
+  return withImage(product, asked.image, image?.digest ?? null);
+}
+
+/** What the catalog says of a product, read before. */
+export interface Shelf {
+  product: ProductRow | null;
+  /** Null where nothing was set for the tenant. */
+  entitled: boolean | null;
+  /** Null where there is no such region. */
+  regionStatus: string | null;
+  imageDigest: string | null;
+  prices: readonly BookedPrice[];
+}
+
+/** The same of what was read before. */
+export function offerFrom(sources: Sources, asked: Asked & { image: string }, shelf: Shelf): Offer {
+  const { policies, clock } = sources;
+  const { organizationId } = asked;
+  const product = requireOnSale(policies, asked, shelf.product);
+  if (organizationId !== null) {
+    const byDefault = policies.get('catalog.entitled_by_default', { organizationId });
+    requireEntitled(product, shelf.entitled ?? byDefault);
+  }
+  requireOpen(asked.region, shelf.regionStatus);
+  const priced = withPrice(policies, clock.now(), asked, product, shelf.prices);
+  return withImage(priced, asked.image, shelf.imageDigest);
+}
+
+function withImage(product: Product, image: string, digest: string | null): Offer {
+  if (!digest) throw new Problem('image_unknown', `There is no image ${image}.`);
+  return { ...product, imageDigest: digest };
 }
 
 /** The same whatever the image: it does not change the price. */
@@ -54,12 +86,37 @@ export async function quoteProduct(
   asked: Asked,
 ): Promise<Product> {
   const { organizationId } = asked;
-  const sku = await db
+  const row = await db
     .selectFrom('sku_catalog')
     .selectAll()
     .where('sku', '=', asked.sku)
     .where('enabled', '=', true)
     .executeTakeFirst();
+  const sku = requireOnSale(policies, asked, row ?? null);
+  if (organizationId !== null) requireEntitled(sku, await isEntitled(policies, db, organizationId, sku.sku));
+  const region = await db
+    .selectFrom('regions')
+    .select('status')
+    .where('region', '=', asked.region)
+    .executeTakeFirst();
+  requireOpen(asked.region, region?.status ?? null);
+  const at = clock.now();
+  return withPrice(
+    policies,
+    at,
+    asked,
+    sku,
+    await pricesAt(db, at, buyerOf(policies, organizationId), asked),
+  );
+}
+
+type ProductRow = Pick<
+  Selectable<SkuCatalog>,
+  'sku' | 'capacity_shape' | 'gpu_model' | 'vcpu_per_gpu' | 'memory_gib_per_gpu' | 'allowed_gpu_counts'
+>;
+
+function requireOnSale(policies: Policies, asked: Asked, sku: ProductRow | null): ProductRow {
+  const { organizationId } = asked;
   if (!sku) throw new Problem('sku_unknown', `The product ${asked.sku} is not on sale.`);
   const scope = organizationId === null ? {} : { organizationId };
   if (sku.capacity_shape === 'gpu_slice' && !policies.get('catalog.slices_enabled', scope)) {
@@ -74,16 +131,23 @@ export async function quoteProduct(
       extensions: { allowed_gpu_counts: sku.allowed_gpu_counts, requested_gpu_count: asked.gpuCount },
     });
   }
-  if (organizationId !== null && !(await isEntitled(policies, db, organizationId, sku.sku))) {
-    throw new Problem(
-      'sku_not_entitled',
-      `The organization may not buy ${sku.sku}; ask the operator for it.`,
-    );
-  }
-  await requireOpenRegion(db, asked.region);
-  const buyer = buyerOf(policies, organizationId);
-  const at = clock.now();
-  const price = priceAt(await pricesAt(db, at, buyer, asked), at, buyer);
+  return sku;
+}
+
+function requireEntitled({ sku }: ProductRow, entitled: boolean): void {
+  if (entitled) return;
+  throw new Problem('sku_not_entitled', `The organization may not buy ${sku}; ask the operator for it.`);
+}
+
+function withPrice(
+  policies: Policies,
+  at: Date,
+  asked: Asked,
+  sku: ProductRow,
+  prices: readonly BookedPrice[],
+): Product {
+  const buyer = buyerOf(policies, asked.organizationId);
+  const price = priceAt(prices, at, buyer);
   if (!price) {
     throw new Problem('sku_unknown', `${asked.sku} has no price in ${asked.region} in ${buyer.currency}.`);
   }
@@ -98,13 +162,8 @@ export async function quoteProduct(
   };
 }
 
-async function requireOpenRegion(db: Db | Tx, name: string): Promise<void> {
-  const region = await db
-    .selectFrom('regions')
-    .select('status')
-    .where('region', '=', name)
-    .executeTakeFirst();
-  if (region?.status === 'enabled') return;
-  const why = region ? 'is not open yet' : 'does not exist';
+function requireOpen(name: string, status: string | null): void {
+  if (status === 'enabled') return;
+  const why = status === null ? 'does not exist' : 'is not open yet';
   throw new Problem('region_unavailable', `The region ${name} ${why}.`);
 }

@@ -10,13 +10,14 @@ import { TokenRefused } from './access-token.ts';
 import type { BearerTokens } from './bearer-tokens.ts';
 import { scopeOf, type Binding, type Caller, type Credential } from './caller.ts';
 import {
-  API_KEY,
+  API_KEYS,
   bindingsOfKey,
+  findBySecret,
   findCredential,
   IDENTITY,
   noteSessionUse,
   noteUse,
-  SERVICE_ACCOUNT_TOKEN,
+  SERVICE_ACCOUNT_TOKENS,
   SESSION,
 } from './credentials.ts';
 import { formerCredential } from './former-credentials.ts';
@@ -103,7 +104,7 @@ async function byApiKey(
   operation: OperationObject,
 ): Promise<Caller> {
   const hash = hashSecret(key);
-  const row = await findCredential(identities, API_KEY, hash);
+  const row = await findBySecret(identities, API_KEYS, hash);
   if (!row) throw (await formerCredential(identities, 'api_key', hash, SEND_ONE)) ?? unauthenticated();
   if (!row.used_lately) note(noteUse(identities, 'api_keys', row.credential_id), request);
   const organizations = row.organizations.filter((id) => id === row.organization_id);
@@ -120,7 +121,7 @@ async function byServiceAccountToken(
   operation: OperationObject,
 ): Promise<Caller> {
   const hash = hashSecret(token);
-  const row = await findCredential(identities, SERVICE_ACCOUNT_TOKEN, hash);
+  const row = await findBySecret(identities, SERVICE_ACCOUNT_TOKENS, hash);
   if (!row)
     throw (await formerCredential(identities, 'service_account_token', hash, SEND_ONE)) ?? unauthenticated();
   if (!row.used_lately) note(noteUse(identities, 'service_account_tokens', row.credential_id), request);

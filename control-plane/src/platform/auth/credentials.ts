@@ -2,6 +2,7 @@ import { CompiledQuery } from 'kysely';
 import type pg from 'pg';
 import { systemClock } from '../clock.ts';
 import type { Tx } from '../db/database.ts';
+import { GroupCommit } from '../group-commit.ts';
 import type { Binding, Caller } from './caller.ts';
 import {
   grantedBindings,
@@ -18,6 +19,10 @@ interface Statement<Row> {
   row?: Row;
 }
 
+/** What a look-up of many secrets at once says whose row it is by. */
+interface FoundRow {
+  found_by: unknown;
+}
 interface ApiKeyRow extends PrincipalRow {
   credential_id: string;
   scopes: string[] | null;
@@ -33,24 +38,24 @@ interface SessionRow extends PrincipalRow {
   used_lately: boolean;
 }
 
-const apiKeyBy = (column: 'secret_hash' | 'id'): Statement<ApiKeyRow> => ({
-  name: `api-key-by-${column}`,
-  text: `select k.id as credential_id, k.scopes, k.organization_id, ${usedLately('k')}, ${USER_WITH_RIGHTS}
+const apiKeysBy = (column: 'secret_hash' | 'id'): Statement<ApiKeyRow & FoundRow> => ({
+  name: `api-keys-by-${column}`,
+  text: `select k.${column} as found_by, k.id as credential_id, k.scopes, k.organization_id, ${usedLately('k')}, ${USER_WITH_RIGHTS}
     from api_keys k join users u on u.id = k.user_id
-    where k.${column} = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`,
+    where k.${column} = any ($1) and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`,
 });
-const tokenBy = (column: 'secret_hash' | 'id'): Statement<TokenRow> => ({
-  name: `service-account-token-by-${column}`,
-  text: `select t.id as credential_id, ${usedLately('t')}, ${SERVICE_ACCOUNT_WITH_RIGHTS}
+const tokensBy = (column: 'secret_hash' | 'id'): Statement<TokenRow & FoundRow> => ({
+  name: `service-account-tokens-by-${column}`,
+  text: `select t.${column} as found_by, t.id as credential_id, ${usedLately('t')}, ${SERVICE_ACCOUNT_WITH_RIGHTS}
     from service_account_tokens t join service_accounts s on s.id = t.service_account_id
-    where t.${column} = $1 and t.revoked_at is null and t.expires_at > now() and s.state = 'active'`,
+    where t.${column} = any ($1) and t.revoked_at is null and t.expires_at > now() and s.state = 'active'`,
 });
 
 /**
  * Credential, principal and rights in one round trip, read anew for each request: a revocation holds at the next one.
  */
-export const API_KEY = apiKeyBy('secret_hash');
-export const SERVICE_ACCOUNT_TOKEN = tokenBy('secret_hash');
+export const API_KEYS = apiKeysBy('secret_hash');
+export const SERVICE_ACCOUNT_TOKENS = tokensBy('secret_hash');
 export const SESSION: Statement<SessionRow> = {
   name: 'session',
   text: `select s.csrf_token, ${usedLately('s')}, ${USER_WITH_RIGHTS}
@@ -78,6 +83,34 @@ export async function findCredential<Row extends object>(
   return rows[0] ?? null;
 }
 
+/** Requests that come while others are looked up are looked up together, in a statement that begins after they came. */
+const LOOKS = { size: 64, underWay: 2 };
+const looks = new WeakMap<pg.Pool, Map<string, GroupCommit<Buffer, unknown>>>();
+
+export async function findBySecret<Row extends FoundRow>(
+  pool: pg.Pool,
+  statement: Statement<Row>,
+  hash: Buffer,
+): Promise<Row | null> {
+  const ofPool = looks.get(pool) ?? new Map<string, GroupCommit<Buffer, unknown>>();
+  looks.set(pool, ofPool);
+  const look =
+    ofPool.get(statement.name) ??
+    new GroupCommit<Buffer, unknown>((hashes) => findMany(pool, statement, hashes), LOOKS);
+  ofPool.set(statement.name, look);
+  return (await look.submit(hash)) as Row | null;
+}
+
+async function findMany<Row extends FoundRow>(
+  pool: pg.Pool,
+  { name, text }: Statement<Row>,
+  hashes: readonly Buffer[],
+): Promise<(Row | null)[]> {
+  const { rows } = await pool.query<Row>({ name, text, values: [hashes] });
+  const found = new Map(rows.map((row) => [(row.found_by as Buffer).toString('hex'), row]));
+  return hashes.map((hash) => found.get(hash.toString('hex')) ?? null);
+}
+
 /** The rights a key carries: those in its tenant, or those on the platform, within its scopes. */
 export function bindingsOfKey(row: ApiKeyRow): Binding[] {
   const own = row.bindings.filter((binding) => binding.organizationId === row.organization_id);
@@ -95,11 +128,11 @@ export async function refreshBindings(
       return row && grantedBindings(row.bindings, null);
     }
     case 'api_key': {
-      const row = await findAgain(tx, apiKeyBy('id'), credential.id);
+      const row = await findAgain(tx, apiKeysBy('id'), [credential.id]);
       return row && bindingsOfKey(row);
     }
     case 'service_account_token': {
-      const row = await findAgain(tx, tokenBy('id'), credential.id);
+      const row = await findAgain(tx, tokensBy('id'), [credential.id]);
       return row && grantedBindings(row.bindings, null);
     }
     case 'access_token': {

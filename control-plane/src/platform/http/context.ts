@@ -35,7 +35,7 @@ export function createContext<Caller extends CallerIdentity>(
     read: <T>(look: (tx: Tx) => Promise<T>) => inScope(settings.db, caller.scope, look),
     mutate: (decide: Parameters<Context<never, Caller>['mutate']>[0]) =>
       runMutation({ db: settings.db, operation, caller, request, log: context.log, audited }, decide),
-    mutateTogether: (way: Together<unknown, never>) =>
+    mutateTogether: (way: Together<never>) =>
       runTogether({ db: settings.db, operation, caller, request, log: context.log, audited }, way),
   };
   return context as unknown as Context<never, Caller>;

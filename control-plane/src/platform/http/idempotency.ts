@@ -94,14 +94,26 @@ export async function claimIdempotencyKey(tx: Tx, request: IdempotentRequest): P
 }
 
 /** The stored answer to an earlier request with this key; null if there was none. */
-export async function findReply(tx: Tx, request: IdempotentRequest): Promise<StoredReply | null> {
+async function findReply(tx: Tx, request: IdempotentRequest): Promise<StoredReply | null> {
   const row = await tx
     .selectFrom('idempotency_keys')
     .selectAll()
     .where('caller_id', '=', request.callerId)
     .where('key', '=', request.key)
     .executeTakeFirst();
-  if (!row) return null;
+  return row ? replyFrom(row, request) : null;
+}
+
+/** An earlier request with the same key, as it is stored. */
+export interface KeyRow {
+  request_hash: Buffer;
+  response_status: number | null;
+  response_body: string | null;
+  response_location: string | null;
+}
+
+/** The answer to an earlier request, if it asked for the same. */
+export function replyFrom(row: KeyRow, request: IdempotentRequest): StoredReply {
   if (!row.request_hash.equals(request.requestHash)) {
     throw new Problem('idempotency_key_reused', 'This idempotency key was sent before with another request.');
   }

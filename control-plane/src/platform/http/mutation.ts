@@ -7,7 +7,6 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { CallerIdentity } from './caller-identity.ts';
 import {
   claimIdempotencyKey,
-  findReply,
   hashRequest,
   inTurn,
   storeReply,
@@ -41,16 +40,20 @@ export interface Papers {
 }
 
 /** How a mutation commits together with those of others. */
-export interface Together<W, R> {
-  /** Looks at everything that may refuse it and writes nothing. */
-  prepare(tx: Tx): Promise<W>;
-  /** Hands it, with its papers, to a transaction of many. Null if it must be decided alone. */
-  join(wanted: W, papers: Papers): Promise<R | null>;
+export interface Together<R> {
+  /**
+   * Hands it, with its key and its papers, to a transaction of many, which looks for an earlier answer to the key as well.
+   * Null if it must be decided alone.
+   */
+  join(
+    idempotent: IdempotentRequest | null,
+    papers: Papers,
+  ): Promise<{ reply: R } | { replay: StoredReply } | null>;
   alone(tx: Tx): Promise<R>;
 }
 
-/** The same for a mutation that can share a transaction: it is prepared under the caller's scope, and joins others. */
-export async function runTogether<W, R>(mutation: Mutation, way: Together<W, R>): Promise<R> {
+/** The same for a mutation that can share a transaction with those of others. */
+export async function runTogether<R>(mutation: Mutation, way: Together<R>): Promise<R> {
   const idempotent = idempotentRequest(mutation);
   const papers: Papers = {
     audit: (target) => {
@@ -64,12 +67,9 @@ export async function runTogether<W, R>(mutation: Mutation, way: Together<W, R>)
       },
   };
   return await accountFor(mutation, idempotent, async () => {
-    const prepared = await inScope(mutation.db, mutation.caller.scope, async (tx) => {
-      const stored = idempotent && (await findReply(tx, idempotent));
-      return stored ? { replay: replay(mutation, stored) as R } : { wanted: await way.prepare(tx) };
-    });
-    if ('replay' in prepared) return prepared.replay;
-    return (await way.join(prepared.wanted, papers)) ?? (await decideOnce(mutation, idempotent, way.alone));
+    const joined = await way.join(idempotent, papers);
+    if (!joined) return await decideOnce(mutation, idempotent, way.alone);
+    return 'replay' in joined ? (replay(mutation, joined.replay) as R) : joined.reply;
   });
 }
 

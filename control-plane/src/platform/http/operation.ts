@@ -71,7 +71,7 @@ export interface Context<O, Caller> {
    */
   mutate(decide: (tx: Tx) => Promise<Reply<O>>): Promise<Reply<O>>;
   /** The same for what can commit together with the requests of others. */
-  mutateTogether<W>(way: Together<W, Reply<O>>): Promise<Reply<O>>;
+  mutateTogether(way: Together<Reply<O>>): Promise<Reply<O>>;
 }
 
 export type Handler<O, Caller> = (context: Context<O, Caller>) => Promise<Reply<O> | typeof HIJACKED>;

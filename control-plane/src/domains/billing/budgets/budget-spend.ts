@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import { monthStart } from '../../../platform/clock.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 
 export interface BudgetSpend {
@@ -16,17 +15,7 @@ export interface BudgetSpend {
   spentMicros: bigint;
 }
 
-/** Whether something of a project and its owner counts to the budget `b`. */
-const inScope = (projectId: string, userId: string) => sql`case b.scope_type
-  when 'tenant' then true
-  when 'project' then ${sql.ref(projectId)} = b.scope_id
-  when 'user' then ${sql.ref(userId)} = b.scope_id
-  else exists (select from team_members t where t.team_id = b.scope_id and t.user_id = ${sql.ref(userId)}) end`;
-
-/**
- * Budgets with what was spent of them this month: usage records of windows that began in it, and what running leases
- * have accrued since.
- */
+/** Budgets with what was spent of them this month. */
 export async function readBudgets(
   tx: Tx,
   now: Date,
@@ -46,15 +35,7 @@ export async function readBudgets(
   const { rows } = await sql<BudgetSpend>`
     select b.id, b.organization_id as "organizationId", b.scope_type as "scopeType", b.scope_id as "scopeId", b.currency,
       b.monthly_micros as "monthlyMicros", b.thresholds, b.at_cap as "atCap", b.created_at as "createdAt",
-      b.updated_at as "updatedAt",
-      (coalesce((select sum(u.amount_micros) from usage_records u
-        where u.organization_id = b.organization_id and u.currency = b.currency
-          and u.window_from >= ${monthStart(now)} and ${inScope('u.project_id', 'u.user_id')}), 0)
-      + coalesce((select sum(div(m.per_hour_micros::numeric * greatest(0, floor(extract(epoch from
-            least(${now}::timestamptz, coalesce(a.release_requested_at, ${now})) - m.started_at)) - m.metered_seconds), 3600))
-        from allocation_meters m join allocations a on a.id = m.allocation_id
-        where m.ended_at is null and m.organization_id = b.organization_id and m.currency = b.currency
-          and ${inScope('m.project_id', 'a.owner_user_id')}), 0))::bigint as "spentMicros"
+      b.updated_at as "updatedAt", budget_spent(b, ${now}) as "spentMicros"
     from budgets b
     where (${organizationId}::uuid is null or b.organization_id = ${organizationId})
       and (${budgetId}::uuid is null or b.id = ${budgetId})
@@ -71,6 +52,9 @@ export function reachedThresholds({ spentMicros, monthlyMicros, thresholds, atCa
     .toSorted((a, b) => a - b);
 }
 
-export function isUsedUp({ spentMicros, monthlyMicros }: BudgetSpend): boolean {
+export function isUsedUp({
+  spentMicros,
+  monthlyMicros,
+}: Pick<BudgetSpend, 'spentMicros' | 'monthlyMicros'>): boolean {
   return spentMicros >= monthlyMicros;
 }

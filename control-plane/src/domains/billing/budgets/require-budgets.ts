@@ -2,7 +2,7 @@ import type { Tx } from '../../../platform/db/database.ts';
 import { Problem } from '../../../platform/http/problem.ts';
 import { moneyJson } from '../../../platform/money.ts';
 import type { Services } from '../../../platform/services.ts';
-import { isUsedUp, readBudgets } from './budget-spend.ts';
+import { isUsedUp, readBudgets, type BudgetSpend } from './budget-spend.ts';
 
 const MOST = 100;
 
@@ -19,6 +19,17 @@ export async function requireBudgets(
     { organizationId, applyingTo: { projectId, userId } },
     { limit: MOST },
   );
+  refuseUsedUp(budgets, currency);
+}
+
+/** The same of budgets that were read before and apply to the launch. */
+export function refuseUsedUp(
+  budgets: readonly Pick<
+    BudgetSpend,
+    'id' | 'scopeType' | 'currency' | 'monthlyMicros' | 'spentMicros' | 'atCap'
+  >[],
+  currency: string,
+): void {
   const full = budgets.find(
     (budget) => budget.atCap !== 'notify' && budget.currency === currency && isUsedUp(budget),
   );

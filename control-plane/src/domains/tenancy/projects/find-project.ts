@@ -29,9 +29,19 @@ export async function findProject(
     .$if(options.lock ?? false, (q) => q.forUpdate())
     .$if(options.staysOpen ?? false, (q) => q.forKeyShare())
     .executeTakeFirst();
-  if (!row) throw notFound();
-  authorize(caller, permission, { kind: 'project', organizationId: row.organization_id, projectId });
-  return row;
+  return requireProject(caller, permission, row);
+}
+
+/** The same of one that was looked up before. */
+export function requireProject<P extends { id: string; organization_id: string }>(
+  caller: Caller,
+  permission: Permission,
+  project: P | null | undefined,
+): P {
+  if (!project) throw notFound();
+  const { id: projectId, organization_id: organizationId } = project;
+  authorize(caller, permission, { kind: 'project', organizationId, projectId });
+  return project;
 }
 
 export function describeProject(row: ProjectRow): components['schemas']['Project'] {

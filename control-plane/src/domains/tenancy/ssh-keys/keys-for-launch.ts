@@ -16,6 +16,14 @@ export async function keysForLaunch(
     .where('id', 'in', keyIds)
     .where((e) => e.or([e('project_id', '=', projectId), e('user_id', '=', caller.id)]))
     .execute();
+  return chooseKeys(keyIds, rows);
+}
+
+/** The same of what was found before. */
+export function chooseKeys(
+  keyIds: readonly string[],
+  rows: readonly { id: string; public_key: string }[],
+): string[] {
   const keys = new Map(rows.map((row) => [row.id, row.public_key]));
   const errors = keyIds
     .map((id, index) => ({ id, pointer: `/ssh_key_ids/${index}` }))
