@@ -4,6 +4,9 @@ import { paginate } from '@gpuaas/sdk/paginate';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { policyRateLimits } from '@gpuaas/control-plane/platform/http/rate-limits';
 import { fixedPolicies } from '@gpuaas/control-plane/platform/policy/testing';
+import { registerConsumer } from '@gpuaas/control-plane/platform/events/consumer-lease';
+import { emit } from '@gpuaas/control-plane/platform/events/emit';
+import { newId } from '@gpuaas/control-plane/platform/ids';
 import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -48,7 +51,19 @@ describe('metrics', () => {
       values ('w', 'PENDING', 't', (extract(epoch from now()) * 1000)::bigint - 90000, 0)`.execute(
       api.services.db,
     );
+    await registerConsumer(api.services.db, 'behind', 'beginning');
+    await api.services.db.transaction().execute((tx) =>
+      emit(tx, {
+        type: 'node.enrolled',
+        subjectId: newId(),
+        organizationId: null,
+        correlationId: newId(),
+        payload: { node_id: newId(), hostname: 'h' },
+      }),
+    );
     const { body, headers } = await api.server.inject('/metrics');
+    const lag = /gpuaas_event_consumer_lag_seconds\{consumer="behind"\} (\S+)/.exec(body)?.[1];
+    expect(Number(lag)).toBeGreaterThan(0);
     expect(body).toContain('gpuaas_workflows{state="pending"} 1');
     expect(body).toMatch(/gpuaas_workflow_oldest_age_seconds\{state="pending"\} 9\d(\.\d+)?\n/);
     expect(headers['content-type']).toContain('text/plain');

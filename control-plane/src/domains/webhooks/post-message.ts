@@ -1,6 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { before } from '../../platform/outbound/before.ts';
 import {
   resolveTarget,
   TargetRefused,
@@ -91,17 +92,6 @@ function answering(addresses: Address[]): LookupFunction {
     if (options.all) callback(null, addresses);
     else callback(null, addresses[0]!.address, addresses[0]!.family);
   };
-}
-
-async function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const abort = (): void => late.reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }
 
 /** For the tenant's log: what went wrong, nothing of our own network. */

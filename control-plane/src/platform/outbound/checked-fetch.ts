@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { before } from './before.ts';
 import { resolveTarget, type Address, type TargetRules } from './target.ts';
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
@@ -21,12 +22,13 @@ export interface CheckedRequest {
 export function checkedFetch(rules: () => TargetRules) {
   return async (target: string, { method = 'GET', headers = {}, body, signal }: CheckedRequest) => {
     const deadline = AbortSignal.timeout(DEADLINE_MS);
-    const { url, addresses } = await resolveTarget(target, rules());
+    const ends = signal ? AbortSignal.any([signal, deadline]) : deadline;
+    const { url, addresses } = await before(ends, resolveTarget(target, rules()));
     return await send(url, addresses, {
       method,
       headers,
       text: textOf(body),
-      signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+      signal: ends,
     });
   };
 }
