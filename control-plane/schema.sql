@@ -1500,6 +1500,13 @@ create table node_tasks (
   claimed_at timestamp with time zone,
   finished_at timestamp with time zone
 );
+create table node_tunnels (
+  node_id uuid not null,
+  replica_id uuid not null,
+  address text not null,
+  connected_at timestamp with time zone default now() not null,
+  leased_until timestamp with time zone not null
+);
 create table nodes (
   id uuid not null,
   hostname text not null,
@@ -2106,6 +2113,7 @@ alter table node_overviews add constraint node_overviews_pkey PRIMARY KEY (node_
 alter table node_promises add constraint node_promises_pkey PRIMARY KEY (id);
 alter table node_resource_slots add constraint node_resource_slots_pkey PRIMARY KEY (id);
 alter table node_tasks add constraint node_tasks_pkey PRIMARY KEY (id);
+alter table node_tunnels add constraint node_tunnels_pkey PRIMARY KEY (node_id);
 alter table nodes add constraint nodes_pkey PRIMARY KEY (id);
 alter table notification_emails add constraint notification_emails_pkey PRIMARY KEY (id);
 alter table notification_preferences add constraint notification_preferences_pkey PRIMARY KEY (user_id, kind, channel);
@@ -2308,6 +2316,7 @@ alter table node_resource_slots add constraint retired_slot_is_not_sold CHECK ((
 alter table node_resource_slots add constraint sellable_slot_is_complete CHECK (((state = 'disabled'::text) OR ((gpu_pci_address <> ''::text) AND (nvme_serial <> ''::text) AND (nvme_device <> ''::text) AND (management_mac <> ''::text) AND (private_ip <> ''::text) AND (fabric_vf_pci_address <> ''::text) AND (COALESCE((capacity_metadata ->> 'fabric_claim_mode'::text), ''::text) = 'per_slot_vf'::text) AND (COALESCE((capacity_metadata ->> 'destructive_wipe_policy'::text), ''::text) <> ''::text))));
 alter table node_tasks add constraint node_tasks_percent_check CHECK (((percent >= 0) AND (percent <= 100)));
 alter table node_tasks add constraint node_tasks_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'claimed'::text, 'succeeded'::text, 'failed'::text, 'expired'::text])));
+alter table node_tunnels add constraint node_tunnels_address_check CHECK (((length(address) >= 1) AND (length(address) <= 300)));
 alter table nodes add constraint nodes_announced_connection_check CHECK ((announced_connection = ANY (ARRAY['never_seen'::text, 'connected'::text, 'unreachable'::text])));
 alter table nodes add constraint nodes_mode_check CHECK ((mode = ANY (ARRAY['slice'::text, 'baremetal'::text])));
 alter table nodes add constraint nodes_profile_tags_check CHECK ((cardinality(profile_tags) <= 16));
@@ -2475,6 +2484,7 @@ alter table node_promises add constraint node_promises_reservation_id_fkey FOREI
 alter table node_resource_slots add constraint node_resource_slots_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_resource_slots add constraint node_resource_slots_parent_slot_id_fkey FOREIGN KEY (parent_slot_id) REFERENCES node_resource_slots(id);
 alter table node_tasks add constraint node_tasks_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
+alter table node_tunnels add constraint node_tunnels_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id) ON DELETE CASCADE;
 alter table nodes add constraint nodes_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
 alter table notification_emails add constraint notification_emails_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table notification_preferences add constraint notification_preferences_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
@@ -2593,6 +2603,7 @@ CREATE INDEX node_promises_reservation ON public.node_promises USING btree (rese
 CREATE INDEX node_tasks_latest ON public.node_tasks USING btree (node_id, kind, created_at DESC) WHERE (state = 'succeeded'::text);
 CREATE INDEX node_tasks_open ON public.node_tasks USING btree (node_id, created_at) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text]));
 CREATE INDEX node_tasks_recent ON public.node_tasks USING btree (created_at DESC, id DESC);
+CREATE INDEX node_tunnels_lease ON public.node_tunnels USING btree (leased_until);
 CREATE INDEX notification_emails_age ON public.notification_emails USING btree (created_at);
 CREATE INDEX notification_emails_due ON public.notification_emails USING btree (next_attempt_at) WHERE (state = 'pending'::text);
 CREATE INDEX notification_preferences_chosen ON public.notification_preferences USING btree (kind, user_id) WHERE enabled;
@@ -2987,6 +2998,7 @@ grant delete, insert, select, update on allocation_overviews to gpuaas_worker;
 grant delete, insert, select, update on budgets to gpuaas_tenant;
 grant delete, insert, select, update on event_consumers to gpuaas_relay;
 grant delete, insert, select, update on node_overviews to gpuaas_worker;
+grant delete, insert, select, update on node_tunnels to gpuaas_node;
 grant delete, insert, select, update on notification_emails to gpuaas_worker;
 grant delete, insert, select, update on notification_preferences to gpuaas_tenant;
 grant delete, insert, select, update on slot_overviews to gpuaas_worker;
@@ -3180,6 +3192,8 @@ grant select on node_promises to gpuaas_operator;
 grant select on node_promises to gpuaas_placement;
 grant select on node_resource_slots to gpuaas_placement;
 grant select on node_resource_slots to gpuaas_worker;
+grant select on node_tunnels to gpuaas_gateway;
+grant select on node_tunnels to gpuaas_operator;
 grant select on nodes to gpuaas_operator;
 grant select on nodes to gpuaas_placement;
 grant select on nodes to gpuaas_worker;

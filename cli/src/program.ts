@@ -9,6 +9,11 @@ import { addCost } from './commands/cost.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addExplain } from './commands/explain.ts';
 import { addContext } from './commands/context.ts';
+import { addConfigSsh } from './commands/config-ssh.ts';
+import { addCp } from './commands/cp.ts';
+import { addForward } from './commands/forward.ts';
+import { addSsh } from './commands/ssh.ts';
+import { addTerminal } from './commands/terminal.ts';
 import { addExtend } from './commands/extend.ts';
 import { addInvitations } from './commands/invitations.ts';
 import { addLaunch } from './commands/launch.ts';
@@ -55,6 +60,11 @@ export function createProgram(): Command {
     addTop,
     addRelease,
     addExtend,
+    addSsh,
+    addCp,
+    addForward,
+    addTerminal,
+    addConfigSsh,
     addMembers,
     addInvitations,
     addApiKeys,

@@ -1573,6 +1573,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/allocations/{allocation_id}/stream-token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a token that opens streams to a port of the machine
+         * @description Send it as `Authorization: Bearer` with a WebSocket upgrade at `websocket_path`, once for each connection. Binary
+         *     frames are the bytes; the text frame `end` says that no more will come. Open streams outlive the token, but not the
+         *     right to connect, the credential it was got with, or the allocation.
+         */
+        post: operations["createStreamToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/billing/balance": {
         parameters: {
             query?: never;
@@ -4317,6 +4339,8 @@ export interface components {
             private_ip: string;
             username: string;
             host_key_fingerprint: string;
+            /** @description The whole key as `known_hosts` wants it; null when the host did not tell. */
+            host_public_key: string | null;
             mac: string;
             expected_ip: string;
             actual_ip: string | null;
@@ -8876,6 +8900,44 @@ export interface operations {
                         token: string;
                         expires_at: components["schemas"]["Timestamp"];
                         websocket_path: string;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    createStreamToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                allocation_id: components["parameters"]["AllocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Of the machine; 22 is SSH. */
+                    port: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The token, shown once. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        token: string | null;
+                        expires_at: components["schemas"]["Timestamp"];
+                        websocket_path: string;
+                        secret_already_shown?: boolean;
                     };
                 };
             };

@@ -2720,6 +2720,28 @@ export const operations: readonly Operation[] = [
     "answer": "json"
   },
   {
+    "id": "createStreamToken",
+    "method": "post",
+    "path": "/api/v1/allocations/{allocation_id}/stream-token",
+    "summary": "Get a token that opens streams to a port of the machine",
+    "fields": [
+      {
+        "name": "allocation_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "port",
+        "in": "body",
+        "type": "integer",
+        "required": true,
+        "description": "Of the machine"
+      }
+    ],
+    "answer": "json"
+  },
+  {
     "id": "getBalance",
     "method": "get",
     "path": "/api/v1/billing/balance",

@@ -545,6 +545,69 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "terminal.idle_seconds": {
+    "type": "duration",
+    "default": 3600,
+    "minimum": 60,
+    "maximum": 86400,
+    "unit": "s",
+    "doc": "How long nothing may happen in a terminal before it is closed.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "tenant_policy.manage"
+    },
+    "guard_rail": "at_most"
+  },
+  "terminal.max_duration_seconds": {
+    "type": "duration",
+    "default": 43200,
+    "minimum": 60,
+    "maximum": 604800,
+    "unit": "s",
+    "doc": "How long one terminal lasts at most.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "tenant_policy.manage"
+    },
+    "guard_rail": "at_most"
+  },
+  "access.stream_token_ttl_seconds": {
+    "type": "duration",
+    "default": 300,
+    "minimum": 30,
+    "maximum": 3600,
+    "unit": "s",
+    "doc": "How long a stream token opens streams to its port.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "tenant_policy.manage"
+    },
+    "guard_rail": "at_most"
+  },
+  "access.stream_idle_seconds": {
+    "type": "duration",
+    "default": 14400,
+    "minimum": 60,
+    "maximum": 604800,
+    "unit": "s",
+    "doc": "How long nothing may move in a stream to a port before it is closed.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "tenant_policy.manage"
+    },
+    "guard_rail": "at_most"
+  },
+  "access.max_streams_per_allocation": {
+    "type": "integer",
+    "default": 200,
+    "minimum": 1,
+    "maximum": 256,
+    "unit": "streams",
+    "doc": "How many connections one gateway lets into a machine at the same time.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "webhooks.allow_private_targets": {
     "type": "boolean",
     "default": false,
@@ -1008,6 +1071,11 @@ export interface PolicyValues {
   'workflows.undeclared_deadline_seconds': number;
   'terminal.token_ttl_seconds': number;
   'terminal.grant_ttl_seconds': number;
+  'terminal.idle_seconds': number;
+  'terminal.max_duration_seconds': number;
+  'access.stream_token_ttl_seconds': number;
+  'access.stream_idle_seconds': number;
+  'access.max_streams_per_allocation': number;
   'webhooks.allow_private_targets': boolean;
   'webhooks.max_per_project': number;
   'webhooks.max_attempts': number;

@@ -152,6 +152,18 @@ export const problems = {
     "status": 409,
     "title": "The allocation is not running"
   },
+  "guest_unreachable": {
+    "status": 502,
+    "title": "The machine cannot be reached"
+  },
+  "terminal_unavailable": {
+    "status": 503,
+    "title": "No terminal can be opened at the moment"
+  },
+  "too_many_streams": {
+    "status": 429,
+    "title": "The machine has as many connections as it may have"
+  },
   "allocation_not_releasable": {
     "status": 409,
     "title": "The allocation cannot be released in its state"

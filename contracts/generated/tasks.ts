@@ -23,14 +23,21 @@ export interface AllTasks {
   "slot-bundle.json"?: SlotBundle;
 }
 /**
- * Signed by the platform; the agent opens a tunnel stream to (allocation, port) only under one.
+ * Signed by the platform; the agent opens one tunnel stream under it, to what it names of the allocation.
  */
 export interface AccessGrant {
   grant_id: string;
   node_id: string;
   allocation_id: string;
+  /**
+   * A user or a service account.
+   */
   user_id: string;
-  port: number;
+  resource: "port" | "console_log";
+  /**
+   * Of the guest; null for its console log.
+   */
+  port: number | null;
   expires_at: string;
 }
 export interface AllocationDeprovisionUserOutput {
@@ -53,6 +60,10 @@ export interface AllocationDeprovisionUserParams {
 }
 export interface AllocationProvisionUserOutput {
   host_key_fingerprint: string;
+  /**
+   * The whole key as known_hosts wants it: type and base64.
+   */
+  host_public_key?: string;
   /**
    * Where the host answers inside its network.
    */
@@ -332,6 +343,10 @@ export interface HostInventory {
 export interface SliceTopologyDiscoverParams {}
 export interface SliceVmProvisionOutput {
   host_key_fingerprint: string;
+  /**
+   * The whole key as known_hosts wants it: type and base64.
+   */
+  host_public_key?: string;
   network: {
     mac: string;
     expected_ip: string;
@@ -460,13 +475,14 @@ export const taskSchemas: Record<string, object> = {
   "access-grant.json": {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "AccessGrant",
-    "description": "Signed by the platform; the agent opens a tunnel stream to (allocation, port) only under one.",
+    "description": "Signed by the platform; the agent opens one tunnel stream under it, to what it names of the allocation.",
     "type": "object",
     "required": [
       "grant_id",
       "node_id",
       "allocation_id",
       "user_id",
+      "resource",
       "port",
       "expires_at"
     ],
@@ -485,11 +501,22 @@ export const taskSchemas: Record<string, object> = {
         "format": "uuid"
       },
       "user_id": {
+        "description": "A user or a service account.",
         "type": "string",
         "format": "uuid"
       },
+      "resource": {
+        "enum": [
+          "port",
+          "console_log"
+        ]
+      },
       "port": {
-        "type": "integer",
+        "description": "Of the guest; null for its console log.",
+        "type": [
+          "integer",
+          "null"
+        ],
         "minimum": 1,
         "maximum": 65535
       },
@@ -584,6 +611,12 @@ export const taskSchemas: Record<string, object> = {
       "host_key_fingerprint": {
         "type": "string",
         "pattern": "^SHA256:[A-Za-z0-9+/]{43}$"
+      },
+      "host_public_key": {
+        "description": "The whole key as known_hosts wants it: type and base64.",
+        "type": "string",
+        "pattern": "^(ssh|ecdsa)-[a-z0-9-]{3,40} [A-Za-z0-9+/]+={0,2}$",
+        "maxLength": 1000
       },
       "address": {
         "description": "Where the host answers inside its network.",
@@ -1479,6 +1512,12 @@ export const taskSchemas: Record<string, object> = {
       "host_key_fingerprint": {
         "type": "string",
         "pattern": "^SHA256:[A-Za-z0-9+/]{43}$"
+      },
+      "host_public_key": {
+        "description": "The whole key as known_hosts wants it: type and base64.",
+        "type": "string",
+        "pattern": "^(ssh|ecdsa)-[a-z0-9-]{3,40} [A-Za-z0-9+/]+={0,2}$",
+        "maxLength": 1000
       },
       "network": {
         "type": "object",

@@ -4,5 +4,6 @@ export const SECRET_PREFIXES = {
   service_account_token: 'gps_',
   invitation: 'gpi_',
   enrolment: 'gpe_',
+  stream_token: 'gpt_',
   webhook: 'whsec_',
 } as const;

@@ -1,7 +1,7 @@
 import { request } from 'node:https';
 import { connect } from 'node:tls';
 import { issueNodeIdentity } from '@gpuaas/control-plane/domains/fleet/node-identity';
-import { TunnelHub } from '@gpuaas/control-plane/domains/terminal/tunnel-hub';
+import { TunnelHub } from '@gpuaas/control-plane/domains/terminal/tunnel/tunnel-hub';
 import { EC_P256, exportPrivateKeyPem } from '@gpuaas/control-plane/platform/keys/certificates';
 import { x509 } from '@gpuaas/control-plane/platform/keys/x509';
 import type { Services } from '@gpuaas/control-plane/platform/services';
@@ -19,13 +19,13 @@ export async function startNodePort(
   services: Services,
   options: { nodeHostnames?: readonly string[] } = {},
 ): Promise<NodePort> {
-  const hub = new TunnelHub(services.log);
   const metrics = createMetrics(services.database, services.log);
+  const hub = new TunnelHub(services.log, metrics.streams);
   const node = await startNodeApi(services, hub, {
     host: '127.0.0.1',
     nodePort: 0,
     ...options,
-    metrics: metrics.http,
+    metrics,
   });
   return {
     port: node.port,

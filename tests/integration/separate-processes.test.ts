@@ -18,6 +18,7 @@ import { startSimulatedFleet } from '@gpuaas/lab/simulated-fleet';
 import { createGpuaasClient, type GpuaasClient } from '@gpuaas/sdk/client';
 import { launch, release, waitForState } from '../harness/allocations.ts';
 import { eventually } from '../harness/eventually.ts';
+import { mintStreamToken, openStream, type GuestStream } from '../harness/guest-stream.ts';
 import { balance, roleProcesses, type RoleProcess } from '../harness/role-processes.ts';
 
 const ISSUER = 'https://identity.example';
@@ -118,6 +119,7 @@ describe('roles as processes of their own', () => {
     expect(await apis[0]!.end('SIGTERM')).toBe(0);
     expect(await nodeApis[0]!.end('SIGTERM')).toBe(0);
     await waitForState(member, id, 'active', 90_000);
+    await streamsCrossProcesses(member, id, baseUrl, nodeApis);
 
     await release(member, id);
     // A replacement joins while the other half goes.
@@ -173,6 +175,35 @@ describe('roles as processes of their own', () => {
     expect(await worker.end('SIGTERM')).toBe(0);
   });
 });
+
+/** The host is connected to a node API; whoever wants into its machine comes to an API. */
+async function streamsCrossProcesses(
+  member: GpuaasClient,
+  allocationId: string,
+  baseUrl: string,
+  [gone, holder]: RoleProcess[],
+): Promise<void> {
+  const open = async (): Promise<GuestStream> => {
+    const { token } = await mintStreamToken(member, allocationId, 22);
+    const stream = await openStream(baseUrl, token);
+    const [greeting] = (await once(stream.bytes, 'data', { signal: AbortSignal.timeout(15_000) })) as [
+      Buffer,
+    ];
+    expect(greeting.toString('latin1')).toMatch(/^SSH-2\.0-/);
+    return stream;
+  };
+  const patiently = () => eventually('a stream', () => open().catch(() => null));
+  const stream = await patiently();
+  expect(await (await fetch(`${holder!.url}/metrics`)).text()).toContain(
+    'gpuaas_streams_open{kind="replica"} 1',
+  );
+  await holder!.end('SIGKILL');
+  await stream.closed;
+  // Its row stands until the lease ends or the host is somewhere else; meanwhile the refusal says why.
+  await expect(open()).rejects.toThrow('502 guest_unreachable');
+  await roles.start('node-api', { GPUAAS_NODE_PORT: String(gone!.port) });
+  (await patiently()).ws.close();
+}
 
 async function probesAnswer(processes: RoleProcess[]): Promise<void> {
   for (const { url } of processes) {

@@ -53,6 +53,7 @@ export const tableOwners: Record<string, string> = {
   node_burn_ins: 'domains/fleet',
   node_conversions: 'domains/fleet',
   maintenance_windows: 'domains/fleet',
+  node_tunnels: 'domains/terminal',
   allocations: 'domains/allocations',
   allocation_resource_claims: 'domains/allocations',
   // Written by the trigger on claims alone.

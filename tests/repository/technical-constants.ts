@@ -5,7 +5,11 @@
 export const technicalConstants: Record<string, string> = {
   'domains/terminal/terminal-gateway.ts AUTH_TIMEOUT_MS': 'a socket that says nothing is closed',
   'domains/terminal/open-shell.ts READY_TIMEOUT_MS': 'how long a guest may take to answer a handshake',
-  'domains/terminal/open-guest-stream.ts OPEN_TIMEOUT_MS': 'how long an agent may take to answer',
+  'domains/terminal/tunnel/open-in-tunnel.ts OPEN_TIMEOUT_MS': 'how long an agent may take to answer',
+  'domains/terminal/tunnel/ask-replica.ts ANSWER_TIMEOUT_MS':
+    'must stay above what the other gateway gives an agent',
+  'domains/terminal/tokens/redis-tokens.ts ANSWER_TIMEOUT_MS': 'how long Redis may take to answer',
+  'domains/terminal/tunnel/tunnel-registry.ts LEASE_SECONDS': 'must stay above several renewals',
   'domains/incidents/report-failures.ts FAILING_ATTEMPTS': 'when a periodic job counts as failing',
   'domains/allocations/sell-in-groups.ts LOCK_TIMEOUT_MS':
     'how long a transaction of many waits for one of them before each goes alone',

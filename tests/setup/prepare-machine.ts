@@ -22,6 +22,12 @@ const needs: readonly Need[] = [
     usedFor: 'a PostgreSQL that is not the embedded one',
   },
   { debianPackage: 'openssh-client', command: 'ssh', usedFor: 'OpenSSH into simulated machines' },
+  {
+    debianPackage: 'openssh-sftp-server',
+    command: 'sftp-server',
+    usedFor: 'files copied into simulated machines',
+  },
+  { debianPackage: 'redis-server', command: 'redis-server', usedFor: 'terminal tokens in Redis' },
   { debianPackage: 'curl', command: 'curl', usedFor: 'the examples of the guides' },
   { debianPackage: 'jq', command: 'jq', usedFor: 'the examples of the guides' },
   { debianPackage: 'qemu-system-x86', command: 'qemu-system-x86_64', usedFor: REAL_MACHINES },
@@ -88,6 +94,7 @@ function isInstalled(command: string): boolean {
     ...(process.env['PATH'] ?? '').split(delimiter),
     '/usr/bin',
     '/usr/sbin',
+    '/usr/lib/openssh',
     ...globSync('/usr/lib/postgresql/*/bin'),
   ];
   return folders.some((folder) => isExecutable(join(folder, command)));

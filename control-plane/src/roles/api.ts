@@ -35,8 +35,10 @@ import { policyRoutes } from '../domains/policies/routes.ts';
 import { tenancyRoutes } from '../domains/tenancy/routes.ts';
 import { signIn } from '../domains/tenancy/sign-in.ts';
 import { terminalRoutes } from '../domains/terminal/routes.ts';
-import { TerminalGateway } from '../domains/terminal/terminal-gateway.ts';
-import { TunnelHub } from '../domains/terminal/tunnel-hub.ts';
+import { openGateway, type Gateway } from '../domains/terminal/gateway.ts';
+import { postgresTokens } from '../domains/terminal/tokens/postgres-tokens.ts';
+import { redisTokens } from '../domains/terminal/tokens/redis-tokens.ts';
+import { TunnelHub } from '../domains/terminal/tunnel/tunnel-hub.ts';
 import { paymentAdminRoutes } from '../domains/payments/admin-routes.ts';
 import type { PaymentProvider } from '../domains/payments/provider.ts';
 import { paymentRoutes } from '../domains/payments/routes.ts';
@@ -81,6 +83,8 @@ export interface ApiOptions {
   port: number;
   nodePort: number;
   nodeHostnames?: readonly string[];
+  /** Where other processes reach the node port of this one. */
+  internalAddress?: string | null;
   publicUrl: string;
   oidc: OidcSettings;
   /** Serves the embedded identity provider under its issuer's path. */
@@ -92,6 +96,8 @@ export interface ApiOptions {
   rateLimits?: RateLimits;
   /** Who is asked for the records that prove a domain; the machine's own resolvers when empty. */
   dnsServers?: string[];
+  /** Keeps terminal tokens; PostgreSQL does otherwise. */
+  redisUrl?: string | null;
   /** Addresses or networks whose `X-Forwarded-*` headers are believed. */
   trustedProxies?: string[];
   /** Simulated hosts that may be broken on purpose; left out, there are none. */
@@ -107,7 +113,7 @@ export interface Api {
 /** The public API with console and terminal gateway, and the node API beside it. */
 export async function startApi(services: Services, options: ApiOptions): Promise<Api> {
   const { hub, metrics, stop } = await startPublicApi(services, options);
-  const nodeApi = await startNodeApi(services, hub, { ...options, metrics: metrics.http });
+  const nodeApi = await startNodeApi(services, hub, { ...options, metrics });
   return {
     async stop() {
       await Promise.all([nodeApi.stop(), stop()]);
@@ -139,8 +145,19 @@ export async function createApi(
   const tail = new EventTail(readsLog, services.listener, log);
   await tail.start();
   options.readiness.add(eventTailReadiness(readsLog, tail));
-  const hub = new TunnelHub(log);
-  const gateway = new TerminalGateway(actingAs(base, 'gpuaas_gateway'), hub, tail, options.publicUrl);
+  const metrics = createMetrics(services.database, log);
+  const hub = new TunnelHub(log, metrics.streams);
+  const asGateway = actingAs(base, 'gpuaas_gateway');
+  const redis = options.redisUrl ? redisTokens(options.redisUrl, log) : null;
+  if (redis) options.readiness.add({ name: 'redis', check: () => redis.check() });
+  const terminalTokens = redis ?? postgresTokens(asGateway);
+  const gateway = openGateway(asGateway, {
+    hub,
+    tail,
+    tokens: terminalTokens,
+    metrics: metrics.streams,
+    publicUrl: options.publicUrl,
+  });
   const identities = actingAs(base, 'gpuaas_auth').db;
   const providers = new TrustedProviders(
     options.oidc,
@@ -158,7 +175,6 @@ export async function createApi(
   });
   const cookies = new SessionCookies(options.publicUrl);
   const sessions = { cookies, idleSeconds: () => services.policies.get('auth.session_idle_seconds') };
-  const metrics = createMetrics(services.database, log);
   const payments = { worker: actingAs(base, 'gpuaas_worker'), provider: options.paymentProvider ?? null };
   const handlers = {
     ...systemRoutes({ readiness: options.readiness, document, metrics }),
@@ -194,7 +210,7 @@ export async function createApi(
     ...allocationRoutes(services),
     ...certificateRoutes(services),
     ...reservationRoutes(services),
-    ...terminalRoutes(services),
+    ...terminalRoutes(services, terminalTokens),
     ...fleetRoutes(services),
     ...nodeOperationRoutes(services),
     ...slotRoutes(services),
@@ -236,7 +252,8 @@ export async function createApi(
     hub,
     metrics,
     async stop() {
-      gateway.close();
+      await gateway.close();
+      redis?.close();
       hub.close();
       await stop();
       await tail.stop();
@@ -257,10 +274,10 @@ function withDevIdp(devIdp: DevIdp | null, handler: RawHandler): RawHandler {
   };
 }
 
-function routeUpgrades(server: FastifyInstance, gateway: TerminalGateway): void {
+function routeUpgrades(server: FastifyInstance, gateway: Gateway): void {
   server.server.on('upgrade', (request: IncomingMessage, socket, head: Buffer) => {
-    if (TerminalGateway.isTerminalPath(request.url)) gateway.accept(request, socket, head);
-    else socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
+    if (!gateway.accept(request, socket, head))
+      socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
   });
 }
 

@@ -17,12 +17,16 @@ export interface Config {
   nodePort: number;
   host: string;
   nodeHostnames: string[];
+  /** Where other processes reach the node port of this one; null for where it listens. */
+  internalAddress: string | null;
   stepCa: StepCaSettings | null;
   publicUrl: string;
   dataDir: string;
   databaseUrl: string | null;
   /** JetStream carries events when set; the log in Postgres does otherwise. */
   natsUrl: string | null;
+  /** Keeps terminal tokens when set; Postgres does otherwise. */
+  redisUrl: string | null;
   trustedProxies: string[];
   dnsServers: string[];
   /** Where a role without a public port answers `/healthz`, `/readyz` and `/metrics`. */
@@ -61,11 +65,13 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
     nodePort: number('node-port', 8443, 0, 65_535),
     host,
     nodeHostnames: nodeHostnames(setting('node-hostnames') ?? ''),
+    internalAddress: internalAddress(setting('internal-address')),
     stepCa: readStepCa(setting),
     publicUrl: setting('public-url') ?? `http://${host}:${port}`,
     dataDir: resolve(setting('data-dir') ?? defaultDataDir(env)),
     databaseUrl: setting('database-url') ?? null,
     natsUrl: setting('nats-url') ?? null,
+    redisUrl: redisUrl(setting('redis-url')),
     trustedProxies: addresses(setting('trusted-proxies') ?? ''),
     dnsServers: listed(setting('dns-servers') ?? ''),
     probePort: setting('probe-port') === undefined ? null : number('probe-port', 0, 1, 65_535),
@@ -180,6 +186,18 @@ function nodeHostnames(text: string): string[] {
   const wrong = given.find((name) => isIP(name) === 0 && !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(name));
   if (wrong === undefined) return given;
   throw new ConfigError(`GPUAAS_NODE_HOSTNAMES: "${wrong}" is neither a name nor an address`);
+}
+
+function redisUrl(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  if (/^rediss?:\/\//.test(text) && URL.canParse(text)) return text;
+  throw new ConfigError('REDIS_URL must be redis://[user:password@]host[:port] or rediss://…');
+}
+
+function internalAddress(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  if (/^[^\s/@?#]+:\d{1,5}$/.test(text) && URL.canParse(`https://${text}`)) return text;
+  throw new ConfigError('GPUAAS_INTERNAL_ADDRESS must be host:port');
 }
 
 function readFlags(argv: string[]): Partial<Record<Setting, string>> {

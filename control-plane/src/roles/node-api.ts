@@ -1,12 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
 import type { Duplex } from 'node:stream';
 import document from '@gpuaas/contracts/generated/node-openapi.json' with { type: 'json' };
 import { enrollingNode, nodeOfConnection, type NodeCaller } from '../domains/fleet/node-caller.ts';
 import { nodeRoutes } from '../domains/fleet/node-routes.ts';
 import { REVOKED_CHANNEL, revokedAmong } from '../domains/fleet/revoke-identity.ts';
-import { TunnelHub } from '../domains/terminal/tunnel-hub.ts';
+import { isStreamPath, serveReplica } from '../domains/terminal/tunnel/serve-replica.ts';
+import { TunnelHub } from '../domains/terminal/tunnel/tunnel-hub.ts';
+import { registerTunnels } from '../domains/terminal/tunnel/tunnel-registry.ts';
 import { actingAs } from '../platform/db/scope.ts';
 import type { OnMismatch } from '../platform/http/check-answers.ts';
 import { KEEP_ALIVE_MS } from '../platform/http/keep-alive.ts';
@@ -14,8 +17,7 @@ import { createContractServer } from '../platform/http/contract-server.ts';
 import { policyRateLimits } from '../platform/http/rate-limits.ts';
 import type { ContractDocument } from '../platform/http/operation.ts';
 import type { Services } from '../platform/services.ts';
-import { createMetrics } from '../platform/telemetry/metrics.ts';
-import type { HttpMetrics } from '../platform/telemetry/http-metrics.ts';
+import { createMetrics, type Metrics } from '../platform/telemetry/metrics.ts';
 import { checkListener } from '../platform/events/embedded-bus.ts';
 import { isEntryPoint, runRole } from './entry-point.ts';
 import { requireFreePort } from './free-port.ts';
@@ -37,13 +39,16 @@ export async function startNodeApi(
     nodePort: number;
     /** Names and addresses by which agents reach this port, beside this machine's own. */
     nodeHostnames?: readonly string[];
+    /** Where other processes reach this port; `host:port` as it listens when left out. */
+    internalAddress?: string | null;
     onMismatch?: OnMismatch;
-    metrics: HttpMetrics;
+    metrics: Pick<Metrics, 'http' | 'streams'>;
   },
 ): Promise<NodeApi> {
   const services = actingAs(base, 'gpuaas_node');
+  const names = [...(options.nodeHostnames ?? []), hostnameOf(options)];
   const tls = {
-    ...(await nodeTls(services, options.nodeHostnames ?? [])),
+    ...(await nodeTls(services, names)),
     requestCert: true,
     // Enrolment has no certificate yet; every other operation checks `authorized` itself.
     rejectUnauthorized: false,
@@ -56,7 +61,7 @@ export async function startNodeApi(
       operation.security?.length === 0 ? enrollingNode() : await nodeOfConnection(services.db, request.raw),
     db: services.db,
     log: services.log,
-    metrics: options.metrics,
+    metrics: options.metrics.http,
     rateLimits: policyRateLimits(services.policies),
     ...(options.onMismatch ? { onMismatch: options.onMismatch } : {}),
     fastify: {
@@ -64,7 +69,9 @@ export async function startNodeApi(
     },
   });
   server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    void upgradeTunnel(services, hub, request, socket, head);
+    socket.on('error', () => socket.destroy());
+    if (isStreamPath(request.url)) void serveReplica(services, hub, options.metrics.streams, request, socket);
+    else void upgradeTunnel(services, hub, request, socket, head);
   });
   // The notification may have been lost, so it only says when to look.
   const cutRevoked = (): void => {
@@ -74,20 +81,26 @@ export async function startNodeApi(
     );
   };
   const stopListening = services.listener.on(REVOKED_CHANNEL, cutRevoked);
-  const stopKeepingTls = keepNodeTls(
-    server.server as unknown as Server,
-    services,
-    options.nodeHostnames ?? [],
-  );
+  const stopKeepingTls = keepNodeTls(server.server as unknown as Server, services, names);
   await server.listen({ host: options.host, port: options.nodePort });
+  const { port } = server.server.address() as AddressInfo;
+  const address = options.internalAddress ?? `${hostnameOf(options)}:${port}`;
+  const registration = registerTunnels(services, hub, address);
   return {
-    port: (server.server.address() as AddressInfo).port,
+    port,
     async stop() {
       stopListening();
+      await registration.stop();
       stopKeepingTls();
       await stop();
     },
   };
+}
+
+/** The name in the certificate by which other processes know this one. */
+function hostnameOf({ host, internalAddress }: { host: string; internalAddress?: string | null }): string {
+  if (internalAddress) return new URL(`https://${internalAddress}`).hostname;
+  return ['0.0.0.0', '::'].includes(host) ? hostname() : host;
 }
 
 async function upgradeTunnel(
@@ -97,7 +110,6 @@ async function upgradeTunnel(
   socket: Duplex,
   head: Buffer,
 ): Promise<void> {
-  socket.on('error', () => socket.destroy());
   try {
     const node = await nodeOfConnection(services.db, request);
     if (TunnelHub.isTunnelPath(request.url)) hub.accept(node.nodeId, request, socket, head);
@@ -115,9 +127,9 @@ if (isEntryPoint(import.meta.filename)) {
     readiness.add(busPart({ kind: 'embedded', check: () => checkListener(services.listener) }));
     const metrics = createMetrics(actingAs(services, 'gpuaas_tenant').database, log);
     await serveProbes(role, metrics, onStop);
-    const hub = new TunnelHub(log);
+    const hub = new TunnelHub(log, metrics.streams);
     onStop(() => hub.close());
-    const nodeApi = await startNodeApi(services, hub, { ...config, metrics: metrics.http });
+    const nodeApi = await startNodeApi(services, hub, { ...config, metrics });
     onStop(() => nodeApi.stop());
     log.info({ port: nodeApi.port }, 'node API ready');
   });

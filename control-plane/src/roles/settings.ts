@@ -15,6 +15,11 @@ export const SETTINGS = {
     about:
       'names and addresses, with commas, by which hosts reach the node port; its certificate carries them',
   },
+  'internal-address': {
+    env: 'GPUAAS_INTERNAL_ADDRESS',
+    otherwise: '<host>:<node port>',
+    about: 'host:port by which the other processes of the platform reach the node port of this one',
+  },
   'step-ca-url': {
     env: 'GPUAAS_STEP_CA_URL',
     otherwise: 'a CA of our own',
@@ -67,6 +72,7 @@ export const SETTINGS = {
     about: 'PostgreSQL 15 or newer of your own, as the owner of its database',
   },
   'nats-url': { env: 'NATS_URL', otherwise: 'none', about: 'events go through NATS JetStream' },
+  'redis-url': { env: 'REDIS_URL', otherwise: 'none', about: 'terminal tokens are kept in Redis' },
   'oidc-issuer': {
     env: 'GPUAAS_OIDC_ISSUER',
     otherwise: 'embedded, with demo people',

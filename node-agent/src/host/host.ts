@@ -1,4 +1,4 @@
-import type { Duplex } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import type { SlotBundle, TaskOutput, TaskParams } from '@gpuaas/contracts/tasks';
 import type { Heartbeat } from '../control-plane.ts';
 import type { VmPlan } from '../slices/plan-vm.ts';
@@ -90,16 +90,20 @@ export interface Host {
   listVms(): Promise<ObservedVm[]>;
   /** A byte stream to a port of the guest; a `GuestUnreachableError` when there is none. */
   openGuestPort(allocationId: string, port: number): Promise<Duplex>;
+  /** The end of what the guest wrote to its serial console, oldest first; a `GuestUnreachableError` without one. */
+  openConsoleLog(allocationId: string): Promise<Readable>;
 }
 
 export interface GuestFacts {
   host_key_fingerprint: string;
+  host_public_key?: string;
   started_at: string;
   readiness: ReadinessResult[];
 }
 
 export interface UserFacts {
   host_key_fingerprint: string;
+  host_public_key?: string;
   started_at: string;
   address: string | null;
 }

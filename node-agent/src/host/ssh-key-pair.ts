@@ -15,10 +15,22 @@ export function newSshKeyPair(): { private: string; public: string } {
   }
 }
 
-/** As OpenSSH prints it: `SHA256:` and base64 without padding. */
-export function fingerprintOf(key: string): string {
-  const digest = createHash('sha256').update(publicBlob(key)).digest('base64');
-  return `SHA256:${digest.replace(/=+$/, '')}`;
+export interface HostKeyFacts {
+  /** As OpenSSH prints it: `SHA256:` and base64 without padding. */
+  host_key_fingerprint: string;
+  /** As `known_hosts` wants it: type and base64. */
+  host_public_key: string;
+}
+
+export function hostKeyFacts(key: string): HostKeyFacts {
+  const blob = publicBlob(key);
+  const digest = createHash('sha256').update(blob).digest('base64');
+  // The wire form begins with the length of the type and the type.
+  const type = blob.subarray(4, 4 + blob.readUInt32BE(0)).toString('latin1');
+  return {
+    host_key_fingerprint: `SHA256:${digest.replace(/=+$/, '')}`,
+    host_public_key: `${type} ${blob.toString('base64')}`,
+  };
 }
 
 /** The public half as it goes over the wire. */

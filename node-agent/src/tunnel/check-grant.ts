@@ -1,23 +1,38 @@
 import { createPublicKey } from 'node:crypto';
 import { verifyCanonical } from '@gpuaas/contracts/signing';
 import type { AccessGrant } from '@gpuaas/contracts/tasks';
-import { decodeGrant, type SignedGrant } from '@gpuaas/contracts/tunnel';
+import { authorityOf, decodeGrant, type SignedGrant } from '@gpuaas/contracts/tunnel';
 import type { Identity } from '../identity/identity.ts';
+import type { UsedGrants } from './used-grants.ts';
 
-export type GrantVerdict =
-  | { ok: true; grant: AccessGrant }
-  | { ok: false; status: 403 | 404; reason: string };
+export type GrantVerdict = { ok: true; grant: AccessGrant } | { ok: false; reason: string };
 
-/** Only SSH for now; further ports come with the apps that need them. */
-const PORTS = new Set([22]);
+/** No platform makes grants that live longer; what was used is remembered for no longer either. */
+const MAX_LIFE_MS = 600_000;
 
-export function checkGrant(header: unknown, identity: Identity, now: Date): GrantVerdict {
+export interface GrantRequest {
+  header: unknown;
+  /** What the stream asks to be connected with. */
+  authority: unknown;
+}
+
+/** A grant that passes is used up by it. */
+export function checkGrant(
+  { header, authority }: GrantRequest,
+  identity: Identity,
+  used: UsedGrants,
+  now: Date,
+): GrantVerdict {
   const signed = typeof header === 'string' ? decoded(header) : null;
-  if (!signed || !isSigned(signed, identity.signing_public_key_pem)) return refuse(403, 'grant_invalid');
+  if (!signed || !isSigned(signed, identity.signing_public_key_pem)) return refuse('grant_invalid');
   const { grant } = signed;
-  if (grant.node_id !== identity.node_id) return refuse(403, 'grant_for_another_node');
-  if (!(Date.parse(grant.expires_at) > now.getTime())) return refuse(403, 'grant_expired');
-  if (!PORTS.has(grant.port)) return refuse(403, 'port_not_allowed');
+  const expiresAt = Date.parse(grant.expires_at);
+  if (grant.node_id !== identity.node_id) return refuse('grant_for_another_node');
+  if (!(expiresAt > now.getTime())) return refuse('grant_expired');
+  if (expiresAt > now.getTime() + MAX_LIFE_MS) return refuse('grant_too_long');
+  if ((grant.resource === 'port') !== (grant.port !== null)) return refuse('grant_invalid');
+  if (authority !== authorityOf(grant)) return refuse('address_not_granted');
+  if (!used.add(grant.grant_id, expiresAt, now)) return refuse('grant_used');
   return { ok: true, grant };
 }
 
@@ -37,6 +52,6 @@ function isSigned({ grant, signature }: SignedGrant, keyPem: string): boolean {
   }
 }
 
-function refuse(status: 403 | 404, reason: string): GrantVerdict {
-  return { ok: false, status, reason };
+function refuse(reason: string): GrantVerdict {
+  return { ok: false, reason };
 }

@@ -5,13 +5,16 @@ import {
   type ServerHttp2Stream,
   type IncomingHttpHeaders,
 } from 'node:http2';
-import type { Duplex } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
+import type { AccessGrant } from '@gpuaas/contracts/tasks';
 import { GRANT_HEADER, REASON_HEADER } from '@gpuaas/contracts/tunnel';
 import type { Host } from '../host/host.ts';
 import type { Identity } from '../identity/identity.ts';
 import { reasonOf, type Logger } from '../log.ts';
 import { checkGrant } from './check-grant.ts';
 import type { GuestStreams } from './guest-streams.ts';
+import { joinStreams } from './join-streams.ts';
+import { UsedGrants } from './used-grants.ts';
 
 export interface StreamServer {
   host: Host;
@@ -25,20 +28,27 @@ export interface StreamServer {
 const STREAM_WINDOW = 1024 * 1024;
 const CONNECTION_WINDOW = 8 * 1024 * 1024;
 const MAX_STREAMS = 1024;
-const MAX_STREAMS_PER_ALLOCATION = 128;
+const MAX_STREAMS_PER_ALLOCATION = 256;
+/** Bounds what headers and unread bytes of all streams may take of the agent. */
+const MAX_SESSION_MEGABYTES = 64;
 
 /** Speaks HTTP/2 as the server on a connection that this agent opened: the gateway sends CONNECT, we pipe. */
-export function serveStreams(connection: Duplex, server: StreamServer): ServerHttp2Session {
+export function serveStreams(
+  connection: Duplex,
+  server: StreamServer,
+  used = new UsedGrants(),
+): ServerHttp2Session {
   const session = performServerHandshake(connection, {
-    settings: { initialWindowSize: STREAM_WINDOW, maxConcurrentStreams: MAX_STREAMS },
+    settings: { initialWindowSize: STREAM_WINDOW, maxConcurrentStreams: MAX_STREAMS, enablePush: false },
+    maxSessionMemory: MAX_SESSION_MEGABYTES,
   });
   session.setLocalWindowSize(CONNECTION_WINDOW);
   session.on('error', () => undefined);
   session.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
     stream.on('error', () => undefined);
-    open(stream, headers, server).catch((error: unknown) => {
+    open(stream, headers, server, used).catch((error: unknown) => {
       server.log.error({ reason: reasonOf(error) }, 'tunnel stream failed');
-      stream.close();
+      stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     });
   });
   return session;
@@ -48,53 +58,51 @@ async function open(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
   server: StreamServer,
+  used: UsedGrants,
 ): Promise<void> {
   if (headers[':method'] !== 'CONNECT') return refuse(stream, 405, 'connect_only', server.log);
-  const verdict = checkGrant(headers[GRANT_HEADER], server.identity(), server.now());
-  if (!verdict.ok) return refuse(stream, verdict.status, verdict.reason, server.log);
-  const { allocation_id, port, grant_id, user_id } = verdict.grant;
-  const log = server.log.child({ allocation_id, grant_id, user_id, port });
-  if (server.streams.isRevoked(allocation_id)) return refuse(stream, 404, 'allocation_released', log);
-  if (server.streams.count(allocation_id) >= MAX_STREAMS_PER_ALLOCATION) {
+  const verdict = checkGrant(
+    { header: headers[GRANT_HEADER], authority: headers[':authority'] },
+    server.identity(),
+    used,
+    server.now(),
+  );
+  if (!verdict.ok) return refuse(stream, 403, verdict.reason, server.log);
+  const { allocation_id, resource, port, grant_id, user_id } = verdict.grant;
+  const log = server.log.child({ allocation_id, grant_id, user_id, resource, port });
+  const { streams } = server;
+  if (streams.isRevoked(allocation_id)) return refuse(stream, 404, 'allocation_released', log);
+  if (streams.count(allocation_id) >= MAX_STREAMS_PER_ALLOCATION) {
     return refuse(stream, 429, 'too_many_streams', log);
   }
-  let guest: Duplex;
+  // Counted from here: those that are still being dialled take room as well.
+  streams.add(allocation_id, stream);
+  let guest: Duplex | Readable;
   try {
-    guest = await server.host.openGuestPort(allocation_id, port);
+    guest = await openResource(server.host, verdict.grant);
   } catch (error) {
     return refuse(stream, 404, 'guest_unreachable', log.child({ reason: reasonOf(error) }));
   }
   // A release may have begun while the guest was dialled.
-  if (stream.destroyed || server.streams.isRevoked(allocation_id)) {
+  if (stream.destroyed || streams.isRevoked(allocation_id)) {
     guest.destroy();
     return refuse(stream, 404, 'allocation_released', log);
   }
-  server.streams.add(allocation_id, stream);
   stream.respond({ ':status': 200 });
   log.info('tunnel stream opened');
-  join(stream, guest);
-  stream.once('close', () => log.info('tunnel stream closed'));
+  const opened = performance.now();
+  const moved = joinStreams(stream, guest);
+  stream.once('close', () => {
+    const seconds = Math.round((performance.now() - opened) / 1000);
+    log.info({ bytes_in: moved.toGuest, bytes_out: moved.fromGuest, seconds }, 'tunnel stream closed');
+  });
 }
 
-/** Each half closes by itself, as TCP does: a client may end its input and still wait for the answer. */
-function join(stream: ServerHttp2Stream, guest: Duplex): void {
-  stream.pipe(guest);
-  guest.pipe(stream);
-  guest.on('error', () => stream.close(constants.NGHTTP2_CONNECT_ERROR));
-  guest.once('close', () => {
-    stream.end();
-    stream.close(constants.NGHTTP2_NO_ERROR);
-  });
-  // A reset with code 0 does not close a stream that still has something to write; nobody will read it.
-  stream.once('aborted', () => {
-    guest.destroy();
-    stream.destroy();
-  });
-  stream.once('close', () => {
-    // What the client sent before it ended is still on its way into the guest.
-    if (stream.readableEnded && !guest.writableFinished) guest.once('finish', () => guest.destroy());
-    else guest.destroy();
-  });
+/** The guest is found by its allocation; nothing the other side says names an address. */
+async function openResource(host: Host, grant: AccessGrant): Promise<Duplex | Readable> {
+  return grant.port === null
+    ? await host.openConsoleLog(grant.allocation_id)
+    : await host.openGuestPort(grant.allocation_id, grant.port);
 }
 
 function refuse(stream: ServerHttp2Stream, status: number, reason: string, log: Logger): void {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { Readable, type Duplex } from 'node:stream';
 import { signCanonical } from '@gpuaas/contracts/signing';
 import type { AccessGrant } from '@gpuaas/contracts/tasks';
 import { encodeGrant, GRANT_HEADER, REASON_HEADER } from '@gpuaas/contracts/tunnel';
@@ -43,7 +43,10 @@ beforeAll(async () => {
     },
     request.private_key_pem,
   );
-  const host = { openGuestPort } as unknown as Host;
+  const host = {
+    openGuestPort,
+    openConsoleLog: () => Promise.resolve(Readable.from([Buffer.from('booted\n')])),
+  } as unknown as Host;
   tunnel = keepTunnel(
     new URL(platform.url),
     { host, streams, identity: () => identity, now: () => new Date(), log: silent },
@@ -73,6 +76,7 @@ function grantHeader(change: Partial<AccessGrant> = {}, key = platform.authority
     node_id: platform.nodeId,
     allocation_id: allocationId,
     user_id: randomUUID(),
+    resource: 'port',
     port: 22,
     expires_at: new Date(Date.now() + 60_000).toISOString(),
     ...change,
@@ -82,11 +86,12 @@ function grantHeader(change: Partial<AccessGrant> = {}, key = platform.authority
 
 async function open(
   header: string,
+  authority = 'guest:22',
 ): Promise<{ stream: ClientHttp2Stream; status: unknown; reason: unknown }> {
   const gateway = await platform.gateway();
   const stream = gateway.request({
     ':method': 'CONNECT',
-    ':authority': `${allocationId}:22`,
+    ':authority': authority,
     [GRANT_HEADER]: header,
   });
   stream.on('error', () => undefined);
@@ -170,7 +175,19 @@ describe('a stream is refused', () => {
       403,
       'grant_expired',
     ],
-    ['to another port', () => grantHeader({ port: 2375 }), 403, 'port_not_allowed'],
+    ['to a port the grant does not name', () => grantHeader({ port: 2375 }), 403, 'address_not_granted'],
+    [
+      'to the console log under a grant for a port',
+      () => grantHeader({ resource: 'console_log' }),
+      403,
+      'grant_invalid',
+    ],
+    [
+      'with a grant that would live for long',
+      () => grantHeader({ expires_at: new Date(Date.now() + 3_600_000).toISOString() }),
+      403,
+      'grant_too_long',
+    ],
     [
       'to an allocation that is not here',
       () => grantHeader({ allocation_id: randomUUID() }),
@@ -183,6 +200,55 @@ describe('a stream is refused', () => {
     expect([answer.status, answer.reason]).toEqual([status, reason]);
   });
 });
+
+it('a grant opens one stream, and no address but its own', async () => {
+  const header = grantHeader();
+  for (const authority of ['127.0.0.1:22', '10.0.0.1:22', `${allocationId}:22`, 'guest:23', 'console-log:0'])
+    expect((await open(header, authority)).reason).toBe('address_not_granted');
+  const { stream, status } = await open(header);
+  expect(status).toBe(200);
+  expect((await open(header)).reason).toBe('grant_used');
+  stream.destroy();
+  (await nextGuestSocket()).destroy();
+});
+
+it('shows the console log, from the host alone', async () => {
+  const header = grantHeader({ resource: 'console_log', port: null });
+  const { stream, status } = await open(header, 'console-log:0');
+  expect(status).toBe(200);
+  let text = '';
+  stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  await once(stream, 'close');
+  expect(text).toBe('booted\n');
+});
+
+it('carries a hundred streams at once, each whole and by itself', async () => {
+  const opened = await Promise.all(Array.from({ length: 100 }, () => open(grantHeader())));
+  expect(opened.map(({ status }) => status)).toEqual(opened.map(() => 200));
+  await expect.poll(() => guestSockets.length).toBe(100);
+  for (const socket of guestSockets.splice(0)) socket.pipe(socket);
+  await Promise.all(
+    opened.map(async ({ stream }) => {
+      const sent = randomBytes(64 * 1024);
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.end(sent);
+      await once(stream, 'close');
+      expect(Buffer.concat(chunks).equals(sent)).toBe(true);
+    }),
+  );
+  expect(streams.count(allocationId)).toBe(0);
+}, 30_000);
+
+it('bounds the streams of an allocation, also while they are dialled', async () => {
+  const opened = await Promise.all(Array.from({ length: 260 }, () => open(grantHeader())));
+  const refused = opened.filter(({ status }) => status === 429);
+  expect(refused).toHaveLength(4);
+  await expect.poll(() => guestSockets.length).toBe(256);
+  for (const { stream } of opened) stream.destroy();
+  await expect.poll(() => streams.count(allocationId)).toBe(0);
+  guestSockets.splice(0).forEach((socket) => socket.destroy());
+}, 30_000);
 
 it('comes back after the connection is lost', async () => {
   const before = await platform.gateway();

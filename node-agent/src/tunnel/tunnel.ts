@@ -6,6 +6,7 @@ import type { Identity } from '../identity/identity.ts';
 import type { Link } from '../link.ts';
 import { reasonOf } from '../log.ts';
 import { serveStreams, type StreamServer } from './serve-streams.ts';
+import { UsedGrants } from './used-grants.ts';
 import { asSocket } from '@gpuaas/contracts/socket-pair';
 
 const PING_EVERY_MS = 10_000;
@@ -22,10 +23,11 @@ export async function keepTunnel(
   signal: AbortSignal,
 ): Promise<void> {
   const backoff = new Backoff(500, 15_000);
+  const used = new UsedGrants();
   while (!signal.aborted) {
     const started = Date.now();
     try {
-      await holdTunnel(server, streams, AbortSignal.any([signal, link.signal()]));
+      await holdTunnel(server, streams, used, AbortSignal.any([signal, link.signal()]));
       streams.log.info('tunnel closed');
     } catch (error) {
       if (!signal.aborted) streams.log.warn({ reason: reasonOf(error) }, 'tunnel lost');
@@ -35,7 +37,12 @@ export async function keepTunnel(
   }
 }
 
-async function holdTunnel(server: URL, streams: StreamServer, signal: AbortSignal): Promise<void> {
+async function holdTunnel(
+  server: URL,
+  streams: StreamServer,
+  used: UsedGrants,
+  signal: AbortSignal,
+): Promise<void> {
   signal.throwIfAborted();
   const socket = openSocket(server, streams.identity());
   const cut = (): void => socket.terminate();
@@ -48,7 +55,7 @@ async function holdTunnel(server: URL, streams: StreamServer, signal: AbortSigna
     streams.log.info('tunnel open');
     socket.on('error', () => undefined);
     const connection = await asSocket(messages);
-    const session = serveStreams(connection, streams);
+    const session = serveStreams(connection, streams, used);
     const watch = watchPeer(socket);
     try {
       if (socket.readyState !== WebSocket.CLOSED) await once(socket, 'close');

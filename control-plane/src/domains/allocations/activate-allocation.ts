@@ -69,6 +69,7 @@ function deliveryOf(allocation: AllocationRow, output: unknown): Delivery {
       connection: {
         username: hostUsername(allocation.id),
         host_key_fingerprint: host.host_key_fingerprint,
+        host_public_key: host.host_public_key ?? null,
         mac: '',
         expected_ip: host.address ?? '',
         actual_ip: host.address,
@@ -80,7 +81,12 @@ function deliveryOf(allocation: AllocationRow, output: unknown): Delivery {
   }
   const vm = parseTaskOutput('slice.vm_provision', output);
   return {
-    connection: { username: GUEST_USER, host_key_fingerprint: vm.host_key_fingerprint, ...vm.network },
+    connection: {
+      username: GUEST_USER,
+      host_key_fingerprint: vm.host_key_fingerprint,
+      host_public_key: vm.host_public_key ?? null,
+      ...vm.network,
+    },
     bootId: vm.boot_id,
     startedAt: vm.started_at,
   };

@@ -13,5 +13,11 @@ export function describeConnection(row: AllocationRow): Connection {
   }
   const reported = row.connection as unknown as Omit<Connection, 'ssh_command' | 'private_ip'>;
   const address = reported.actual_ip ?? reported.expected_ip;
-  return { ...reported, private_ip: address, ssh_command: `ssh ${reported.username}@${address}` };
+  return {
+    ...reported,
+    // Machines from before hosts reported it.
+    host_public_key: reported.host_public_key ?? null,
+    private_ip: address,
+    ssh_command: `ssh ${reported.username}@${address}`,
+  };
 }

@@ -3,9 +3,10 @@ import ssh2, { type ClientChannel } from 'ssh2';
 import { recordAudit } from '../../platform/audit/record.ts';
 import type { Services } from '../../platform/services.ts';
 import { openAccessKey } from '../allocations/access-key.ts';
-import type { TerminalGrant } from './mint-terminal-token.ts';
-import { GuestUnreachableError, openGuestStream } from './open-guest-stream.ts';
-import type { TunnelHub } from './tunnel-hub.ts';
+import type { Access, Machine } from './access-watch.ts';
+import { GuestUnreachableError } from './tunnel/guest-unreachable.ts';
+import { openGuestStream } from './tunnel/open-guest-stream.ts';
+import type { TunnelHub } from './tunnel/tunnel-hub.ts';
 
 export interface Shell {
   channel: ClientChannel;
@@ -19,50 +20,36 @@ const READY_TIMEOUT_MS = 15_000;
 export async function openShell(
   services: Services,
   hub: TunnelHub,
-  grant: TerminalGrant,
+  access: Access,
+  { nodeId, organizationId, connection }: Machine,
   size: { cols: number; rows: number },
 ): Promise<Shell> {
   const { db } = services;
-  // The world may have changed since the token was minted.
-  const allocation = await db
-    .selectFrom('allocations')
-    .select(['node_id', 'organization_id', 'connection', 'state', 'desired_state'])
-    .where('id', '=', grant.allocationId)
-    .executeTakeFirst();
-  const privateKey = await openAccessKey(services, grant.allocationId);
-  if (
-    allocation?.state !== 'active' ||
-    allocation.desired_state !== 'active' ||
-    !allocation.node_id ||
-    !privateKey
-  ) {
-    throw new GuestUnreachableError('the allocation is not active');
-  }
-  const connection = allocation.connection as { username: string; host_key_fingerprint: string };
-  const stream = await openGuestStream(services, hub, {
-    nodeId: allocation.node_id,
-    allocationId: grant.allocationId,
-    userId: grant.actorId,
-    port: SSH_PORT,
-  });
+  const { allocationId, actorId } = access;
+  const privateKey = await openAccessKey(services, allocationId);
+  if (!privateKey) throw new GuestUnreachableError('the allocation is not active');
+  const stream = await openGuestStream(services, hub, { nodeId, allocationId, actorId, port: SSH_PORT });
   const client = new ssh2.Client();
   await recordAudit(db, {
-    actorUserId: grant.actorId,
-    actorKind: grant.credential.kind === 'service_account_token' ? 'service_account' : 'user',
+    actorUserId: actorId,
+    actorKind: access.credential.kind === 'service_account_token' ? 'service_account' : 'user',
     actorRole: 'terminal',
     action: 'allocation.terminal_open',
     targetType: 'allocation',
-    targetId: grant.allocationId,
-    organizationId: allocation.organization_id,
+    targetId: allocationId,
+    organizationId,
     result: 'succeeded',
-    correlationId: grant.correlationId,
+    correlationId: access.correlationId,
   });
   return await new Promise((resolve, reject) => {
     client.on('error', (error) => {
       stream.destroy();
       reject(new GuestUnreachableError(error.message));
     });
-    client.on('close', () => stream.destroy());
+    client.on('close', () => {
+      stream.destroy();
+      reject(new GuestUnreachableError('the machine closed the connection'));
+    });
     client.on('ready', () => {
       client.shell({ term: 'xterm-256color', ...size }, (error, channel) => {
         if (error) {

@@ -2,23 +2,27 @@ import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Caller } from '../../platform/auth/caller.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
-import { mintTerminalToken } from './mint-terminal-token.ts';
+import { mintStreamToken } from './streams/stream-token.ts';
+import { mintTerminalToken } from './tokens/mint-terminal-token.ts';
+import type { TerminalTokens } from './tokens/terminal-tokens.ts';
 
 export const TERMINAL_PATH = '/api/v1/terminal';
+export const STREAM_PATH = '/api/v1/streams';
 
 export function terminalRoutes(
   services: Services,
-): Handlers<Pick<operations, 'createTerminalToken'>, Caller> {
+  tokens: TerminalTokens,
+): Handlers<Pick<operations, 'createTerminalToken' | 'createStreamToken'>, Caller> {
   return {
     createTerminalToken({ caller, params, correlationId, audit, mutate }) {
-      audit({ targetType: 'allocation', targetId: params.allocation_id });
+      const target = { targetType: 'allocation', targetId: params.allocation_id };
+      audit(target);
       return mutate(async (tx) => {
-        const minted = await mintTerminalToken(services, tx, caller, params.allocation_id, correlationId);
-        audit({
-          targetType: 'allocation',
-          targetId: params.allocation_id,
-          organizationId: minted.organizationId,
+        const minted = await mintTerminalToken(services, tokens, tx, caller, {
+          allocationId: params.allocation_id,
+          correlationId,
         });
+        audit({ ...target, organizationId: minted.organizationId });
         return {
           status: 201,
           body: {
@@ -26,6 +30,25 @@ export function terminalRoutes(
             expires_at: minted.expiresAt.toISOString(),
             websocket_path: TERMINAL_PATH,
           },
+        };
+      });
+    },
+    createStreamToken({ caller, params, body, correlationId, audit, mutate }) {
+      const { port } = body;
+      const target = { targetType: 'allocation', targetId: params.allocation_id, detail: { port } };
+      audit(target);
+      return mutate(async (tx) => {
+        const { token, expiresAt, organizationId } = await mintStreamToken(services, tx, caller, {
+          allocationId: params.allocation_id,
+          port,
+          correlationId,
+        });
+        audit({ ...target, organizationId });
+        const shown = { expires_at: expiresAt.toISOString(), websocket_path: STREAM_PATH };
+        return {
+          status: 201,
+          body: { ...shown, token },
+          replayBody: { ...shown, token: null, secret_already_shown: true },
         };
       });
     },

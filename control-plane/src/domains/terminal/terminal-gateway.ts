@@ -1,42 +1,41 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { permissionsAt, type Binding, type Scope } from '../../platform/auth/caller.ts';
-import { currentBindings, followRights } from '../../platform/auth/follow-rights.ts';
-import type { Db } from '../../platform/db/database.ts';
-import type { EventTail } from '../../platform/events/tail.ts';
+import { recordAudit } from '../../platform/audit/record.ts';
 import type { Services } from '../../platform/services.ts';
-import { consumeTerminalToken } from './mint-terminal-token.ts';
+import type { StreamMetrics } from '../../platform/telemetry/stream-metrics.ts';
+import { AccessRefused, type Access, type AccessWatch, type Entry } from './access-watch.ts';
 import { TERMINAL_PATH } from './routes.ts';
 import { openShell } from './open-shell.ts';
 import { parseClientMessage, type AuthMessage } from './terminal-messages.ts';
-import { TerminalSession } from './terminal-session.ts';
-import type { TunnelHub } from './tunnel-hub.ts';
+import { TerminalSession, type TerminalEnd } from './terminal-session.ts';
+import type { TerminalTokens } from './tokens/terminal-tokens.ts';
+import type { TunnelHub } from './tunnel/tunnel-hub.ts';
 
 const AUTH_TIMEOUT_MS = 10_000;
 
+export interface GatewayParts {
+  services: Services;
+  hub: TunnelHub;
+  watch: AccessWatch;
+  tokens: TerminalTokens;
+  metrics: StreamMetrics;
+  publicUrl: string;
+}
+
 /** Web terminals: token first, then bytes, until either side ends, the allocation is released, or a right is lost. */
 export class TerminalGateway {
-  readonly #services: Services;
-  readonly #hub: TunnelHub;
+  readonly #parts: GatewayParts;
   readonly #origin: string;
   readonly #sockets = new WebSocketServer({
     noServer: true,
     maxPayload: 64 * 1024,
     perMessageDeflate: false,
   });
-  readonly #sessions = new Map<string, Set<TerminalSession>>();
-  readonly #unsubscribe: () => void;
 
-  constructor(services: Services, hub: TunnelHub, tail: EventTail, publicUrl: string) {
-    this.#services = services;
-    this.#hub = hub;
-    this.#origin = new URL(publicUrl).origin;
-    const ends = new Set(['allocation.release_requested', 'allocation.releasing', 'allocation.failed']);
-    this.#unsubscribe = tail.subscribe((event) => {
-      if (ends.has(event.envelope.event_type))
-        this.#cut(event.subjectId, 'The allocation is being released.');
-    }).unsubscribe;
+  constructor(parts: GatewayParts) {
+    this.#parts = parts;
+    this.#origin = new URL(parts.publicUrl).origin;
   }
 
   static isTerminalPath(url: string | undefined): boolean {
@@ -54,8 +53,6 @@ export class TerminalGateway {
   }
 
   close(): void {
-    this.#unsubscribe();
-    for (const allocationId of this.#sessions.keys()) this.#cut(allocationId, 'The gateway is restarting.');
     this.#sockets.close();
     for (const client of this.#sockets.clients) client.terminate();
   }
@@ -73,82 +70,85 @@ export class TerminalGateway {
   }
 
   async #begin(ws: WebSocket, auth: AuthMessage): Promise<void> {
-    const { log, db, clock } = this.#services;
+    const { services, tokens, watch, metrics } = this.#parts;
+    let entry: Entry | null = null;
     try {
-      const grant = await consumeTerminalToken(db, auth.token, clock.now());
-      if (!grant) {
+      const access = await tokens.consume(auth.token);
+      if (!access) {
+        metrics.refused('terminal');
         ws.close(4401, 'the token is unknown, used or expired');
         return;
       }
-      const project = await projectOf(db, grant.allocationId);
-      const bindings = await currentBindings(db, grant);
-      if (!bindings || !mayConnect(bindings, project)) {
-        ws.close(4403, 'whoever asked for the token may not connect any more');
-        return;
-      }
-      const shell = await openShell(this.#services, this.#hub, grant, { cols: auth.cols, rows: auth.rows });
-      if (ws.readyState !== ws.OPEN) {
-        // The browser left while the shell was being opened; its goodbye has been and gone.
-        shell.channel.close();
-        shell.end();
-        return;
-      }
-      const session = new TerminalSession(ws, shell);
-      const rights = followRights(
-        {
-          db,
-          log,
-          holds: (now) => mayConnect(now, project),
-          onEnd: () => session.end('You may not connect to this machine any more.'),
-        },
-        { bindings, credential: grant.credential },
-      );
-      this.#track(grant.allocationId, session, rights.stop);
-      // A release in the meantime was announced before anybody listened.
-      if (!(await isActive(db, grant.allocationId))) session.end('The allocation is being released.');
-      log.info({ allocation_id: grant.allocationId, correlation_id: grant.correlationId }, 'terminal open');
+      let end: (reason: string) => void = (reason) => closeWith(ws, reason);
+      entry = await watch.enter(access, (reason) => end(reason));
+      const session = await this.#open(ws, auth, access, entry);
+      end = (reason) => session?.end(reason);
     } catch (error) {
-      log.warn({ err: error }, 'terminal could not be opened');
+      entry?.leave();
+      metrics.refused('terminal');
+      if (error instanceof AccessRefused && error.why === 'forbidden') return ws.close(4403, error.message);
+      services.log.warn({ err: error }, 'terminal could not be opened');
       const reason = error instanceof Error ? error.message : 'unknown';
-      ws.send(JSON.stringify({ type: 'closed', reason: `The machine cannot be reached: ${reason}` }));
-      ws.close(4502, 'unreachable');
+      closeWith(ws, `The machine cannot be reached: ${reason}`, 4502);
     }
   }
 
-  #track(allocationId: string, session: TerminalSession, onEnd: () => void): void {
-    const sessions = this.#sessions.get(allocationId) ?? new Set();
-    this.#sessions.set(allocationId, sessions.add(session));
-    session.onEnd(() => {
-      onEnd();
-      sessions.delete(session);
-      if (sessions.size === 0 && this.#sessions.get(allocationId) === sessions)
-        this.#sessions.delete(allocationId);
+  async #open(
+    ws: WebSocket,
+    auth: AuthMessage,
+    access: Access,
+    entry: Entry,
+  ): Promise<TerminalSession | null> {
+    const { services, hub, metrics } = this.#parts;
+    const { machine } = entry;
+    const size = { cols: auth.cols, rows: auth.rows };
+    const shell = await openShell(services, hub, access, machine, size);
+    if (ws.readyState !== ws.OPEN) {
+      // The browser left, or was sent away, while the shell was being opened.
+      shell.channel.close();
+      shell.end();
+      entry.leave();
+      return null;
+    }
+    const scope = { organizationId: machine.organizationId };
+    const limits = {
+      idleMs: services.policies.get('terminal.idle_seconds', scope) * 1000,
+      lastsMs: services.policies.get('terminal.max_duration_seconds', scope) * 1000,
+    };
+    const session = new TerminalSession({ ws, shell, metered: metrics.opened('terminal') }, limits, (end) => {
+      entry.leave();
+      void this.#note(access, machine.organizationId, end);
     });
+    services.log.info(
+      { allocation_id: access.allocationId, correlation_id: access.correlationId },
+      'terminal open',
+    );
+    return session;
   }
 
-  #cut(allocationId: string, reason: string): void {
-    for (const session of this.#sessions.get(allocationId) ?? []) session.end(reason);
+  async #note(access: Access, organizationId: string, end: TerminalEnd): Promise<void> {
+    const { db, log } = this.#parts.services;
+    try {
+      await recordAudit(db, {
+        actorUserId: access.actorId,
+        actorKind: access.credential.kind === 'service_account_token' ? 'service_account' : 'user',
+        actorRole: 'terminal',
+        action: 'allocation.terminal_close',
+        targetType: 'allocation',
+        targetId: access.allocationId,
+        organizationId,
+        result: 'succeeded',
+        correlationId: access.correlationId,
+        detail: { reason: end.reason, bytes_in: end.bytesIn, bytes_out: end.bytesOut },
+      });
+    } catch (error) {
+      log.error({ err: error, allocation_id: access.allocationId }, 'the end of a terminal was not audited');
+    }
   }
 }
 
-async function projectOf(db: Db, allocationId: string): Promise<Scope> {
-  const row = await db
-    .selectFrom('allocations')
-    .select(['organization_id', 'project_id'])
-    .where('id', '=', allocationId)
-    .executeTakeFirstOrThrow();
-  return { kind: 'project', organizationId: row.organization_id, projectId: row.project_id };
-}
-
-function mayConnect(bindings: readonly Binding[], project: Scope): boolean {
-  return permissionsAt(bindings, project).has('allocation.connect');
-}
-
-async function isActive(db: Db, allocationId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('allocations')
-    .select('desired_state')
-    .where('id', '=', allocationId)
-    .executeTakeFirst();
-  return row?.desired_state === 'active';
+function closeWith(ws: WebSocket, reason: string, code = 1000): void {
+  if (ws.readyState !== ws.OPEN) return;
+  ws.send(JSON.stringify({ type: 'closed', reason }));
+  ws.close(code, code === 1000 ? '' : 'unreachable');
 }

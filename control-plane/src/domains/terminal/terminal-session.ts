@@ -1,19 +1,48 @@
 import type { WebSocket } from 'ws';
+import type { MeteredStream } from '../../platform/telemetry/stream-metrics.ts';
 import type { Shell } from './open-shell.ts';
 import { parseClientMessage } from './terminal-messages.ts';
+import { pingUntilDead } from './tunnel/ping-until-dead.ts';
 
 const HIGH_WATER_BYTES = 512 * 1024;
+
+export interface TerminalLimits {
+  /** Without a byte either way. */
+  idleMs: number;
+  lastsMs: number;
+}
+
+export interface TerminalEnd {
+  reason: string;
+  bytesIn: number;
+  bytesOut: number;
+}
 
 /** Bytes between one browser and one shell, slowed down to the slower of the two. */
 export class TerminalSession {
   readonly #ws: WebSocket;
   readonly #shell: Shell;
+  readonly #metered: MeteredStream;
+  readonly #stopPinging: () => void;
+  readonly #idle: NodeJS.Timeout;
+  readonly #last: NodeJS.Timeout;
+  readonly #onEnd: (end: TerminalEnd) => void;
+  #bytesIn = 0;
+  #bytesOut = 0;
   #ended = false;
-  #onEnd: () => void = () => undefined;
 
-  constructor(ws: WebSocket, shell: Shell) {
+  constructor(
+    { ws, shell, metered }: { ws: WebSocket; shell: Shell; metered: MeteredStream },
+    limits: TerminalLimits,
+    onEnd: (end: TerminalEnd) => void,
+  ) {
     this.#ws = ws;
     this.#shell = shell;
+    this.#metered = metered;
+    this.#onEnd = onEnd;
+    this.#stopPinging = pingUntilDead(ws);
+    this.#idle = setTimeout(() => this.end('Nothing happened for too long.'), limits.idleMs);
+    this.#last = setTimeout(() => this.end('A terminal lasts no longer; open another one.'), limits.lastsMs);
     const { channel } = shell;
     ws.send(JSON.stringify({ type: 'ready' }));
     channel.on('data', (data: Buffer) => this.#toBrowser(data));
@@ -24,24 +53,30 @@ export class TerminalSession {
     ws.on('close', () => this.end('The browser left.'));
   }
 
-  onEnd(callback: () => void): void {
-    this.#onEnd = callback;
-  }
-
   end(reason: string): void {
     if (this.#ended) return;
     this.#ended = true;
+    clearTimeout(this.#idle);
+    clearTimeout(this.#last);
+    this.#stopPinging();
     if (this.#ws.readyState === this.#ws.OPEN) {
       this.#ws.send(JSON.stringify({ type: 'closed', reason }));
       this.#ws.close(1000);
+      // A peer that neither reads nor answers the goodbye is not waited for.
+      this.#ws.resume();
     }
     this.#shell.channel.close();
     this.#shell.end();
-    this.#onEnd();
+    this.#metered.close();
+    this.#onEnd({ reason, bytesIn: this.#bytesIn, bytesOut: this.#bytesOut });
   }
 
   #toBrowser(data: Buffer): void {
+    if (this.#ended) return;
     const { channel } = this.#shell;
+    this.#idle.refresh();
+    this.#bytesOut += data.length;
+    this.#metered.fromGuest(data.length);
     this.#ws.send(data, { binary: true }, () => {
       if (this.#ws.bufferedAmount < HIGH_WATER_BYTES / 2) channel.resume();
     });
@@ -49,12 +84,16 @@ export class TerminalSession {
   }
 
   #fromBrowser(data: Buffer, isBinary: boolean): void {
+    if (this.#ended) return;
     const { channel } = this.#shell;
+    this.#idle.refresh();
     if (!isBinary) {
       const message = parseClientMessage(data);
       if (message?.type === 'resize') channel.setWindow(message.rows, message.cols, 0, 0);
       return;
     }
+    this.#bytesIn += data.length;
+    this.#metered.toGuest(data.length);
     if (channel.write(data)) return;
     this.#ws.pause();
     channel.once('drain', () => this.#ws.resume());

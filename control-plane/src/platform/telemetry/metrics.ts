@@ -4,9 +4,11 @@ import { HttpMetrics } from './http-metrics.ts';
 import type { Logger } from './logger.ts';
 import { PlatformMetrics } from './platform-metrics.ts';
 import { measureProcess } from './process-metrics.ts';
+import { StreamMetrics } from './stream-metrics.ts';
 
 export interface Metrics {
   http: HttpMetrics;
+  streams: StreamMetrics;
   /** The Prometheus text format. */
   render(): Promise<string>;
   stop(): void;
@@ -16,10 +18,12 @@ export interface Metrics {
 export function createMetrics({ db, pool }: Database, log: Logger): Metrics {
   const registry = new Registry();
   const http = new HttpMetrics(registry);
+  const streams = new StreamMetrics(registry);
   const platform = new PlatformMetrics(registry, db, log);
   const stop = measureProcess(registry, pool);
   return {
     http,
+    streams,
     async render() {
       await platform.refresh();
       return await registry.metrics();

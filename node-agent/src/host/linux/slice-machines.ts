@@ -8,7 +8,8 @@ import { writeSeed } from '../../slices/cloud-init-seed.ts';
 import type { VmPlan } from '../../slices/plan-vm.ts';
 import { TaskError } from '../../tasks/task-error.ts';
 import { GuestUnreachableError, type Host, type ObservedVm, type Step } from '../host.ts';
-import { fingerprintOf } from '../ssh-key-pair.ts';
+import { readConsole } from '../read-console.ts';
+import { hostKeyFacts } from '../ssh-key-pair.ts';
 import { checkPlan } from './check-plan.ts';
 import { mustRun, type RunCommand } from './commands.ts';
 import { refuseUsedDisk } from './disks/check-disk.ts';
@@ -47,6 +48,7 @@ export type SliceMachines = Pick<
   | 'wipeDisk'
   | 'verifyWipe'
   | 'openGuestPort'
+  | 'openConsoleLog'
 > & { listVms(): Promise<ObservedVm[]> };
 
 export interface MachineOptions {
@@ -177,7 +179,7 @@ export function openSliceMachines({ dir, files, run, settings }: MachineOptions)
         hostKey: hostKey.public,
       };
       const readiness = await proveReadiness(login, plan, settings.guestDeadlineMs, step);
-      const facts = { host_key_fingerprint: fingerprintOf(hostKey.public), started_at, readiness };
+      const facts = { ...hostKeyFacts(hostKey.public), started_at, readiness };
       await record.write('ready', facts);
       await keys.forgetFirstLogin();
       return facts;
@@ -232,6 +234,8 @@ export function openSliceMachines({ dir, files, run, settings }: MachineOptions)
         throw new GuestUnreachableError('the guest does not accept the connection');
       }
     },
+
+    openConsoleLog: (allocationId) => readConsole(join(recordOf(allocationId).folder, 'console.log')),
   };
 
   /** Presses the power button now and then; a guest that is still booting does not hear the first one. */

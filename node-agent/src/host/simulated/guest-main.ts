@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { createDurable, readJson, removeDurable, writeDurable } from '../../durable-file.ts';
+import { bootLines } from './guest/console-log.ts';
 import { ensureHostKey } from './guest/host-key.ts';
+import { hostKeyFacts } from '../ssh-key-pair.ts';
 import { isGuestAlive, runFile, type RunFile } from './guest/run-file.ts';
 import { serveSsh } from './guest/ssh-server.ts';
 import { motd, writeSystemFiles } from './guest/system-files.ts';
@@ -16,13 +18,15 @@ async function runGuest(definitionFile: string, allocationId: string): Promise<v
   await writeRun(vm, null);
   if (vm.never_boots) return void setInterval(() => undefined, 60_000);
   await writeSystemFiles(system, plan, { driver: !vm.without_driver });
+  const hostKey = await ensureHostKey(vm.guest_folder);
   const port = await serveSsh({
-    hostKey: await ensureHostKey(vm.guest_folder),
+    hostKey,
     username: plan.username,
     authorizedKeys: plan.ssh_authorized_keys,
     sandbox: { hostname: plan.hostname, username: plan.username, home: vm.home, system },
     motd: motd(plan),
   });
+  process.stdout.write(bootLines(plan, hostKeyFacts(hostKey).host_key_fingerprint));
   await writeRun(vm, port);
 }
 

@@ -17,8 +17,11 @@ import { checkSimulatedPrerequisites } from './check-prerequisites.ts';
 import { openDisks } from './disks.ts';
 import { mountsOf, type HasFault } from './faults.ts';
 import { checkReadiness } from './guest/check-readiness.ts';
+import { readConsole } from '../read-console.ts';
+import { hostKeyFacts } from '../ssh-key-pair.ts';
+import { consoleFile } from './guest/console-log.ts';
+import { dialSession } from './guest/dial-session.ts';
 import { ensureHostKey } from './guest/host-key.ts';
-import { fingerprintOf } from '../ssh-key-pair.ts';
 import { describeHardware } from './hardware.ts';
 import { openMemoryFiles } from './host-tree/memory-files.ts';
 import { openNetwork } from './network.ts';
@@ -156,7 +159,7 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
       const vm = await definitionOf(plan);
       const readiness = await checkReadiness(vm.guest_folder, plan);
       return {
-        host_key_fingerprint: fingerprintOf(await ensureHostKey(vm.guest_folder)),
+        ...hostKeyFacts(await ensureHostKey(vm.guest_folder)),
         started_at: vm.started_at,
         readiness: [{ check: 'ssh', passed: true, evidence: greeting.trim().slice(0, 100) }, ...readiness],
       };
@@ -219,7 +222,7 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
       const greeting = await waitFor(GUEST_DEADLINE_MS, step, () => sshGreeting(user.allocation_id));
       if (greeting === null) throw new TaskError('login_not_ready', 'SSH of the host does not answer');
       return {
-        host_key_fingerprint: fingerprintOf(await ensureHostKey(vm.guest_folder)),
+        ...hostKeyFacts(await ensureHostKey(vm.guest_folder)),
         started_at: (await definitionOf(plan)).started_at,
         address: plan.boot_slot.private_ip,
       };
@@ -260,10 +263,15 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
     },
 
     async openGuestPort(allocationId, port) {
-      if (port !== SSH_PORT) throw new GuestUnreachableError(`the guest serves only port ${SSH_PORT}`);
-      const local = await sshPort(allocationId);
-      if (local === null) throw new GuestUnreachableError('there is no running VM of this allocation');
-      return await dial(local);
+      const run = await vms.running(allocationId);
+      if (!run?.ssh_port) throw new GuestUnreachableError('there is no running VM of this allocation');
+      return port === SSH_PORT ? await dial(run.ssh_port) : await dialSession(run.pid, port);
+    },
+
+    async openConsoleLog(allocationId) {
+      const vm = await vms.find(allocationId);
+      if (!vm) throw new GuestUnreachableError('there is no VM of this allocation');
+      return await readConsole(consoleFile(vm.guest_folder));
     },
   };
 

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { pause } from '../../backoff.ts';
 import { ensureFolder, readJson, removeDurable, writeDurable } from '../../durable-file.ts';
 import type { VmPlan } from '../../slices/plan-vm.ts';
+import { consoleFile } from './guest/console-log.ts';
 import { isGuestAlive, readRunFile, type RunFile } from './guest/run-file.ts';
 
 /** What the hypervisor keeps about a VM; it is powered on with the host. */
@@ -102,7 +103,7 @@ async function pollUntil(deadlineMs: number, look: () => Promise<boolean>): Prom
 /** Detached, like a QEMU under libvirt: it outlives the agent, but not the power of the machine. */
 function startGuest(definitionFile: string, vm: VmDefinition, powerFd: number | null): void {
   mkdirSync(vm.guest_folder, { recursive: true, mode: 0o700 });
-  const console = openSync(join(vm.guest_folder, 'console.log'), 'a', 0o600);
+  const console = openSync(consoleFile(vm.guest_folder), 'a', 0o600);
   try {
     const args = ['--max-old-space-size=128', GUEST_MAIN, definitionFile, vm.plan.allocation_id];
     const guest = spawn(process.execPath, args, {

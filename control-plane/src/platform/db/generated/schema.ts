@@ -629,6 +629,14 @@ export interface NodeTasks {
   workflow_id: string | null;
 }
 
+export interface NodeTunnels {
+  address: string;
+  connected_at: Generated<Timestamp>;
+  leased_until: Timestamp;
+  node_id: string;
+  replica_id: string;
+}
+
 export interface NotificationEmails {
   attempts: Generated<number>;
   created_at: Generated<Timestamp>;
@@ -1225,6 +1233,7 @@ export interface DB {
   node_promises: NodePromises;
   node_resource_slots: NodeResourceSlots;
   node_tasks: NodeTasks;
+  node_tunnels: NodeTunnels;
   nodes: Nodes;
   notification_emails: NotificationEmails;
   notification_preferences: NotificationPreferences;

@@ -13,7 +13,7 @@ export interface GuestSshOptions {
 }
 
 const MAX_SESSIONS = 16;
-const MAX_CONNECTIONS = 64;
+const MAX_CONNECTIONS = 256;
 const LOGIN_GRACE_MS = 30_000;
 
 /** The guest's SSH server on a loopback port of its own; resolves with the port. */

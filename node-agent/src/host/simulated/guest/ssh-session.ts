@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { spawn as spawnPty } from '@lydell/node-pty';
 import type { ServerChannel, Session } from 'ssh2';
@@ -11,6 +12,13 @@ interface Terminal {
   /** Set while a program runs on the terminal. */
   resize: ((cols: number, rows: number) => void) | null;
 }
+
+/** Where distributions keep it: Debian, Fedora, Arch. */
+const SFTP_SERVERS = [
+  '/usr/lib/openssh/sftp-server',
+  '/usr/libexec/openssh/sftp-server',
+  '/usr/lib/ssh/sftp-server',
+];
 
 /** One SSH session: a login shell or a command, with or without a terminal, always contained. */
 export function createSession(session: Session, sandbox: Sandbox, motd: string): void {
@@ -35,6 +43,11 @@ export function createSession(session: Session, sandbox: Sandbox, motd: string):
   });
   session.on('shell', (accept) => start(accept(), [loginShell(), '-l'], motd));
   session.on('exec', (accept, _reject, info) => start(accept(), [loginShell(), '-lc', info.command], ''));
+  session.on('subsystem', (accept, reject, info) => {
+    const program = info.name === 'sftp' ? SFTP_SERVERS.find((path) => existsSync(path)) : undefined;
+    if (program) start(accept(), [program], '');
+    else reject();
+  });
 
   function start(channel: ServerChannel, argv: string[], greeting: string): void {
     channel.on('error', () => undefined);

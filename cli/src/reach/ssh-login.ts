@@ -1,0 +1,58 @@
+import { unwrap } from '@gpuaas/sdk/problem';
+import type { Session } from '../session.ts';
+import { readIfThere, replaceFile, sshFile } from './ssh-files.ts';
+
+/** What OpenSSH needs to be told about one machine. */
+export interface SshLogin {
+  /** Stands for the machine in `known_hosts` and on the command line; no name of the network. */
+  alias: string;
+  options: [name: string, value: string][];
+}
+
+/** Pins the key that the host reported when it built the machine; `ssh` accepts no other. */
+export async function prepareLogin(
+  { client, context }: Pick<Session, 'client' | 'context'>,
+  allocationId: string,
+): Promise<SshLogin> {
+  const connection = await unwrap(
+    client.GET('/api/v1/allocations/{allocation_id}/connection', {
+      params: { path: { allocation_id: allocationId } },
+    }),
+  );
+  if (!connection.host_public_key)
+    throw new Error('The host did not report the key of this machine; gpuaas terminal works without it.');
+  const alias = `gpuaas-${allocationId}`;
+  await pin(alias, connection.host_public_key);
+  return {
+    alias,
+    options: [
+      ['User', connection.username],
+      ['HostKeyAlias', alias],
+      ['UserKnownHostsFile', quoted(sshFile('known_hosts'))],
+      ['GlobalKnownHostsFile', '/dev/null'],
+      ['StrictHostKeyChecking', 'yes'],
+      ['CheckHostIP', 'no'],
+      ['UpdateHostKeys', 'no'],
+      ['ProxyCommand', proxyCommand(context, allocationId)],
+    ],
+  };
+}
+
+async function pin(alias: string, key: string): Promise<void> {
+  const file = sshFile('known_hosts');
+  const others = (await readIfThere(file))
+    .split('\n')
+    .filter((line) => line && !line.startsWith(`${alias} `));
+  await replaceFile(file, `${[...others, `${alias} ${key}`].toSorted().join('\n')}\n`);
+}
+
+/** This very program again, as the pipe that `ssh` speaks through. Credentials come as they came to this one. */
+function proxyCommand({ name, url }: Session['context'], allocationId: string): string {
+  const server = name === null ? ['--url', url] : ['--context', name];
+  const words = [process.execPath, process.argv[1]!, ...server, 'ssh', '--stdio', allocationId];
+  return words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`.replaceAll('%', '%%')).join(' ');
+}
+
+function quoted(path: string): string {
+  return `"${path.replaceAll('%', '%%')}"`;
+}

@@ -1,0 +1,126 @@
+import http2 from 'node:http2';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { createWebSocketStream, WebSocketServer, type WebSocket } from 'ws';
+import { asSocket } from '@gpuaas/contracts/socket-pair';
+import { TUNNEL_PATH } from '@gpuaas/contracts/tunnel';
+import { newId } from '../../../platform/ids.ts';
+import type { Logger } from '../../../platform/telemetry/logger.ts';
+import type { StreamMetrics } from '../../../platform/telemetry/stream-metrics.ts';
+import { pingUntilDead } from './ping-until-dead.ts';
+
+const SPEAKS_MS = 10_000;
+const STREAM_WINDOW = 1024 * 1024;
+const CONNECTION_WINDOW = 8 * 1024 * 1024;
+/** Bounds what one host can make us hold for it, in headers and in bytes that nobody reads. */
+const MAX_SESSION_MEGABYTES = 64;
+
+export interface TunnelWatcher {
+  opened(nodeId: string): void;
+  closed(nodeId: string): void;
+}
+
+/** The tunnels of the agents connected to this process, one per node; the newest wins. */
+export class TunnelHub {
+  /** Names this process among the gateways. */
+  readonly replicaId = newId();
+  readonly #sessions = new Map<string, http2.ClientHttp2Session>();
+  readonly #sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: 1024 * 1024,
+    perMessageDeflate: false,
+  });
+  readonly #log: Logger;
+  readonly #metrics: StreamMetrics;
+  #watcher: TunnelWatcher | null = null;
+
+  constructor(log: Logger, metrics: StreamMetrics) {
+    this.#log = log;
+    this.#metrics = metrics;
+  }
+
+  /** Tells from now on which tunnels come and go. */
+  watch(watcher: TunnelWatcher): void {
+    this.#watcher = watcher;
+  }
+
+  /** Takes over the upgrade of an already authenticated node. */
+  accept(nodeId: string, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.#sockets.handleUpgrade(request, socket, head, (ws) => {
+      // The stream must exist before anything is awaited, or the agent's first bytes are lost.
+      const stream = createWebSocketStream(ws, { allowHalfOpen: false });
+      this.#open(nodeId, ws, stream).catch((error: unknown) => {
+        this.#log.warn({ err: error, node_id: nodeId }, 'tunnel could not be opened');
+        ws.terminate();
+      });
+    });
+  }
+
+  static isTunnelPath(url: string | undefined): boolean {
+    return url?.split('?')[0] === TUNNEL_PATH;
+  }
+
+  session(nodeId: string): http2.ClientHttp2Session | undefined {
+    const session = this.#sessions.get(nodeId);
+    return session?.destroyed ? undefined : session;
+  }
+
+  nodeIds(): string[] {
+    return [...this.#sessions.keys()];
+  }
+
+  /** Ends the tunnel of a host that may no longer have one, with every stream in it. */
+  cut(nodeId: string): void {
+    this.#sessions.get(nodeId)?.destroy();
+  }
+
+  close(): void {
+    for (const session of this.#sessions.values()) session.destroy();
+    this.#sockets.close();
+    for (const client of this.#sockets.clients) client.terminate();
+  }
+
+  async #open(nodeId: string, ws: WebSocket, stream: Duplex): Promise<void> {
+    const socket = await asSocket(stream);
+    // The agent opened the connection, but requests run from here to there.
+    const session = http2.connect('http://agent.tunnel', {
+      createConnection: () => socket,
+      settings: { enablePush: false, initialWindowSize: STREAM_WINDOW },
+      maxSessionMemory: MAX_SESSION_MEGABYTES,
+    });
+    const silence = setTimeout(() => session.destroy(), SPEAKS_MS);
+    const stopPinging = pingUntilDead(ws);
+    session.on('error', (error) => this.#log.debug({ err: error, node_id: nodeId }, 'tunnel failed'));
+    session.once('connect', () => session.setLocalWindowSize(CONNECTION_WINDOW));
+    // Only what answers in HTTP/2 is a tunnel.
+    session.once('remoteSettings', () => {
+      clearTimeout(silence);
+      if (!session.destroyed) this.#register(nodeId, session);
+    });
+    session.on('close', () => {
+      clearTimeout(silence);
+      stopPinging();
+      ws.terminate();
+      this.#forget(nodeId, session);
+    });
+    ws.on('close', () => session.destroy());
+    if (ws.readyState !== ws.OPEN) session.destroy();
+  }
+
+  #register(nodeId: string, session: http2.ClientHttp2Session): void {
+    const before = this.#sessions.get(nodeId);
+    this.#sessions.set(nodeId, session);
+    before?.destroy();
+    this.#metrics.tunnels.set(this.#sessions.size);
+    this.#log.info({ node_id: nodeId }, 'tunnel open');
+    this.#watcher?.opened(nodeId);
+  }
+
+  #forget(nodeId: string, session: http2.ClientHttp2Session): void {
+    if (this.#sessions.get(nodeId) !== session) return;
+    this.#sessions.delete(nodeId);
+    this.#metrics.tunnels.set(this.#sessions.size);
+    this.#log.info({ node_id: nodeId }, 'tunnel closed');
+    this.#watcher?.closed(nodeId);
+  }
+}

@@ -1,0 +1,12 @@
+/** Grants open one stream each. They are few and short-lived, so those that could still be shown again are kept. */
+export class UsedGrants {
+  readonly #expiries = new Map<string, number>();
+
+  /** False when the grant was used before. */
+  add(grantId: string, expiresAt: number, now: Date): boolean {
+    for (const [id, expiry] of this.#expiries) if (expiry <= now.getTime()) this.#expiries.delete(id);
+    if (this.#expiries.has(grantId)) return false;
+    this.#expiries.set(grantId, expiresAt);
+    return true;
+  }
+}
