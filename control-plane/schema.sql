@@ -1076,6 +1076,53 @@ create table api_keys (
   scopes text[],
   last_used_at timestamp with time zone
 );
+create table app_usage_meters (
+  id uuid not null,
+  organization_id uuid not null,
+  price_id uuid not null,
+  quantity bigint default 0 not null,
+  records bigint default 0 not null
+);
+create table app_usage_prices (
+  id uuid not null,
+  app text not null,
+  dimension text not null,
+  currency text not null,
+  per_block_micros bigint not null,
+  block bigint not null,
+  effective_from timestamp with time zone not null,
+  created_by uuid,
+  created_at timestamp with time zone default now() not null
+);
+create table app_usage_producers (
+  producer text not null,
+  minute timestamp with time zone not null,
+  records bigint not null
+);
+create table app_usage_records (
+  id uuid not null,
+  producer text not null,
+  record_id text not null,
+  organization_id uuid not null,
+  project_id uuid not null,
+  user_id uuid,
+  allocation_id uuid,
+  app text not null,
+  dimension text not null,
+  quantity bigint not null,
+  occurred_at timestamp with time zone not null,
+  price_id uuid,
+  meter_id uuid,
+  sequence bigint,
+  currency text,
+  per_block_micros bigint,
+  block bigint,
+  quantity_before bigint,
+  amount_micros bigint not null,
+  not_charged_because text,
+  ledger_transaction_id uuid,
+  recorded_at timestamp with time zone not null
+);
 create table audit_clock (
   singleton boolean default true not null,
   base bigint default 0 not null
@@ -2074,6 +2121,10 @@ alter table allocation_overviews add constraint allocation_overviews_pkey PRIMAR
 alter table allocation_resource_claims add constraint allocation_resource_claims_pkey PRIMARY KEY (id);
 alter table allocations add constraint allocations_pkey PRIMARY KEY (id);
 alter table api_keys add constraint api_keys_pkey PRIMARY KEY (id);
+alter table app_usage_meters add constraint app_usage_meters_pkey PRIMARY KEY (id);
+alter table app_usage_prices add constraint app_usage_prices_pkey PRIMARY KEY (id);
+alter table app_usage_producers add constraint app_usage_producers_pkey PRIMARY KEY (producer);
+alter table app_usage_records add constraint app_usage_records_pkey PRIMARY KEY (id);
 alter table audit_clock add constraint audit_clock_pkey PRIMARY KEY (singleton);
 alter table audit_exports add constraint audit_exports_pkey PRIMARY KEY (month);
 alter table audit_logs add constraint audit_logs_pkey PRIMARY KEY (id, occurred_at);
@@ -2163,6 +2214,13 @@ alter table workflow_executors add constraint workflow_executors_pkey PRIMARY KE
 alter table workflow_signals add constraint workflow_signals_pkey PRIMARY KEY (workflow_id, topic);
 alter table workflow_starts add constraint workflow_starts_pkey PRIMARY KEY (workflow_id);
 alter table api_keys add constraint api_keys_secret_hash_key UNIQUE (secret_hash);
+alter table app_usage_meters add constraint app_usage_meters_id_organization_id_price_id_key UNIQUE (id, organization_id, price_id);
+alter table app_usage_meters add constraint app_usage_meters_organization_id_price_id_key UNIQUE (organization_id, price_id);
+alter table app_usage_prices add constraint app_usage_prices_app_dimension_currency_effective_from_key UNIQUE (app, dimension, currency, effective_from);
+alter table app_usage_prices add constraint app_usage_prices_id_app_dimension_currency_per_block_micros_key UNIQUE (id, app, dimension, currency, per_block_micros, block);
+alter table app_usage_records add constraint app_usage_records_meter_id_quantity_before_key UNIQUE (meter_id, quantity_before);
+alter table app_usage_records add constraint app_usage_records_meter_id_sequence_key UNIQUE (meter_id, sequence);
+alter table app_usage_records add constraint app_usage_records_producer_record_id_key UNIQUE (producer, record_id);
 alter table budgets add constraint budgets_organization_id_scope_type_scope_id_currency_key UNIQUE (organization_id, scope_type, scope_id, currency);
 alter table certificate_keys add constraint certificate_keys_key_id_key UNIQUE (key_id);
 alter table host_cleanups add constraint host_cleanups_node_task_id_key UNIQUE (node_task_id);
@@ -2239,6 +2297,34 @@ alter table allocations add constraint allocations_gpu_count_check CHECK (((gpu_
 alter table allocations add constraint allocations_observed_state_check CHECK ((observed_state = ANY (ARRAY['unknown'::text, 'absent'::text, 'running'::text])));
 alter table allocations add constraint allocations_per_gpu_hour_micros_check CHECK ((per_gpu_hour_micros >= 0));
 alter table allocations add constraint allocations_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text, 'active'::text, 'releasing'::text, 'released'::text, 'failed'::text, 'release_failed'::text])));
+alter table app_usage_meters add constraint app_usage_meters_quantity_check CHECK ((quantity >= 0));
+alter table app_usage_meters add constraint app_usage_meters_records_check CHECK ((records >= 0));
+alter table app_usage_prices add constraint app_usage_prices_app_check CHECK ((app ~ '^[a-z0-9][a-z0-9._-]{0,62}$'::text));
+alter table app_usage_prices add constraint app_usage_prices_block_check CHECK ((block > 0));
+alter table app_usage_prices add constraint app_usage_prices_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
+alter table app_usage_prices add constraint app_usage_prices_dimension_check CHECK ((dimension = ANY (ARRAY['tokens'::text, 'requests'::text, 'model_seconds'::text])));
+alter table app_usage_prices add constraint app_usage_prices_per_block_micros_check CHECK ((per_block_micros >= 0));
+alter table app_usage_producers add constraint app_usage_producers_producer_check CHECK (((length(producer) >= 1) AND (length(producer) <= 64)));
+alter table app_usage_records add constraint app_usage_costs_quantity_times_price CHECK (((amount_micros)::numeric =
+CASE
+    WHEN (price_id IS NULL) THEN (0)::numeric
+    ELSE (div(((per_block_micros)::numeric * ((quantity_before + quantity))::numeric), (block)::numeric) - div(((per_block_micros)::numeric * (quantity_before)::numeric), (block)::numeric))
+END));
+alter table app_usage_records add constraint app_usage_has_price_or_reason CHECK ((num_nulls(price_id, meter_id, sequence, currency, per_block_micros, block, quantity_before) =
+CASE
+    WHEN (not_charged_because IS NULL) THEN 0
+    ELSE 7
+END));
+alter table app_usage_records add constraint app_usage_is_debited CHECK (((amount_micros <> 0) = (ledger_transaction_id IS NOT NULL)));
+alter table app_usage_records add constraint app_usage_never_charges_time_of_a_lease CHECK (((allocation_id IS NULL) OR (dimension <> 'model_seconds'::text) OR (price_id IS NULL)));
+alter table app_usage_records add constraint app_usage_records_amount_micros_check CHECK ((amount_micros >= 0));
+alter table app_usage_records add constraint app_usage_records_dimension_check CHECK ((dimension = ANY (ARRAY['tokens'::text, 'requests'::text, 'model_seconds'::text])));
+alter table app_usage_records add constraint app_usage_records_not_charged_because_check CHECK ((length(not_charged_because) <= 100));
+alter table app_usage_records add constraint app_usage_records_producer_check CHECK (((length(producer) >= 1) AND (length(producer) <= 64)));
+alter table app_usage_records add constraint app_usage_records_quantity_before_check CHECK ((quantity_before >= 0));
+alter table app_usage_records add constraint app_usage_records_quantity_check CHECK ((quantity > 0));
+alter table app_usage_records add constraint app_usage_records_record_id_check CHECK (((length(record_id) >= 1) AND (length(record_id) <= 100)));
+alter table app_usage_records add constraint app_usage_records_sequence_check CHECK ((sequence > 0));
 alter table audit_clock add constraint audit_clock_singleton_check CHECK (singleton);
 alter table audit_logs add constraint audit_logs_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['user'::text, 'service_account'::text, 'node'::text, 'system'::text, 'anonymous'::text])));
 alter table audit_logs add constraint audit_logs_result_check CHECK ((result = ANY (ARRAY['succeeded'::text, 'refused'::text, 'denied'::text, 'failed'::text])));
@@ -2288,7 +2374,7 @@ alter table issued_certificates add constraint issued_certificates_sequence_chec
 alter table ledger_entries add constraint ledger_entries_account_check CHECK ((account = ANY (ARRAY['tenant_balance'::text, 'revenue'::text, 'credits'::text, 'payments'::text, 'adjustments'::text, 'tax'::text])));
 alter table ledger_entries add constraint ledger_entries_amount_micros_check CHECK ((amount_micros <> 0));
 alter table ledger_transactions add constraint ledger_transactions_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
-alter table ledger_transactions add constraint ledger_transactions_kind_check CHECK ((kind = ANY (ARRAY['credit'::text, 'adjustment'::text, 'usage'::text, 'usage_correction'::text, 'payment'::text, 'refund'::text, 'dispute'::text])));
+alter table ledger_transactions add constraint ledger_transactions_kind_check CHECK ((kind = ANY (ARRAY['credit'::text, 'adjustment'::text, 'usage'::text, 'usage_correction'::text, 'app_usage'::text, 'payment'::text, 'refund'::text, 'dispute'::text])));
 alter table ledger_transactions add constraint ledger_transactions_posting_key_check CHECK (((length(posting_key) >= 1) AND (length(posting_key) <= 200)));
 alter table ledger_transactions add constraint ledger_transactions_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 500)));
 alter table maintenance_windows add constraint maintenance_windows_check CHECK ((ends_at > starts_at));
@@ -2435,6 +2521,14 @@ alter table allocation_meters add constraint allocation_meters_organization_id_f
 alter table allocation_outages add constraint allocation_outages_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table api_keys add constraint api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table app_usage_meters add constraint app_usage_meters_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table app_usage_meters add constraint app_usage_meters_price_id_fkey FOREIGN KEY (price_id) REFERENCES app_usage_prices(id);
+alter table app_usage_records add constraint app_usage_records_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
+alter table app_usage_records add constraint app_usage_records_ledger_transaction_id_organization_id_cu_fkey FOREIGN KEY (ledger_transaction_id, organization_id, currency) REFERENCES ledger_transactions(id, organization_id, currency);
+alter table app_usage_records add constraint app_usage_records_meter_id_organization_id_price_id_fkey FOREIGN KEY (meter_id, organization_id, price_id) REFERENCES app_usage_meters(id, organization_id, price_id);
+alter table app_usage_records add constraint app_usage_records_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table app_usage_records add constraint app_usage_records_price_id_app_dimension_currency_per_bloc_fkey FOREIGN KEY (price_id, app, dimension, currency, per_block_micros, block) REFERENCES app_usage_prices(id, app, dimension, currency, per_block_micros, block);
+alter table app_usage_records add constraint app_usage_records_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
 alter table auto_top_ups add constraint auto_top_ups_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table auto_top_ups add constraint auto_top_ups_payment_method_id_organization_id_fkey FOREIGN KEY (payment_method_id, organization_id) REFERENCES payment_methods(id, organization_id);
 alter table balance_snapshots add constraint balance_snapshots_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
@@ -2569,6 +2663,9 @@ CREATE INDEX allocations_owner ON public.allocations USING btree (owner_user_id)
 CREATE INDEX allocations_project ON public.allocations USING btree (project_id, id DESC);
 CREATE INDEX api_keys_organization ON public.api_keys USING btree (organization_id, id DESC);
 CREATE INDEX api_keys_user ON public.api_keys USING btree (user_id, id DESC);
+CREATE INDEX app_usage_records_by_time ON public.app_usage_records USING btree (occurred_at);
+CREATE INDEX app_usage_records_of_debit ON public.app_usage_records USING btree (ledger_transaction_id) WHERE (ledger_transaction_id IS NOT NULL);
+CREATE INDEX app_usage_records_of_month ON public.app_usage_records USING btree (organization_id, occurred_at);
 CREATE INDEX audit_logs_actor ON ONLY public.audit_logs USING btree (actor_user_id, id);
 CREATE INDEX audit_logs_correlation ON ONLY public.audit_logs USING btree (correlation_id);
 CREATE INDEX audit_logs_order ON ONLY public.audit_logs USING btree (xid, id);
@@ -2664,6 +2761,8 @@ CREATE TRIGGER allocations_are_kept BEFORE DELETE OR TRUNCATE ON public.allocati
 CREATE TRIGGER allocations_move_to_known_nodes AFTER UPDATE OF node_id ON public.allocations FOR EACH ROW WHEN (((new.node_id IS NOT NULL) AND (new.node_id IS DISTINCT FROM old.node_id))) EXECUTE FUNCTION require_known_node();
 CREATE TRIGGER allocations_name_what_exists AFTER INSERT ON public.allocations REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_known_references();
 CREATE TRIGGER allocations_stamp_state BEFORE UPDATE OF state ON public.allocations FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION stamp_state_change();
+CREATE TRIGGER app_usage_prices_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.app_usage_prices FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER app_usage_records_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.app_usage_records FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_exports_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_exports FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_logs_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_logs FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_retirements_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_retirements FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
@@ -2720,6 +2819,8 @@ alter table allocation_overviews enable row level security;
 alter table allocation_resource_claims enable row level security;
 alter table allocations enable row level security;
 alter table api_keys enable row level security;
+alter table app_usage_meters enable row level security;
+alter table app_usage_records enable row level security;
 alter table audit_logs enable row level security;
 alter table auto_top_ups enable row level security;
 alter table balance_snapshots enable row level security;
@@ -2785,6 +2886,8 @@ create policy every on allocation_overviews as permissive for all to gpuaas_oper
 create policy every on allocation_resource_claims as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on allocations as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
 create policy every on api_keys as permissive for all to gpuaas_auth using (true);
+create policy every on app_usage_meters as permissive for all to gpuaas_operator using (true);
+create policy every on app_usage_records as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on audit_logs as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
 create policy every on auto_top_ups as permissive for all to gpuaas_worker using (true);
 create policy every on balance_snapshots as permissive for select to gpuaas_operator, gpuaas_worker using (true);
@@ -2875,6 +2978,7 @@ create policy own on allocation_resource_claims as permissive for insert to gpua
   WHERE (a.id = allocation_resource_claims.allocation_id)) IS NOT NULL));
 create policy own on allocations as permissive for all to gpuaas_placement, gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on api_keys as permissive for all to gpuaas_tenant using (((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])) OR ((organization_id IS NULL) AND (user_id = ( SELECT scope_caller() AS scope_caller)))));
+create policy own on app_usage_records as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on audit_logs as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on auto_top_ups as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on balance_snapshots as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
@@ -3047,6 +3151,9 @@ grant insert, select on allocation_meters to gpuaas_worker;
 grant insert, select on allocation_outages to gpuaas_node;
 grant insert, select on allocations to gpuaas_placement;
 grant insert, select on allocations to gpuaas_tenant;
+grant insert, select on app_usage_meters to gpuaas_operator;
+grant insert, select on app_usage_prices to gpuaas_operator;
+grant insert, select on app_usage_records to gpuaas_operator;
 grant insert, select on audit_exports to gpuaas_operator;
 grant insert, select on audit_logs to gpuaas_operator;
 grant insert, select on audit_logs to gpuaas_tenant;
@@ -3095,6 +3202,7 @@ grant insert, select on users to gpuaas_auth;
 grant insert, select on webhook_deliveries to gpuaas_tenant;
 grant insert, select on wipe_certificates to gpuaas_worker;
 grant insert, select on workflow_starts to gpuaas_operator;
+grant insert, select, update on app_usage_producers to gpuaas_operator;
 grant insert, select, update on auto_top_ups to gpuaas_tenant;
 grant insert, select, update on billing_standings to gpuaas_worker;
 grant insert, select, update on incidents to gpuaas_worker;
@@ -3150,6 +3258,8 @@ grant select on allocation_resource_claims to gpuaas_operator;
 grant select on allocation_resource_claims to gpuaas_worker;
 grant select on allocations to gpuaas_operator;
 grant select on api_keys to gpuaas_auth;
+grant select on app_usage_records to gpuaas_tenant;
+grant select on app_usage_records to gpuaas_worker;
 grant select on audit_exports to gpuaas_worker;
 grant select on audit_retirements to gpuaas_operator;
 grant select on audit_segments to gpuaas_operator;
@@ -3275,6 +3385,7 @@ grant update (name, description, owner_user_id, state) on service_accounts to gp
 grant update (name, description, permissions) on permission_groups to gpuaas_tenant;
 grant update (note) on payments to gpuaas_operator;
 grant update (observed_state) on allocations to gpuaas_node;
+grant update (quantity, records) on app_usage_meters to gpuaas_operator;
 grant update (read_at) on notifications to gpuaas_tenant;
 grant update (region, pool, rack, node_family, mode, draining, profile_tags, drain_reason, identity_revoked_at) on nodes to gpuaas_operator;
 grant update (released_at, ends_at) on allocation_resource_claims to gpuaas_worker;

@@ -1696,6 +1696,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/billing/app-usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a tenant used of apps in a time, and what leases and apps cost together
+         * @description Leases count by the start of their windows, apps by when they were used.
+         */
+        get: operations["getAppUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/billing/budgets": {
         parameters: {
             query?: never;
@@ -1745,8 +1765,9 @@ export interface paths {
         };
         /**
          * What a tenant spent in a time, by project, team, user, product, region or date
-         * @description From usage records by the start of their window; corrections count where the time that they correct was. Somebody in
-         *     two teams counts in both. The time is `from` included to `to` not included.
+         * @description From usage records by the start of their window; corrections count where the time that they correct was. Apps count
+         *     when they were used, by product as `app:` and their name, and without a region. Somebody in two teams counts in both.
+         *     The time is `from` included to `to` not included.
          */
         get: operations["getCostReport"];
         put?: never;
@@ -3049,6 +3070,54 @@ export interface paths {
         get: operations["getUtilisation"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/app-usage-records": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What was used of apps in a time, by tenant, project, producer, app and dimension
+         * @description The time is `from` included to `to` not included.
+         */
+        get: operations["listAppUsage"];
+        put?: never;
+        /**
+         * Report what tenants used of apps
+         * @description For producers: programs of the platform that meter an app. A record is known by `producer` and `record_id` for ever,
+         *     so that it can be sent again until there is an answer. Each record of a batch has an outcome of its own, and what is
+         *     taken is debited with it. See the handbook, `app-usage.md`.
+         */
+        post: operations["reportAppUsage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/app-usage-prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Prices of app usage, the latest first */
+        get: operations["listAppUsagePrices"];
+        put?: never;
+        /**
+         * Price a dimension of an app, from now or a later date
+         * @description A price holds for what is used from its effective date until the next one, and never changes. GPU time cannot be
+         *     priced here: leases pay for it.
+         */
+        post: operations["createAppUsagePrice"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4514,7 +4583,7 @@ export interface components {
             /** Format: uuid */
             organization_id: string;
             /** @enum {string} */
-            kind: "credit" | "adjustment" | "usage" | "usage_correction" | "payment" | "refund" | "dispute";
+            kind: "credit" | "adjustment" | "usage" | "usage_correction" | "app_usage" | "payment" | "refund" | "dispute";
             /** @description What it did to the tenant's balance. */
             amount: components["schemas"]["Money"];
             reason: string;
@@ -4584,6 +4653,31 @@ export interface components {
             ledger_transaction_id: string | null;
             recorded_at: components["schemas"]["Timestamp"];
         };
+        CombinedCost: {
+            leases: components["schemas"]["Money"];
+            apps: components["schemas"]["Money"];
+            total: components["schemas"]["Money"];
+        };
+        /**
+         * @description `tokens` that a model read and wrote, `requests` that were answered, `model_seconds` for which a shared model was busy.
+         * @enum {string}
+         */
+        AppUsageDimension: "tokens" | "requests" | "model_seconds";
+        AppUsageSum: {
+            /** Format: uuid */
+            organization_id: string;
+            /** Format: uuid */
+            project_id: string;
+            producer: string;
+            app: string;
+            dimension: components["schemas"]["AppUsageDimension"];
+            /** Format: int64 */
+            quantity: number;
+            /** Format: int64 */
+            records: number;
+            /** @description Null for what was not charged. */
+            amount: components["schemas"]["Money"] | null;
+        };
         /** @enum {string} */
         BudgetScope: "tenant" | "project" | "team" | "user";
         /** @enum {string} */
@@ -4628,7 +4722,7 @@ export interface components {
         /** @enum {string} */
         CostGroup: "project" | "team" | "user" | "sku" | "region" | "day" | "month";
         ReportLine: {
-            /** @description The id, product, region or date (UTC); empty for what belongs to no team or user. */
+            /** @description The id, product, region or date (UTC); empty for what belongs to no team, user or region. */
             group: string;
             /** @description Its name where it has one. */
             label: string;
@@ -4674,6 +4768,21 @@ export interface components {
             seconds: number;
             amount: components["schemas"]["Money"];
         };
+        StatementAppUsage: {
+            /** Format: uuid */
+            project_id: string;
+            project_name: string;
+            app: string;
+            dimension: components["schemas"]["AppUsageDimension"];
+            price: components["schemas"]["Money"];
+            /** Format: int64 */
+            per: number;
+            from: components["schemas"]["Timestamp"];
+            to: components["schemas"]["Timestamp"];
+            /** Format: int64 */
+            quantity: number;
+            amount: components["schemas"]["Money"];
+        };
         StatementMovement: {
             /** Format: uuid */
             transaction_id: string;
@@ -4697,6 +4806,7 @@ export interface components {
             closing_balance: components["schemas"]["Money"];
             totals: {
                 usage: components["schemas"]["Money"];
+                app_usage?: components["schemas"]["Money"];
                 payments: components["schemas"]["Money"];
                 credits: components["schemas"]["Money"];
                 corrections: components["schemas"]["Money"];
@@ -4704,6 +4814,8 @@ export interface components {
                 tax: components["schemas"]["Money"];
             };
             usage: components["schemas"]["StatementUsage"][];
+            /** @description What apps were used for; left out where there is none, as is its total. */
+            app_usage?: components["schemas"]["StatementAppUsage"][];
             payments: components["schemas"]["StatementMovement"][];
             credits: components["schemas"]["StatementMovement"][];
             corrections: components["schemas"]["StatementMovement"][];
@@ -5421,6 +5533,74 @@ export interface components {
             other: number;
             /** @description Of what is approved. */
             sold_percent: number;
+        };
+        Name: string;
+        AppUsageReport: {
+            /** @description Chosen by the producer, once for each record. */
+            record_id: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** Format: uuid */
+            project_id: string;
+            /**
+             * Format: uuid
+             * @description Who used it.
+             */
+            user_id?: string;
+            /**
+             * Format: uuid
+             * @description The tenant's own lease that the app runs on. Its `model_seconds` are recorded and never charged.
+             */
+            allocation_id?: string;
+            app: components["schemas"]["Name"];
+            dimension: components["schemas"]["AppUsageDimension"];
+            /** Format: int64 */
+            quantity: number;
+            occurred_at: components["schemas"]["Timestamp"];
+        };
+        AppUsageOutcome: {
+            record_id: string;
+            /** @enum {string} */
+            outcome: "recorded" | "duplicate" | "refused";
+            /**
+             * @description Why it was refused.
+             * @enum {string|null}
+             */
+            code: "record_conflict" | "place_unknown" | "time_refused" | null;
+            detail: string | null;
+            /** @description What was charged for it; null where nothing is. */
+            amount: components["schemas"]["Money"] | null;
+        };
+        AppUsagePrice: {
+            /** Format: uuid */
+            id: string;
+            app: string;
+            dimension: components["schemas"]["AppUsageDimension"];
+            price: components["schemas"]["Money"];
+            /**
+             * Format: int64
+             * @description For so many.
+             */
+            per: number;
+            effective_from: components["schemas"]["Timestamp"];
+            created_at: components["schemas"]["Timestamp"];
+        };
+        CreateAppUsagePrice: {
+            app: components["schemas"]["Name"];
+            dimension: components["schemas"]["AppUsageDimension"];
+            price: {
+                /** @description One of the price book. */
+                currency: string;
+                /** Format: int64 */
+                micros: number;
+            };
+            /**
+             * Format: int64
+             * @description Such as 1000000 tokens.
+             */
+            per: number;
+            /** @description Now when it is left out; never in the past. */
+            effective_from?: components["schemas"]["Timestamp"];
         };
         /** @description Of the key's type; durations are whole seconds. */
         PolicyValue: number | boolean | string | string[];
@@ -9088,6 +9268,38 @@ export interface operations {
             "4XX": components["responses"]["Problem"];
         };
     };
+    getAppUsage: {
+        parameters: {
+            query: {
+                organization_id: components["parameters"]["OrganizationQuery"];
+                from: components["parameters"]["From"];
+                to: components["parameters"]["To"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of the breakdown; `costs` is of the whole time on every page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        costs: components["schemas"]["CombinedCost"][];
+                        items: components["schemas"]["AppUsageSum"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
     listBudgets: {
         parameters: {
             query: {
@@ -11460,6 +11672,129 @@ export interface operations {
                         items: components["schemas"]["Utilisation"][];
                         next_page: components["schemas"]["NextPage"];
                     };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listAppUsage: {
+        parameters: {
+            query: {
+                organization_id?: string;
+                from: components["parameters"]["From"];
+                to: components["parameters"]["To"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AppUsageSum"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    reportAppUsage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    producer: components["schemas"]["Name"];
+                    records: components["schemas"]["AppUsageReport"][];
+                };
+            };
+        };
+        responses: {
+            /** @description What became of each record, in the order of the batch. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        results: components["schemas"]["AppUsageOutcome"][];
+                        recorded: number;
+                        duplicate: number;
+                        refused: number;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listAppUsagePrices: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AppUsagePrice"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    createAppUsagePrice: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateAppUsagePrice"];
+            };
+        };
+        responses: {
+            /** @description The price. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppUsagePrice"];
                 };
             };
             "4XX": components["responses"]["Problem"];

@@ -2901,6 +2901,54 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "getAppUsage",
+    "method": "get",
+    "path": "/api/v1/billing/app-usage",
+    "summary": "What a tenant used of apps in a time, and what leases and apps cost together",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "from",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "to",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "organization_id",
+      "project_id",
+      "producer",
+      "app",
+      "dimension",
+      "quantity",
+      "records"
+    ]
+  },
+  {
     "id": "listBudgets",
     "method": "get",
     "path": "/api/v1/billing/budgets",
@@ -5272,6 +5320,149 @@ export const operations: readonly Operation[] = [
       "other",
       "sold_percent"
     ]
+  },
+  {
+    "id": "listAppUsage",
+    "method": "get",
+    "path": "/api/v1/admin/app-usage-records",
+    "summary": "What was used of apps in a time, by tenant, project, producer, app and dimension",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "query",
+        "type": "string"
+      },
+      {
+        "name": "from",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "to",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "organization_id",
+      "project_id",
+      "producer",
+      "app",
+      "dimension",
+      "quantity",
+      "records"
+    ]
+  },
+  {
+    "id": "reportAppUsage",
+    "method": "post",
+    "path": "/api/v1/admin/app-usage-records",
+    "summary": "Report what tenants used of apps",
+    "fields": [
+      {
+        "name": "producer",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "records",
+        "in": "body",
+        "type": "json",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "listAppUsagePrices",
+    "method": "get",
+    "path": "/api/v1/admin/app-usage-prices",
+    "summary": "Prices of app usage, the latest first",
+    "fields": [
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "app",
+      "dimension",
+      "per",
+      "effective_from",
+      "created_at"
+    ]
+  },
+  {
+    "id": "createAppUsagePrice",
+    "method": "post",
+    "path": "/api/v1/admin/app-usage-prices",
+    "summary": "Price a dimension of an app, from now or a later date",
+    "fields": [
+      {
+        "name": "app",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "dimension",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "tokens",
+          "requests",
+          "model_seconds"
+        ],
+        "description": "`tokens` that a model read and wrote, `requests` that were answered, `model_seconds` for which a shared model was busy"
+      },
+      {
+        "name": "price",
+        "in": "body",
+        "type": "json",
+        "required": true
+      },
+      {
+        "name": "per",
+        "in": "body",
+        "type": "integer",
+        "required": true,
+        "description": "Such as 1000000 tokens"
+      },
+      {
+        "name": "effective_from",
+        "in": "body",
+        "type": "string",
+        "description": "Now when it is left out"
+      }
+    ],
+    "answer": "json"
   },
   {
     "id": "listPaymentsOfTenants",

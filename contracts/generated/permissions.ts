@@ -38,6 +38,7 @@ export const tenantPermissions = {
 export const platformPermissions = {
   "billing.adjust": "Give tenants credit and correct their balances.",
   "payment.manage": "See payments of all tenants, record received ones, and refund.",
+  "app_usage.report": "Report what tenants used of apps, as a producer.",
   "revenue.read": "See what the platform earns, and how much of the fleet is sold.",
   "catalog.manage": "Run regions, products and images, and say which tenant may buy what.",
   "price.manage": "See and add prices.",
@@ -206,7 +207,9 @@ export const permissionGroups = {
   "app_publisher": {
     "display_name": "App Publisher",
     "scope": "platform",
-    "permissions": []
+    "permissions": [
+      "app_usage.report"
+    ]
   },
   "support": {
     "display_name": "Support",
@@ -222,6 +225,7 @@ export const permissionGroups = {
     "permissions": [
       "billing.adjust",
       "payment.manage",
+      "app_usage.report",
       "revenue.read",
       "catalog.manage",
       "price.manage",

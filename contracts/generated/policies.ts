@@ -821,6 +821,28 @@ export const policies = {
       "tenant": "policy.manage"
     }
   },
+  "app_usage.records_per_minute": {
+    "type": "integer",
+    "default": 60000,
+    "minimum": 500,
+    "maximum": 10000000,
+    "unit": "records",
+    "doc": "How many records a producer of app usage may report in a minute, over all processes.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "app_usage.max_age_seconds": {
+    "type": "duration",
+    "default": 604800,
+    "minimum": 3600,
+    "maximum": 2592000,
+    "unit": "s",
+    "doc": "How long after its use a record of app usage is still taken.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "billing.low_balance_seconds": {
     "type": "duration",
     "default": 86400,
@@ -1095,6 +1117,8 @@ export interface PolicyValues {
   'billing.usage_window_seconds': number;
   'billing.minimum_launch_seconds': number;
   'billing.credit_line_micros': number;
+  'app_usage.records_per_minute': number;
+  'app_usage.max_age_seconds': number;
   'billing.low_balance_seconds': number;
   'billing.grace_seconds': number;
   'payments.minimum_micros': number;

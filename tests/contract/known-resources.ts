@@ -60,6 +60,8 @@ export async function seedKnownResources(
     project_id: [projectId],
     amount: [{ currency: 'USD', micros: 5_000_000 }],
     monthly: [{ currency: 'USD', micros: 5_000_000 }],
+    price: [{ currency: 'USD', micros: 5_000_000 }],
+    occurred_at: [new Date().toISOString()],
     scope_type: ['tenant'],
     scope_id: [api.people['admin']!.organizationId],
     budget_id: [await seedBudget(api, 'project')],

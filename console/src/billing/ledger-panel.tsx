@@ -20,6 +20,7 @@ const TONES: Record<LedgerTransaction['kind'], Tone> = {
   adjustment: 'violet',
   usage: 'info',
   usage_correction: 'warn',
+  app_usage: 'info',
   dispute: 'danger',
 };
 

@@ -9,6 +9,7 @@ import { endIdentityProviders } from '../domains/sign-in/end-identity-providers.
 import { reservationRoutes } from '../domains/allocations/reservations/routes.ts';
 import { certificateRoutes } from '../domains/allocations/certificates/routes.ts';
 import { allocationRoutes } from '../domains/allocations/routes.ts';
+import { appUsageRoutes } from '../domains/billing/app-usage/routes.ts';
 import { budgetRoutes } from '../domains/billing/budgets/routes.ts';
 import { billingRoutes } from '../domains/billing/routes.ts';
 import { auditRoutes } from '../domains/audit/routes.ts';
@@ -192,6 +193,7 @@ export async function createApi(
       proveDomain: domainProver(options.dnsServers ?? []),
     }),
     ...billingRoutes(services),
+    ...appUsageRoutes(services),
     ...budgetRoutes(services),
     ...paymentRoutes(services, payments),
     ...paymentAdminRoutes(services, payments),

@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { createGpuaasClient } from '@gpuaas/sdk/client';
 import { approveFleet } from '@gpuaas/lab/approve-fleet';
 import { openProducts } from '@gpuaas/lab/open-products';
+import { startSharedModel, type SharedModel } from '@gpuaas/lab/shared-model';
 import { startSimulatedFleet } from '@gpuaas/lab/simulated-fleet';
 import { startEmbeddedPostgres } from '../platform/db/embedded-postgres.ts';
 import { Readiness } from '../platform/http/readiness.ts';
@@ -40,6 +42,7 @@ await runRole(async (onStop, stopping) => {
     },
     onStop,
   );
+  let model: SharedModel | null = null;
   const operator = platform.people.find((person) => person.key === 'operator');
   if (operator && config.simNodes > 0) {
     const client = createGpuaasClient({
@@ -60,12 +63,20 @@ await runRole(async (onStop, stopping) => {
     onStop(() => fleet.stop());
     await approveFleet(client, log);
     await openProducts(client);
+    model = await startSharedModel({
+      client,
+      baseUrl: `http://${config.host}:${config.port}`,
+      journal: join(config.dataDir, 'shared-model-usage.jsonl'),
+      log,
+    });
+    onStop(model.stop);
   }
   fleetReady.done();
   say('');
   say(`  Console    ${config.publicUrl}`);
   for (const person of platform.people)
     say(`  ${person.role.padEnd(26)} ${person.email.padEnd(22)} ${person.password}`);
+  if (model) say(`  Model      ${model.url} (POST /v1/completions with an API key)`);
   say(`  API keys   ${platform.demoFile}`);
   say('');
   say('Ready. Ctrl-C stops everything.');

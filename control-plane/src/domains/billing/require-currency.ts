@@ -3,11 +3,11 @@ import { Problem } from '../../platform/http/problem.ts';
 import { listCurrencies } from '../catalog/list-currencies.ts';
 
 /** Refuses a currency in which nothing is sold. */
-export async function requireCurrency(tx: Tx, currency: string): Promise<void> {
+export async function requireCurrency(tx: Tx, currency: string, pointer = '/amount/currency'): Promise<void> {
   const known = await listCurrencies(tx);
   if (known.includes(currency)) return;
   throw new Problem('currency_unknown', `The price book has no prices in ${currency}.`, {
-    errors: [{ pointer: '/amount/currency', detail: `must be one of ${known.join(', ')}` }],
+    errors: [{ pointer, detail: `must be one of ${known.join(', ')}` }],
     extensions: { known_currencies: known },
   });
 }

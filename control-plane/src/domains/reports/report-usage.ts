@@ -36,9 +36,17 @@ const KEY_OF: Record<Group, RawBuilder<unknown>> = {
   tenant: sql`u.organization_id::text`,
   sku: sql`u.sku`,
   region: sql`u.region`,
-  day: sql`to_char(u.window_from at time zone 'utc', 'YYYY-MM-DD')`,
-  month: sql`to_char(u.window_from at time zone 'utc', 'YYYY-MM')`,
+  day: sql`to_char(u.at at time zone 'utc', 'YYYY-MM-DD')`,
+  month: sql`to_char(u.at at time zone 'utc', 'YYYY-MM')`,
 };
+
+/** Leases by the start of their windows and apps by when they were used; an app stands where a lease has its product. */
+const USAGE = sql`(
+  select organization_id, project_id, user_id, sku, region, window_from as at, currency,
+    billed_seconds * gpu_count as gpu_seconds, amount_micros from usage_records
+  union all
+  select organization_id, project_id, user_id, 'app:' || app, '', occurred_at, currency, 0, amount_micros
+  from app_usage_records where currency is not null)`;
 
 /** Usage of a time, added up by one thing. Amounts are the ledger's: each record is debited once, with its amount. */
 async function readReport(
@@ -54,10 +62,10 @@ async function readReport(
     select g.key as "group", coalesce(${NAME_OF[groupBy] ?? sql`g.key`}, g.key) as label, g.currency,
       g.gpu_seconds as "gpuSeconds", g.micros
     from (
-      select ${KEY_OF[groupBy]} as key, u.currency, sum(u.billed_seconds * u.gpu_count)::bigint as gpu_seconds,
+      select ${KEY_OF[groupBy]} as key, u.currency, sum(u.gpu_seconds)::bigint as gpu_seconds,
         sum(u.amount_micros)::bigint as micros
-      from usage_records u ${teams}
-      where u.window_from >= ${from} and u.window_from < ${to}
+      from ${USAGE} u ${teams}
+      where u.at >= ${from} and u.at < ${to}
         and (${organizationId ?? null}::uuid is null or u.organization_id = ${organizationId ?? null})
       group by 1, 2
     ) g

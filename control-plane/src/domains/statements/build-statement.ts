@@ -2,6 +2,7 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { moneyJson } from '../../platform/money.ts';
 
 export type StatementDocument = components['schemas']['Statement'];
+type AppLine = components['schemas']['StatementAppUsage'];
 
 /** What a lease cost in the month, as the ledger has it. */
 export interface UsageFact {
@@ -14,6 +15,20 @@ export interface UsageFact {
   from: Date;
   to: Date;
   seconds: bigint;
+  /** What it did to the balance. */
+  amountMicros: bigint;
+}
+
+/** What was used of an app at one price. */
+export interface AppUsageFact {
+  projectId: string;
+  app: string;
+  dimension: string;
+  perBlockMicros: bigint;
+  block: bigint;
+  from: Date;
+  to: Date;
+  quantity: bigint;
   /** What it did to the balance. */
   amountMicros: bigint;
 }
@@ -37,6 +52,7 @@ export interface StatementFacts {
   openingMicros: bigint;
   taxMicros: bigint;
   usage: readonly UsageFact[];
+  appUsage: readonly AppUsageFact[];
   movements: readonly MovementFact[];
   names: Names;
 }
@@ -61,7 +77,9 @@ export function buildStatement(facts: StatementFacts): StatementDocument {
   const corrections = of((kind) => CORRECTIONS.includes(kind));
   const other = of((kind) => kind !== 'credit' && !PAYMENTS.includes(kind) && !CORRECTIONS.includes(kind));
   const usage = sum(facts.usage);
-  const closing = facts.openingMicros + usage + sum(facts.movements);
+  const apps = sum(facts.appUsage);
+  const closing = facts.openingMicros + usage + apps + sum(facts.movements);
+  const usesApps = facts.appUsage.length > 0;
   return {
     id: facts.id,
     number: facts.number,
@@ -74,6 +92,7 @@ export function buildStatement(facts: StatementFacts): StatementDocument {
     closing_balance: money(closing),
     totals: {
       usage: money(usage),
+      ...(usesApps ? { app_usage: money(apps) } : {}),
       payments: money(sum(payments)),
       credits: money(sum(credits)),
       corrections: money(sum(corrections)),
@@ -94,11 +113,27 @@ export function buildStatement(facts: StatementFacts): StatementDocument {
       seconds: Number(line.seconds),
       amount: money(line.amountMicros),
     })),
+    ...(usesApps ? { app_usage: facts.appUsage.map(appLine) } : {}),
     payments: payments.map(movement),
     credits: credits.map(movement),
     corrections: corrections.map(movement),
     other: other.map(movement),
   };
+
+  function appLine(line: AppUsageFact): AppLine {
+    return {
+      project_id: line.projectId,
+      project_name: names.projects.get(line.projectId) ?? line.projectId,
+      app: line.app,
+      dimension: line.dimension as AppLine['dimension'],
+      price: money(line.perBlockMicros),
+      per: Number(line.block),
+      from: line.from.toISOString(),
+      to: line.to.toISOString(),
+      quantity: Number(line.quantity),
+      amount: money(line.amountMicros),
+    };
+  }
 
   function movement({ transactionId, kind, reason, postedAt, amountMicros }: MovementFact) {
     return {
@@ -119,7 +154,9 @@ function sum(facts: readonly { amountMicros: bigint }[]): bigint {
 export function namesIn(document: StatementDocument): Names {
   return {
     organization: document.organization_name,
-    projects: new Map(document.usage.map((line) => [line.project_id, line.project_name])),
+    projects: new Map(
+      [...document.usage, ...(document.app_usage ?? [])].map((line) => [line.project_id, line.project_name]),
+    ),
     allocations: new Map(document.usage.map((line) => [line.allocation_id, line.allocation_name])),
   };
 }

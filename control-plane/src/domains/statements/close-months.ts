@@ -95,7 +95,7 @@ async function closeMonth(tx: Tx, due: Due, now: Date): Promise<boolean> {
     month,
     closedAt: now,
     openingMicros: opening,
-    names: await namesOf(tx, organization, facts.usage),
+    names: await namesOf(tx, organization, facts),
     ...facts,
   });
   await tx
@@ -136,10 +136,10 @@ async function tell(tx: Tx, statement: StatementDocument): Promise<void> {
 async function namesOf(
   tx: Tx,
   organization: string,
-  usage: readonly { allocationId: string; projectId: string }[],
+  { usage, appUsage }: Awaited<ReturnType<typeof readFacts>>,
 ): Promise<Names> {
   const allocations = [...new Set(usage.map(({ allocationId }) => allocationId))];
-  const projects = [...new Set(usage.map(({ projectId }) => projectId))];
+  const projects = [...new Set([...usage, ...appUsage].map(({ projectId }) => projectId))];
   const { rows: leases } = await sql<{ id: string; name: string }>`
     select id, name from allocations where id = any (${allocations})`.execute(tx);
   const { rows: names } = await sql<{ id: string; name: string }>`

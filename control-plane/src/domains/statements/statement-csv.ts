@@ -52,6 +52,19 @@ export function statementCsv(statement: StatementDocument): string {
         currency,
       ]),
     ),
+    ...(statement.app_usage ?? []).map((line) =>
+      csvLine([
+        'app_usage',
+        line.from,
+        line.to,
+        `${line.app}: ${line.quantity} ${line.dimension} at ${amount(line.price)} for ${line.per}`,
+        null,
+        line.project_name,
+        ...Array.from({ length: 5 }, () => null),
+        amount(line.amount),
+        currency,
+      ]),
+    ),
     ...(['payments', 'credits', 'corrections', 'other'] as const).flatMap((section) =>
       statement[section].map((line) =>
         csvLine([section, line.posted_at, null, line.reason, ...blank, amount(line.amount), currency]),

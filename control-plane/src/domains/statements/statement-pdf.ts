@@ -35,6 +35,7 @@ export async function statementPdf(statement: StatementDocument): Promise<Buffer
   heading(pdf, statement);
   summary(pdf, statement);
   usageTable(pdf, statement);
+  appUsageTable(pdf, statement);
   for (const [title, section] of [
     ['Payments', 'payments'],
     ['Credits', 'credits'],
@@ -78,6 +79,7 @@ function summary(pdf: Pdf, { totals, ...statement }: StatementDocument): void {
   const rows: [string, { currency: string; micros: number }][] = [
     ['Opening balance', statement.opening_balance],
     ['Usage', totals.usage],
+    ...(totals.app_usage ? [['Apps', totals.app_usage] as [string, typeof totals.usage]] : []),
     ['Payments, refunds and disputes', totals.payments],
     ['Credits', totals.credits],
     ['Corrections', totals.corrections],
@@ -136,6 +138,27 @@ function usageTable(pdf: Pdf, statement: StatementDocument): void {
       { title: 'Amount', share: 0.13, align: 'right' },
     ],
     rows,
+  );
+}
+
+function appUsageTable(pdf: Pdf, statement: StatementDocument): void {
+  table(
+    pdf,
+    'Apps',
+    [
+      { title: 'App', share: 0.24 },
+      { title: 'Project', share: 0.18 },
+      { title: 'Used', share: 0.23, align: 'right' },
+      { title: 'Price', share: 0.2, align: 'right' },
+      { title: 'Amount', share: 0.15, align: 'right' },
+    ],
+    (statement.app_usage ?? []).map((line) => [
+      printable(line.app),
+      printable(line.project_name),
+      `${line.quantity} ${line.dimension.replaceAll('_', ' ')}`,
+      `${shown(line.price)} / ${line.per}`,
+      shown(line.amount),
+    ]),
   );
 }
 

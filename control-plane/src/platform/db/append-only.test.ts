@@ -35,6 +35,8 @@ describe('history', () => {
   test('is kept in tables that say so', async () => {
     const tables = (await appendOnlyTables(owner)).filter((table) => !table.isPartition);
     expect(tables.map((table) => table.name)).toEqual([
+      'app_usage_prices',
+      'app_usage_records',
       'audit_exports',
       'audit_logs',
       'audit_retirements',

@@ -137,6 +137,57 @@ export interface ApiKeys {
   user_id: string;
 }
 
+export interface AppUsageMeters {
+  id: string;
+  organization_id: string;
+  price_id: string;
+  quantity: Generated<bigint>;
+  records: Generated<bigint>;
+}
+
+export interface AppUsagePrices {
+  app: string;
+  block: bigint;
+  created_at: Generated<Timestamp>;
+  created_by: string | null;
+  currency: string;
+  dimension: string;
+  effective_from: Timestamp;
+  id: string;
+  per_block_micros: bigint;
+}
+
+export interface AppUsageProducers {
+  minute: Timestamp;
+  producer: string;
+  records: bigint;
+}
+
+export interface AppUsageRecords {
+  allocation_id: string | null;
+  amount_micros: bigint;
+  app: string;
+  block: bigint | null;
+  currency: string | null;
+  dimension: string;
+  id: string;
+  ledger_transaction_id: string | null;
+  meter_id: string | null;
+  not_charged_because: string | null;
+  occurred_at: Timestamp;
+  organization_id: string;
+  per_block_micros: bigint | null;
+  price_id: string | null;
+  producer: string;
+  project_id: string;
+  quantity: bigint;
+  quantity_before: bigint | null;
+  record_id: string;
+  recorded_at: Timestamp;
+  sequence: bigint | null;
+  user_id: string | null;
+}
+
 export interface AuditClock {
   base: Generated<bigint>;
   singleton: Generated<boolean>;
@@ -1193,6 +1244,10 @@ export interface DB {
   allocation_resource_claims: AllocationResourceClaims;
   allocations: Allocations;
   api_keys: ApiKeys;
+  app_usage_meters: AppUsageMeters;
+  app_usage_prices: AppUsagePrices;
+  app_usage_producers: AppUsageProducers;
+  app_usage_records: AppUsageRecords;
   audit_clock: AuditClock;
   audit_exports: AuditExports;
   audit_logs: AuditLogs;

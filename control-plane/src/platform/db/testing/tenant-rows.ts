@@ -135,6 +135,16 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
       now(), 0, 0, 0, 'not served', now() from allocation_meters where allocation_id = ${allocation}`.execute(
     db,
   );
+  await sql`insert into app_usage_records (id, producer, record_id, organization_id, project_id, app, dimension, quantity,
+      occurred_at, amount_micros, not_charged_because, recorded_at)
+    values (${newId()}, 'p', ${name}, ${organization}, ${project}, 'a', 'tokens', 1, now(), 0, 'it has no price', now())`.execute(
+    db,
+  );
+  const appPrice = newId();
+  await sql`insert into app_usage_prices (id, app, dimension, currency, per_block_micros, block, effective_from)
+    values (${appPrice}, 'a', 'tokens', 'USD', 1, 1, clock_timestamp())`.execute(db);
+  await sql`insert into app_usage_meters (id, organization_id, price_id)
+    values (${newId()}, ${organization}, ${appPrice})`.execute(db);
   await sql`insert into billing_standings (organization_id, currency, standing, since)
     values (${organization}, 'USD', 'good', now())`.execute(db);
   const budget = newId();

@@ -1,0 +1,94 @@
+import type { Tx } from '../../../platform/db/database.ts';
+import { newId } from '../../../platform/ids.ts';
+import { moneyJson } from '../../../platform/money.ts';
+import type { Policies } from '../../../platform/policy/policies.ts';
+import { postTransaction } from '../post-transaction.ts';
+import { paidByLease, type ReportedRecord } from './check-record.ts';
+import { lockMeters, saveMeters, type Meters } from './lock-meters.ts';
+import { priceUse } from './price-use.ts';
+import type { Outcome, UsageReport } from './record-app-usage.ts';
+
+/** Writes records that are new, with one debit for each tenant and currency among them. */
+export async function debitRecords(
+  policies: Policies,
+  tx: Tx,
+  report: UsageReport,
+  fresh: readonly ReportedRecord[],
+  now: Date,
+): Promise<Map<string, Outcome>> {
+  if (fresh.length === 0) return new Map();
+  const charged = fresh.filter((record) => !paidByLease(record));
+  const meters = await lockMeters(policies, tx, charged);
+  const rows = fresh.map((record) => rowOf(report.producer, record, meters));
+  await postDebits(tx, report, rows);
+  await tx
+    .insertInto('app_usage_records')
+    .values(rows.map((row) => ({ ...row, recorded_at: now })))
+    .execute();
+  await saveMeters(tx, meters);
+  return new Map(rows.map((row) => [row.record_id, outcomeOf(row)]));
+}
+
+type Row = ReturnType<typeof rowOf>;
+
+async function postDebits(tx: Tx, report: UsageReport, rows: Row[]): Promise<void> {
+  const debits = Map.groupBy(
+    rows.filter((row) => row.amount_micros !== 0n),
+    (row) => `${row.organization_id} ${row.currency}`,
+  );
+  // In one order for everybody, so that two producers wait for each other and never deadlock.
+  for (const [, used] of [...debits].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const amount = used.reduce((sum, row) => sum + row.amount_micros, 0n);
+    const { transaction } = await postTransaction(tx, {
+      organizationId: used[0]!.organization_id,
+      kind: 'app_usage',
+      currency: used[0]!.currency!,
+      gains: { tenant_balance: -amount, revenue: amount },
+      // Its records are new, by a unique key; so is what they cost.
+      postingKey: `app_usage:${used[0]!.id}`,
+      reason: `Usage of ${[...new Set(used.map(({ app }) => app))].join(', ')}`.slice(0, 500),
+      actorUserId: report.actorUserId,
+      correlationId: report.correlationId,
+    });
+    for (const row of used) row.ledger_transaction_id = transaction.id;
+  }
+}
+
+function rowOf(producer: string, record: ReportedRecord, meters: Meters) {
+  const meter = meters.of(record);
+  const use = meter ? priceUse(meter, BigInt(record.quantity)) : null;
+  return {
+    id: newId(),
+    producer,
+    record_id: record.record_id,
+    organization_id: record.organization_id,
+    project_id: record.project_id,
+    user_id: record.user_id ?? null,
+    allocation_id: record.allocation_id ?? null,
+    app: record.app,
+    dimension: record.dimension,
+    quantity: BigInt(record.quantity),
+    occurred_at: new Date(record.occurred_at),
+    price_id: meter?.price.id ?? null,
+    meter_id: meter?.id ?? null,
+    sequence: use?.sequence ?? null,
+    currency: meter?.price.currency ?? null,
+    per_block_micros: meter?.price.perBlockMicros ?? null,
+    block: meter?.price.block ?? null,
+    quantity_before: use?.quantityBefore ?? null,
+    amount_micros: use?.amountMicros ?? 0n,
+    not_charged_because: meter ? null : paidByLease(record) ? 'the lease pays for its time' : 'it has no price',
+    ledger_transaction_id: null as string | null,
+  };
+}
+
+function outcomeOf(row: Row): Outcome {
+  const { record_id, currency, amount_micros, not_charged_because } = row;
+  return {
+    record_id,
+    outcome: 'recorded',
+    code: null,
+    detail: not_charged_because,
+    amount: currency === null ? null : moneyJson({ currency, micros: amount_micros }),
+  };
+}

@@ -1,0 +1,65 @@
+import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
+import { authorize, type Caller } from '../../../platform/auth/caller.ts';
+import type { Handlers } from '../../../platform/http/operation.ts';
+import type { Services } from '../../../platform/services.ts';
+import { combinedCost } from './combined-cost.ts';
+import { createAppPrice } from './create-app-price.ts';
+import { listAppPrices } from './list-app-prices.ts';
+import { recordAppUsage } from './record-app-usage.ts';
+import { sumAppUsage } from './sum-app-usage.ts';
+
+type AppUsageOperations = Pick<
+  operations,
+  'reportAppUsage' | 'getAppUsage' | 'listAppUsage' | 'listAppUsagePrices' | 'createAppUsagePrice'
+>;
+
+export function appUsageRoutes(services: Services): Handlers<AppUsageOperations, Caller> {
+  const { clock } = services;
+  return {
+    reportAppUsage({ caller, body, audit, mutate, correlationId }) {
+      const target = { targetType: 'app_usage_producer', targetId: body.producer };
+      audit(target);
+      return mutate(async (tx) => {
+        authorize(caller, 'app_usage.report', { kind: 'platform' });
+        const results = await recordAppUsage(services, tx, {
+          ...body,
+          actorUserId: caller.userId,
+          correlationId,
+        });
+        const count = (outcome: string) => results.filter((result) => result.outcome === outcome).length;
+        const counts = {
+          recorded: count('recorded'),
+          duplicate: count('duplicate'),
+          refused: count('refused'),
+        };
+        audit({ ...target, detail: counts });
+        return { status: 200, body: { results, ...counts } };
+      });
+    },
+    getAppUsage({ caller, query, read }) {
+      authorize(caller, 'billing.read', { kind: 'tenant', organizationId: query.organization_id });
+      return read(async (tx) => ({
+        status: 200,
+        body: { costs: await combinedCost(tx, query), ...(await sumAppUsage(tx, { limit: 50, ...query })) },
+      }));
+    },
+    listAppUsage({ caller, query, read }) {
+      authorize(caller, 'revenue.read', { kind: 'platform' });
+      return read(async (tx) => ({ status: 200, body: await sumAppUsage(tx, { limit: 50, ...query }) }));
+    },
+    listAppUsagePrices({ caller, query, read }) {
+      authorize(caller, 'price.manage', { kind: 'platform' });
+      return read(async (tx) => ({ status: 200, body: await listAppPrices(tx, { limit: 50, ...query }) }));
+    },
+    createAppUsagePrice({ caller, body, audit, mutate }) {
+      const target = { targetType: 'app_usage_price', targetId: `${body.app} ${body.dimension}` };
+      audit(target);
+      return mutate(async (tx) => {
+        authorize(caller, 'price.manage', { kind: 'platform' });
+        const price = await createAppPrice(tx, { now: clock.now(), callerId: caller.id, body });
+        audit({ ...target, after: { ...price } });
+        return { status: 201, body: price };
+      });
+    },
+  };
+}
