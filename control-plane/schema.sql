@@ -330,14 +330,14 @@ AS $function$
 begin
   insert into allocations (id, organization_id, project_id, name, sku, capacity_shape, gpu_count, image, image_digest,
     region, state, node_id, ends_at, currency, per_gpu_hour_micros, price_id, created_by, owner_user_id,
-    ssh_authorized_keys, correlation_id)
+    ssh_authorized_keys, tags, correlation_id)
   select id, organization_id, project_id, name, sku, capacity_shape, gpu_count, image, image_digest,
     region, 'reserved', node_id, ends_at, currency, per_gpu_hour_micros, price_id, created_by, owner_user_id,
-    ssh_authorized_keys, correlation_id
+    ssh_authorized_keys, tags, correlation_id
   from json_to_recordset(sold) as a (id uuid, organization_id uuid, project_id uuid, name text, sku text,
     capacity_shape text, gpu_count smallint, image text, image_digest text, region text, node_id uuid,
     ends_at timestamptz, currency text, per_gpu_hour_micros bigint, price_id uuid, created_by uuid, owner_user_id uuid,
-    ssh_authorized_keys text[], correlation_id uuid);
+    ssh_authorized_keys text[], tags text[], correlation_id uuid);
   return now();
 end $function$;
 CREATE OR REPLACE FUNCTION public.keep_answers(answers json)
@@ -1061,7 +1061,8 @@ create table allocations (
   machine_boot_id text,
   machine_started_at timestamp with time zone,
   host_silent_since timestamp with time zone,
-  end_warned_for timestamp with time zone
+  end_warned_for timestamp with time zone,
+  tags text[] default '{}'::text[] not null
 );
 create table api_keys (
   id uuid not null,
@@ -2297,6 +2298,7 @@ alter table allocations add constraint allocations_gpu_count_check CHECK (((gpu_
 alter table allocations add constraint allocations_observed_state_check CHECK ((observed_state = ANY (ARRAY['unknown'::text, 'absent'::text, 'running'::text])));
 alter table allocations add constraint allocations_per_gpu_hour_micros_check CHECK ((per_gpu_hour_micros >= 0));
 alter table allocations add constraint allocations_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text, 'active'::text, 'releasing'::text, 'released'::text, 'failed'::text, 'release_failed'::text])));
+alter table allocations add constraint allocations_tags_check CHECK ((cardinality(tags) <= 10));
 alter table app_usage_meters add constraint app_usage_meters_quantity_check CHECK ((quantity >= 0));
 alter table app_usage_meters add constraint app_usage_meters_records_check CHECK ((records >= 0));
 alter table app_usage_prices add constraint app_usage_prices_app_check CHECK ((app ~ '^[a-z0-9][a-z0-9._-]{0,62}$'::text));
@@ -3362,7 +3364,7 @@ grant update (cancelled_at) on capacity_reservations to gpuaas_tenant;
 grant update (cancelled_at) on maintenance_windows to gpuaas_operator;
 grant update (deleted_at) on organizations to gpuaas_auth;
 grant update (deleted_at) on projects to gpuaas_auth;
-grant update (desired_state, release_requested_at, release_attempts, owner_user_id) on allocations to gpuaas_tenant;
+grant update (desired_state, release_requested_at, release_attempts, owner_user_id, tags) on allocations to gpuaas_tenant;
 grant update (detail) on node_cordons to gpuaas_worker;
 grant update (display_name, allowed_gpu_counts, vcpu_per_gpu, memory_gib_per_gpu, enabled) on sku_catalog to gpuaas_operator;
 grant update (display_name, digest, readiness_checks) on images to gpuaas_operator;

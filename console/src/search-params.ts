@@ -22,6 +22,7 @@ export function allocationSearch(raw: Raw): { tab?: 'terminal' } {
 export interface AllocationsSearch {
   find?: string;
   state?: StateFilter;
+  tag?: string;
   sort?: string;
 }
 
@@ -40,7 +41,7 @@ const STATE_FILTERS: StateFilter[] = [
 
 export function allocationsSearch(raw: Raw): AllocationsSearch {
   const state = STATE_FILTERS.find((known) => known === raw['state']);
-  return { ...texts(raw, ['find', 'sort']), ...(state ? { state } : {}) };
+  return { ...texts(raw, ['find', 'tag', 'sort']), ...(state ? { state } : {}) };
 }
 
 export interface OperatorAllocationsSearch {

@@ -1277,6 +1277,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/allocations/{allocation_id}/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Say what a lease is for
+         * @description Replaces its tags; cost reports are by the tags that leases have when the report is made. Leases that are over can be
+         *     tagged too.
+         */
+        put: operations["setAllocationTags"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/allocations/{allocation_id}/timeline": {
         parameters: {
             query?: never;
@@ -1764,9 +1785,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a tenant spent in a time, by project, team, user, product, region or date
+         * What a tenant spent in a time, by project, team, user, product, tag, region or date
          * @description From usage records by the start of their window; corrections count where the time that they correct was. Apps count
-         *     when they were used, by product as `app:` and their name, and without a region. Somebody in two teams counts in both.
+         *     when they were used, by product as `app:` and their name, and without a region. Somebody in two teams counts in both,
+         *     and so does a lease with two tags; it counts by the tags that it has now.
          *     The time is `from` included to `to` not included.
          */
         get: operations["getCostReport"];
@@ -4308,6 +4330,9 @@ export interface components {
             /** @description The nodes nearest to serving it, best first; null for who may not see the fleet. */
             nodes: components["schemas"]["PlacementNode"][] | null;
         };
+        /** @description A word such as `training`, or a name and a value such as `team=nlp`. */
+        Tag: string;
+        Tags: components["schemas"]["Tag"][];
         /** @enum {unknown} */
         AllocationState: "queued" | "reserved" | "provisioning" | "active" | "releasing" | "released" | "failed" | "release_failed";
         /**
@@ -4352,6 +4377,7 @@ export interface components {
             gpu_count: number;
             image: string;
             region: string;
+            tags: components["schemas"]["Tags"];
             state: components["schemas"]["AllocationState"];
             states: components["schemas"]["FourStates"];
             /** @description The price when it was sold; it does not change for the life of the allocation. */
@@ -4382,6 +4408,7 @@ export interface components {
             region: string;
             /** @description SSH keys of the caller or of the project that may log in to the machine. */
             ssh_key_ids?: string[];
+            tags?: components["schemas"]["Tags"];
             max_duration_seconds?: components["schemas"]["MaxDuration"];
             /**
              * @description What to do when no node has room; `fail` if not said. Quotas refuse in either case.
@@ -4720,9 +4747,9 @@ export interface components {
             at_cap: components["schemas"]["BudgetCap"];
         };
         /** @enum {string} */
-        CostGroup: "project" | "team" | "user" | "sku" | "region" | "day" | "month";
+        CostGroup: "project" | "team" | "user" | "sku" | "tag" | "region" | "day" | "month";
         ReportLine: {
-            /** @description The id, product, region or date (UTC); empty for what belongs to no team, user or region. */
+            /** @description The id, product, tag, region or date (UTC); empty for what has no team, user, tag or region. */
             group: string;
             /** @description Its name where it has one. */
             label: string;
@@ -8437,6 +8464,8 @@ export interface operations {
                 project_id: string;
                 /** @description Those in one state, all that hold or await capacity (`live`), or all that are over (`ended`). */
                 state?: components["parameters"]["StateFilter"];
+                /** @description Those that have this tag. */
+                tag?: components["schemas"]["Tag"];
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_page` of the previous answer. */
                 page?: components["parameters"]["Page"];
@@ -8587,6 +8616,38 @@ export interface operations {
         };
         responses: {
             /** @description The allocation with its new end. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Allocation"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    setAllocationTags: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                allocation_id: components["parameters"]["AllocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    tags: components["schemas"]["Tags"];
+                };
+            };
+        };
+        responses: {
+            /** @description The allocation with its tags. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -2037,6 +2037,12 @@ export const operations: readonly Operation[] = [
         "description": "Those in one state, all that hold or await capacity (`live`), or all that are over (`ended`)"
       },
       {
+        "name": "tag",
+        "in": "query",
+        "type": "string",
+        "description": "Those that have this tag"
+      },
+      {
         "name": "limit",
         "in": "query",
         "type": "integer"
@@ -2115,6 +2121,11 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "strings",
         "description": "SSH keys of the caller or of the project that may log in to the machine"
+      },
+      {
+        "name": "tags",
+        "in": "body",
+        "type": "strings"
       },
       {
         "name": "max_duration_seconds",
@@ -2196,6 +2207,27 @@ export const operations: readonly Operation[] = [
         "name": "additional_seconds",
         "in": "body",
         "type": "integer",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "setAllocationTags",
+    "method": "put",
+    "path": "/api/v1/allocations/{allocation_id}/tags",
+    "summary": "Say what a lease is for",
+    "fields": [
+      {
+        "name": "allocation_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "tags",
+        "in": "body",
+        "type": "strings",
         "required": true
       }
     ],
@@ -3062,7 +3094,7 @@ export const operations: readonly Operation[] = [
     "id": "getCostReport",
     "method": "get",
     "path": "/api/v1/billing/reports/costs",
-    "summary": "What a tenant spent in a time, by project, team, user, product, region or date",
+    "summary": "What a tenant spent in a time, by project, team, user, product, tag, region or date",
     "fields": [
       {
         "name": "organization_id",
@@ -3092,6 +3124,7 @@ export const operations: readonly Operation[] = [
           "team",
           "user",
           "sku",
+          "tag",
           "region",
           "day",
           "month"
@@ -3151,6 +3184,7 @@ export const operations: readonly Operation[] = [
           "team",
           "user",
           "sku",
+          "tag",
           "region",
           "day",
           "month"

@@ -36,7 +36,7 @@ export async function startSharedModel(options: {
     for (const refused of await producer.flush()) log.warn({ refused }, 'a usage record was refused');
   };
   const server = createServer((request, response) => {
-    answer(request, baseUrl, producer)
+    void answer(request, baseUrl, producer)
       .catch(() => ({ status: 503, body: { error: 'the platform cannot be reached' } }))
       .then(({ status, body }) => send(response, status, body));
   });

@@ -86,7 +86,7 @@ describe('app usage', () => {
       report(...records.toReversed()),
     ]);
     const recorded = [first, again, third].map(({ body }) => body.recorded);
-    expect(recorded.toSorted()).toEqual([0, 0, 40]);
+    expect(recorded.toSorted((a, b) => a - b)).toEqual([0, 0, 40]);
     expect(before - (await balance())).toBe(Math.floor((1_500_001 * total) / 1_000_000));
     await expectBooksHold();
   });
@@ -103,7 +103,9 @@ describe('app usage', () => {
       record({ occurred_at: '2020-01-01T00:00:00Z' }),
       record({ occurred_at: new Date(Date.now() + 3_600_000).toISOString() }),
     );
-    expect(body.results.map(({ outcome, code }: { outcome: string; code: string }) => [outcome, code])).toEqual([
+    expect(
+      body.results.map(({ outcome, code }: { outcome: string; code: string }) => [outcome, code]),
+    ).toEqual([
       ['recorded', null],
       ['duplicate', null],
       ['refused', 'record_conflict'],
@@ -122,7 +124,10 @@ describe('app usage', () => {
     const lease = await seedAllocation(api.services.db, api.people['member']!);
     const before = await balance();
     const shared = record({ dimension: 'model_seconds', quantity: 3600 });
-    const { body } = await report(record({ dimension: 'model_seconds', quantity: 3600, allocation_id: lease }), shared);
+    const { body } = await report(
+      record({ dimension: 'model_seconds', quantity: 3600, allocation_id: lease }),
+      shared,
+    );
     expect(body.results[0]).toMatchObject({ outcome: 'recorded', amount: null });
     expect(body.results[0].detail).toContain('lease pays');
     expect(before - (await balance())).toBe(7_000_000);
@@ -144,12 +149,18 @@ describe('app usage', () => {
   });
 
   it('stands beside the leases in what a tenant pays, and broken down for operators', async () => {
-    const { body } = await ask('admin', 'GET', `/api/v1/billing/app-usage?organization_id=${tenant}&${span()}`);
+    const { body } = await ask(
+      'admin',
+      'GET',
+      `/api/v1/billing/app-usage?organization_id=${tenant}&${span()}`,
+    );
     const [cost] = body.costs;
     expect(cost.total.micros).toBe(cost.leases.micros + cost.apps.micros);
     expect(cost.apps.micros).toBeGreaterThan(7_000_000);
     expect(body.items).toEqual(
-      expect.arrayContaining([expect.objectContaining({ app: 'chat', dimension: 'tokens', producer: 'gateway' })]),
+      expect.arrayContaining([
+        expect.objectContaining({ app: 'chat', dimension: 'tokens', producer: 'gateway' }),
+      ]),
     );
     const first = await ask('operator', 'GET', `/api/v1/admin/app-usage-records?limit=1&${span()}`);
     const second = await ask(
@@ -167,16 +178,9 @@ describe('app usage', () => {
 
   it('is limited by the minute for each producer, over all replicas', async () => {
     const { db, policies, clock } = api.services;
-    const strict = {
-      clock,
-      policies: {
-        ...policies,
-        get: ((key: string, scope?: object) =>
-          key === 'app_usage.records_per_minute'
-            ? 3
-            : policies.get(key as never, scope as never)) as typeof policies.get,
-      } as typeof policies,
-    };
+    const get = (key: string, scope?: object) =>
+      key === 'app_usage.records_per_minute' ? 3 : policies.get(key as never, scope);
+    const strict = { clock, policies: { ...policies, get } as typeof policies };
     const send = (count: number) =>
       inScope(db, { role: 'gpuaas_operator' }, (tx) =>
         recordAppUsage(strict, tx, {
@@ -197,10 +201,10 @@ describe('the producer of the lab', () => {
     let lost = 2;
     const client = createGpuaasClient({
       baseUrl,
-      apiKey: api.people['operator']!.apiKey!,
+      apiKey: api.people['operator']!.apiKey,
       retry: { attempts: 1 },
       fetch: async (request) => {
-        const answer = await fetch(request as Request);
+        const answer = await fetch(request);
         if (lost-- > 0) throw new TypeError('the answer was lost');
         return answer;
       },
@@ -227,10 +231,9 @@ describe('the producer of the lab', () => {
 
 describe('the shared model of the lab', () => {
   it('answers who has a key, and what it answered is on the bill', async () => {
-    const operator = createGpuaasClient({ baseUrl, apiKey: api.people['operator']!.apiKey! });
+    const operator = createGpuaasClient({ baseUrl, apiKey: api.people['operator']!.apiKey });
     const log = { info: () => undefined, warn: () => undefined };
-    const start = () =>
-      startSharedModel({ client: operator, baseUrl, journal: join(folder, 'model'), log });
+    const start = () => startSharedModel({ client: operator, baseUrl, journal: join(folder, 'model'), log });
     await (await start()).stop();
     const model = await start();
     try {
@@ -242,7 +245,7 @@ describe('the shared model of the lab', () => {
         });
       const before = await balance();
       expect((await complete('gpk_nobody')).status).toBe(401);
-      expect(await (await complete(api.people['member']!.apiKey!)).json()).toEqual({
+      expect(await (await complete(api.people['member']!.apiKey)).json()).toEqual({
         text: 'You said: one two three',
         usage: { tokens: 8 },
       });
@@ -259,12 +262,17 @@ describe('what was used of apps', () => {
     const usage = await ask('admin', 'GET', `/api/v1/billing/app-usage?organization_id=${tenant}&${span()}`);
     const apps = usage.body.costs[0].apps.micros;
     const sum = ({ body }: Awaited<ReturnType<typeof ask>>) =>
-      body.items.reduce((total: number, { amount }: { amount: { micros: number } }) => total + amount.micros, 0);
+      body.items.reduce(
+        (total: number, { amount }: { amount: { micros: number } }) => total + amount.micros,
+        0,
+      );
     const costs = `/api/v1/billing/reports/costs?organization_id=${tenant}&${span()}`;
     for (const group of ['sku', 'project', 'user', 'day']) {
       expect(sum(await ask('admin', 'GET', `${costs}&group_by=${group}`)), group).toBe(apps);
     }
-    expect(sum(await ask('operator', 'GET', `/api/v1/admin/reports/revenue?${span()}&group_by=tenant`))).toBe(apps);
+    expect(sum(await ask('operator', 'GET', `/api/v1/admin/reports/revenue?${span()}&group_by=tenant`))).toBe(
+      apps,
+    );
     const worker = actingAs(api.services, 'gpuaas_worker');
     const clock = manualClock(new Date(Date.now() + 62 * 86_400_000));
     await closeAll({ ...worker, clock });
@@ -273,7 +281,9 @@ describe('what was used of apps', () => {
     const { body } = await ask('admin', 'GET', `/api/v1/billing/statements/${id}`);
     expect(body.totals.app_usage.micros).toBe(-apps);
     expect(body.app_usage).toEqual(
-      expect.arrayContaining([expect.objectContaining({ app: 'lab-echo', dimension: 'requests', quantity: 1 })]),
+      expect.arrayContaining([
+        expect.objectContaining({ app: 'lab-echo', dimension: 'requests', quantity: 1 }),
+      ]),
     );
     const headers = { authorization: `Bearer ${api.people['admin']!.apiKey}` };
     const csv = await api.server.inject({ url: `/api/v1/billing/statements/${id}/csv`, headers });

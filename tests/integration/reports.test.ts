@@ -5,6 +5,7 @@ import { recordHour } from '../harness/recorded-usage.ts';
 
 let api: TestApi;
 let tenant: string;
+const leases: string[] = [];
 const day = 86_400_000;
 const from = new Date(Date.now() - day).toISOString();
 const to = new Date(Date.now() + day).toISOString();
@@ -13,7 +14,10 @@ const usd = (micros: number) => ({ currency: 'USD', micros });
 beforeAll(async () => {
   api = await createTestApi();
   tenant = api.people['admin']!.organizationId!;
-  for (let count = 0; count < 2; count++) await recordHour(api.services.db, await seedActiveAllocation(api));
+  for (let count = 0; count < 2; count++) {
+    leases.push(await seedActiveAllocation(api));
+    await recordHour(api.services.db, leases[count]!);
+  }
 });
 afterAll(() => api?.stop());
 
@@ -32,7 +36,7 @@ const costs = (groupBy: string, person = 'admin', time = { from, to }) =>
 
 describe('costs', () => {
   it('add up to the same whatever they are grouped by', async () => {
-    for (const group of ['project', 'team', 'user', 'sku', 'region', 'day', 'month']) {
+    for (const group of ['project', 'team', 'user', 'sku', 'tag', 'region', 'day', 'month']) {
       const { items } = (await costs(group)).json<{ items: { amount: { micros: number } }[] }>();
       const total = items.reduce((sum, { amount }) => sum + amount.micros, 0);
       expect(total, group).toBe(5_980_000);
@@ -53,6 +57,38 @@ describe('costs', () => {
     expect((await costs('project', 'admin', past)).json().items).toEqual([]);
     expect((await costs('project', 'other')).statusCode).toBe(404);
     expect((await costs('project', 'member')).statusCode).toBe(403);
+  });
+
+  it('are by tag as leases are tagged now; one with two tags counts in both', async () => {
+    const tag = async (id: string, tags: string[], person = 'member') =>
+      await api.server.inject({
+        method: 'PUT',
+        url: `/api/v1/allocations/${id}/tags`,
+        headers: { authorization: `Bearer ${api.people[person]!.apiKey}` },
+        payload: { tags },
+      });
+    expect((await tag(leases[0]!, ['training', 'team=nlp'])).json().tags).toEqual(['team=nlp', 'training']);
+    const by = async () =>
+      (await costs('tag')).json<{ items: { group: string; amount: { micros: number } }[] }>().items;
+    expect((await by()).map(({ group, amount }) => [group, amount.micros])).toEqual([
+      ['', 2_990_000],
+      ['team=nlp', 2_990_000],
+      ['training', 2_990_000],
+    ]);
+    const { projectId } = api.people['member']!;
+    const list = await ask('member', `/api/v1/allocations?project_id=${projectId}&tag=training`);
+    expect(list.json<{ items: { id: string }[] }>().items.map(({ id }) => id)).toEqual([leases[0]]);
+    expect((await tag(leases[0]!, ['No Tag'])).statusCode).toBe(400);
+    expect(
+      (
+        await tag(
+          leases[0]!,
+          Array.from({ length: 11 }, (_, n) => `t${n}`),
+        )
+      ).statusCode,
+    ).toBe(400);
+    expect((await tag(leases[0]!, [], 'other')).statusCode).toBe(404);
+    expect((await tag(leases[0]!, [])).json().tags).toEqual([]);
   });
 
   it('come as a table', async () => {

@@ -3,6 +3,7 @@ import type { Allocation } from '../api/types.ts';
 import { Fact, Facts, LongName } from '../ui/facts.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { Timestamp } from '../ui/timestamp.tsx';
+import { TagsEditor } from './tags-editor.tsx';
 
 export function AllocationFacts({ allocation }: { allocation: Allocation }) {
   return (
@@ -15,6 +16,9 @@ export function AllocationFacts({ allocation }: { allocation: Allocation }) {
           <LongName>{allocation.resource_name}</LongName>
         </Fact>
         <Fact name="Image">{allocation.image}</Fact>
+        <Fact name="Tags">
+          <TagsEditor allocation={allocation} />
+        </Fact>
         <Fact name="Requested">
           <Timestamp at={allocation.created_at} />
         </Fact>

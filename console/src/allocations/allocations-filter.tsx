@@ -1,4 +1,5 @@
 import type { AllocationsSearch } from '../search-params.ts';
+import { Button } from '../ui/button.tsx';
 import { Field } from '../ui/field.tsx';
 import { StateSelect } from './state-select.tsx';
 
@@ -14,9 +15,15 @@ export function AllocationsFilter({ filter, onChange }: AllocationsFilterProps) 
         label="Find"
         value={filter.find ?? ''}
         onChange={(find) => onChange({ find: find || undefined })}
-        placeholder="Name, SKU, region or image"
+        placeholder="Name, SKU, region, image or tag"
       />
       <StateSelect value={filter.state} onChange={(state) => onChange({ state })} />
+      {filter.tag && (
+        <p className="flex items-center gap-2 text-sm text-ink-muted sm:col-span-2">
+          Only those tagged <span className="text-ink">{filter.tag}</span>
+          <Button onClick={() => onChange({ tag: undefined })}>Show all</Button>
+        </p>
+      )}
     </div>
   );
 }

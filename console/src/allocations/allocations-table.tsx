@@ -24,7 +24,7 @@ const route = getRouteApi('/signed-in/allocations');
 export function AllocationsTable({ projectId }: { projectId: string }) {
   const { project: _project, ...filter } = route.useSearch();
   const navigate = route.useNavigate();
-  const query = useInfiniteQuery(allocationsQuery(projectId, filter.state));
+  const query = useInfiniteQuery(allocationsQuery(projectId, filter.state, filter.tag));
   const permission = useProjectRefusal(projectId, 'allocation.release');
   const [ticked, setTicked] = useState<Set<string>>(new Set());
   const change = (next: { [Name in keyof AllocationsSearch]?: AllocationsSearch[Name] | undefined }) =>
@@ -32,7 +32,7 @@ export function AllocationsTable({ projectId }: { projectId: string }) {
   return (
     <Loaded query={query} loading={<Skeleton label="Loading allocations" />}>
       {(allocations) =>
-        allocations.length === 0 && !filter.state ? (
+        allocations.length === 0 && !filter.state && !filter.tag ? (
           <Surface>
             <NoAllocations />
           </Surface>
@@ -100,8 +100,8 @@ function Rows({ allocations, filter, onChange, ticked, onTick, refusal }: RowsPr
 /** Among those that are loaded, by any word of the row. */
 function found(allocations: Allocation[], find: string | undefined): Allocation[] {
   const words = find?.toLowerCase().split(/\s+/).filter(Boolean) ?? [];
-  return allocations.filter(({ name, sku, region, image, id }) => {
-    const text = `${name} ${sku} ${region} ${image} ${id}`.toLowerCase();
+  return allocations.filter(({ name, sku, region, image, tags, id }) => {
+    const text = `${name} ${sku} ${region} ${image} ${tags.join(' ')} ${id}`.toLowerCase();
     return words.every((word) => text.includes(word));
   });
 }

@@ -10,12 +10,14 @@ export type StateFilter = NonNullable<
   NonNullable<paths['/api/v1/allocations']['get']['parameters']['query']>['state']
 >;
 
-/** Allocations of a project: all of them, or those in a state. */
-export const allocationsQuery = (projectId: string, state?: StateFilter) =>
-  pagedQuery([...allocationKeys.list(projectId), state ?? null], (page, signal) =>
+/** Allocations of a project: all of them, or those in a state or with a tag. */
+export const allocationsQuery = (projectId: string, state?: StateFilter, tag?: string) =>
+  pagedQuery([...allocationKeys.list(projectId), state ?? null, tag ?? null], (page, signal) =>
     unwrap(
       client.GET('/api/v1/allocations', {
-        params: { query: { project_id: projectId, ...(state ? { state } : {}), ...page } },
+        params: {
+          query: { project_id: projectId, ...(state ? { state } : {}), ...(tag ? { tag } : {}), ...page },
+        },
         signal,
       }),
     ),
@@ -92,6 +94,10 @@ export function extendAllocation({ id, seconds }: { id: string; seconds: number 
       body: { additional_seconds: seconds },
     }),
   );
+}
+
+export function setAllocationTags({ id, tags }: { id: string; tags: string[] }) {
+  return unwrap(client.PUT('/api/v1/allocations/{allocation_id}/tags', { params: at(id), body: { tags } }));
 }
 
 /** The signed statement about one wipe, as a file to keep. */

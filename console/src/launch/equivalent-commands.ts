@@ -10,6 +10,7 @@ export function asCli(body: CreateAllocation): string {
     ['region', body.region],
     ['name', body.name],
     ['max-duration-seconds', body.max_duration_seconds],
+    ['tags', body.tags?.join(' ') || undefined],
     ['ssh-key-ids', body.ssh_key_ids?.join(' ') || undefined],
   ];
   const given = flags.filter(([, value]) => value !== undefined).map(([name, value]) => `--${name} ${value}`);

@@ -6,6 +6,7 @@ import { GpuCountPicker } from './gpu-count-picker.tsx';
 import type { Catalog, LaunchChoice } from './launch-choice.ts';
 import { NameField } from './name-field.tsx';
 import { NetworkNote } from './network-note.tsx';
+import { TagsField } from '../allocations/tags-field.tsx';
 import { ShapePicker } from './shape-picker.tsx';
 import { SshKeyField } from './ssh-key-field.tsx';
 
@@ -15,6 +16,8 @@ interface LaunchFieldsProps {
   choice: LaunchChoice;
   name: string;
   onName: (name: string) => void;
+  tags: string;
+  onTags: (tags: string) => void;
   seconds: number | undefined;
   sshKeys: string[];
   onSshKeys: (ids: string[]) => void;
@@ -22,7 +25,8 @@ interface LaunchFieldsProps {
 }
 
 export function LaunchFields(props: LaunchFieldsProps) {
-  const { projectId, catalog, choice, name, onName, seconds, sshKeys, onSshKeys, onChange } = props;
+  const { projectId, catalog, choice, name, onName, tags, onTags, seconds, sshKeys, onSshKeys, onChange } =
+    props;
   const { sku, region, image } = choice;
   const alike = catalog.skus.filter(({ capacity_shape: shape }) => shape === sku.capacity_shape);
   return (
@@ -80,6 +84,7 @@ export function LaunchFields(props: LaunchFieldsProps) {
       </Group>
       <Group columns>
         <NameField value={name} onChange={onName} />
+        <TagsField value={tags} onChange={onTags} />
         <DurationField seconds={seconds} onChange={(next) => onChange({ seconds: next })} />
       </Group>
     </div>

@@ -11,6 +11,7 @@ import { EquivalentPanel } from './equivalent-panel.tsx';
 import { LaunchFields } from './launch-fields.tsx';
 import { LaunchSummary } from './launch-summary.tsx';
 import { nameRefusal } from './name-field.tsx';
+import { tagsIn, tagsRefusal } from '../allocations/tags.ts';
 
 const route = getRouteApi('/signed-in/launch');
 
@@ -26,6 +27,7 @@ export function LaunchForm({ organizationId, projectId, ...catalog }: LaunchForm
   const queryClient = useQueryClient();
   const me = useMe();
   const [name, setName] = useState('');
+  const [tags, setTags] = useState('');
   const [sshKeys, setSshKeys] = useState<string[]>([]);
   const choice = launchChoice(search, catalog);
 
@@ -47,7 +49,7 @@ export function LaunchForm({ organizationId, projectId, ...catalog }: LaunchForm
   const impossible = mayInProject(me, projectId, 'allocation.create')
     ? region === null
       ? 'No region is open yet.'
-      : nameRefusal(name)
+      : (nameRefusal(name) ?? tagsRefusal(tags))
     : 'You lack the permission allocation.create in this project.';
   const slice = skuOf(catalog.skus, 'gpu_slice', sku.gpu_model);
   const sliceRoom = slice?.availability.find((stock) => stock.region === region)?.largest_slice ?? 0;
@@ -63,6 +65,7 @@ export function LaunchForm({ organizationId, projectId, ...catalog }: LaunchForm
     ...request,
     image: image.image,
     ...(name ? { name } : {}),
+    ...(tagsIn(tags).length > 0 ? { tags: tagsIn(tags) } : {}),
     ...(sshKeys.length > 0 ? { ssh_key_ids: sshKeys } : {}),
   };
 
@@ -93,6 +96,8 @@ export function LaunchForm({ organizationId, projectId, ...catalog }: LaunchForm
           seconds={search.seconds}
           name={name}
           onName={setName}
+          tags={tags}
+          onTags={setTags}
           sshKeys={sshKeys}
           onSshKeys={setSshKeys}
           onChange={change}

@@ -17,6 +17,7 @@ function allocation(change: Partial<Allocation>): Allocation {
     gpu_count: 1,
     image: 'i',
     region: 'north',
+    tags: [],
     state: 'active',
     states: { desired: 'active', observed: 'running', execution: 'idle', projected: null },
     quote: { per_gpu_hour: usd(1), per_hour: usd(1) },

@@ -79,6 +79,7 @@ export function randomOrder(random: () => number, buyers: readonly Buyer[]): Ord
       created_by: buyer.userId,
       owner_user_id: buyer.userId,
       ssh_authorized_keys: [],
+      tags: [],
       correlation_id: id,
     },
     request: {

@@ -37,6 +37,7 @@ export function describeAllocation(
     gpu_count: row.gpu_count,
     image: row.image,
     region: row.region,
+    tags: row.tags,
     state: row.state as Allocation['state'],
     states: {
       desired: row.desired_state as Allocation['states']['desired'],

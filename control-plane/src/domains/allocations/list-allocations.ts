@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Db } from '../../platform/db/database.ts';
 import { decodePage, pageOf } from '../../platform/http/pagination.ts';
@@ -14,6 +15,7 @@ interface AllocationFilters {
   node_id?: string;
   /** One state, or all that hold or await capacity, or all that are over. */
   state?: Allocation['state'] | 'live' | 'ended';
+  tag?: string;
 }
 
 const ENDED: Allocation['state'][] = ['released', 'failed'];
@@ -34,6 +36,7 @@ export async function listAllocations(
     .$if(query.state === 'live', (q) => q.where('state', 'not in', ENDED))
     .$if(query.state === 'ended', (q) => q.where('state', 'in', ENDED))
     .$if(oneState !== undefined, (q) => q.where('state', '=', oneState!))
+    .$if(query.tag !== undefined, (q) => q.where(sql<boolean>`${query.tag} = any (tags)`))
     .$if(before !== null, (q) => q.where('id', '<', before![0]!))
     .orderBy('id', 'desc')
     .limit(query.limit + 1)

@@ -82,6 +82,7 @@ function launchOf(
       created_by: caller.id,
       owner_user_id: caller.userId,
       ssh_authorized_keys: sshKeys,
+      tags: (request.tags ?? []).toSorted(),
       correlation_id: correlationId,
     },
     request: launchRequest(services.clock.now(), request, offer, [projectId]),

@@ -28,6 +28,7 @@ export type NewAllocation = Pick<
   | 'created_by'
   | 'owner_user_id'
   | 'ssh_authorized_keys'
+  | 'tags'
   | 'correlation_id'
 >;
 

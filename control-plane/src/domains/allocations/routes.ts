@@ -15,6 +15,7 @@ import { listWipeCertificates } from './list-wipe-certificates.ts';
 import type { AllocationRow } from './move-allocation.ts';
 import { requestRelease, retryFailedRelease } from './request-release.ts';
 import { salesDesk, sellWithOthers } from './sell-in-groups.ts';
+import { setTags } from './set-tags.ts';
 import { showForOperators } from './show-for-operators.ts';
 import { showProgress } from './show-progress.ts';
 import { showAllocation } from './show-allocation.ts';
@@ -27,6 +28,7 @@ type AllocationOperations = Pick<
   | 'releaseAllocation'
   | 'retryAllocationRelease'
   | 'extendAllocation'
+  | 'setAllocationTags'
   | 'listAllocationTimeline'
   | 'getAllocationConnection'
   | 'getAllocationProgress'
@@ -105,6 +107,20 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
           targetId: row.id,
           organizationId: row.organization_id,
           detail: { ...body, ends_at: row.ends_at },
+        });
+        return { status: 200, body: await showAllocation(tx, row, clock.now()) };
+      });
+    },
+    setAllocationTags({ caller, params, body, audit, mutate }) {
+      const target = { targetType: 'allocation', targetId: params.allocation_id };
+      audit(target);
+      return mutate(async (tx) => {
+        const { before, row } = await setTags(tx, caller, params.allocation_id, body.tags);
+        audit({
+          ...target,
+          organizationId: row.organization_id,
+          before: { tags: before },
+          after: { tags: row.tags },
         });
         return { status: 200, body: await showAllocation(tx, row, clock.now()) };
       });

@@ -29,12 +29,19 @@ const NAME_OF: Partial<Record<Group, RawBuilder<unknown>>> = {
   tenant: sql`(select o.name from organizations o where o.id = g.key::uuid)`,
 };
 
+/** What some groups need beside the usage. */
+const JOINED: Partial<Record<Group, RawBuilder<unknown>>> = {
+  team: sql`left join team_members m on m.user_id = u.user_id and m.organization_id = u.organization_id`,
+  tag: sql`left join allocations a on a.id = u.allocation_id left join unnest(a.tags) as tag (name) on true`,
+};
+
 const KEY_OF: Record<Group, RawBuilder<unknown>> = {
   project: sql`u.project_id::text`,
   team: sql`coalesce(m.team_id::text, '')`,
   user: sql`coalesce(u.user_id::text, '')`,
   tenant: sql`u.organization_id::text`,
   sku: sql`u.sku`,
+  tag: sql`coalesce(tag.name, '')`,
   region: sql`u.region`,
   day: sql`to_char(u.at at time zone 'utc', 'YYYY-MM-DD')`,
   month: sql`to_char(u.at at time zone 'utc', 'YYYY-MM')`,
@@ -42,10 +49,10 @@ const KEY_OF: Record<Group, RawBuilder<unknown>> = {
 
 /** Leases by the start of their windows and apps by when they were used; an app stands where a lease has its product. */
 const USAGE = sql`(
-  select organization_id, project_id, user_id, sku, region, window_from as at, currency,
+  select organization_id, project_id, user_id, allocation_id, sku, region, window_from as at, currency,
     billed_seconds * gpu_count as gpu_seconds, amount_micros from usage_records
   union all
-  select organization_id, project_id, user_id, 'app:' || app, '', occurred_at, currency, 0, amount_micros
+  select organization_id, project_id, user_id, allocation_id, 'app:' || app, '', occurred_at, currency, 0, amount_micros
   from app_usage_records where currency is not null)`;
 
 /** Usage of a time, added up by one thing. Amounts are the ledger's: each record is debited once, with its amount. */
@@ -54,17 +61,13 @@ async function readReport(
   { organizationId, from, to, groupBy }: ReportQuery,
   page: { limit: number; after: string[] | null },
 ): Promise<Line[]> {
-  const teams =
-    groupBy === 'team'
-      ? sql`left join team_members m on m.user_id = u.user_id and m.organization_id = u.organization_id`
-      : sql``;
   const { rows } = await sql<Line>`
     select g.key as "group", coalesce(${NAME_OF[groupBy] ?? sql`g.key`}, g.key) as label, g.currency,
       g.gpu_seconds as "gpuSeconds", g.micros
     from (
       select ${KEY_OF[groupBy]} as key, u.currency, sum(u.gpu_seconds)::bigint as gpu_seconds,
         sum(u.amount_micros)::bigint as micros
-      from ${USAGE} u ${teams}
+      from ${USAGE} u ${JOINED[groupBy] ?? sql``}
       where u.at >= ${from} and u.at < ${to}
         and (${organizationId ?? null}::uuid is null or u.organization_id = ${organizationId ?? null})
       group by 1, 2

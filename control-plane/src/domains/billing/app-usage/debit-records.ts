@@ -77,7 +77,11 @@ function rowOf(producer: string, record: ReportedRecord, meters: Meters) {
     block: meter?.price.block ?? null,
     quantity_before: use?.quantityBefore ?? null,
     amount_micros: use?.amountMicros ?? 0n,
-    not_charged_because: meter ? null : paidByLease(record) ? 'the lease pays for its time' : 'it has no price',
+    not_charged_because: meter
+      ? null
+      : paidByLease(record)
+        ? 'the lease pays for its time'
+        : 'it has no price',
     ledger_transaction_id: null as string | null,
   };
 }

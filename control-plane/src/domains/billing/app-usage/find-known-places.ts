@@ -10,7 +10,8 @@ export async function findKnownPlaces(tx: Tx, records: readonly ReportedRecord[]
   ];
   const projects = await sql<{ id: string; organization_id: string }>`
     select id, organization_id from projects
-    where id = any (${distinct(records.map((record) => record.project_id))}::uuid[])`.execute(tx);
+    where deleted_at is null
+      and id = any (${distinct(records.map((record) => record.project_id))}::uuid[])`.execute(tx);
   const allocations = await sql<{ id: string; project_id: string }>`
     select id, project_id from allocations
     where id = any (${distinct(records.map((record) => record.allocation_id))}::uuid[])`.execute(tx);

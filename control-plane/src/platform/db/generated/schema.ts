@@ -121,6 +121,7 @@ export interface Allocations {
   ssh_authorized_keys: Generated<string[]>;
   state: string;
   state_changed_at: Generated<Timestamp>;
+  tags: Generated<string[]>;
 }
 
 export interface ApiKeys {
