@@ -294,6 +294,21 @@ begin
   grant usage on schema dbos to gpuaas_operator;
   grant select (workflow_uuid, status, name, created_at) on dbos.workflow_status to gpuaas_operator;
 end $function$;
+CREATE OR REPLACE FUNCTION public.hold_funds(tenants uuid[])
+ RETURNS TABLE(organization_id uuid, currency text, per_hour_micros bigint)
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+#variable_conflict use_column
+begin
+  perform pg_advisory_xact_lock(hashtextextended('funds ' || tenant, 0))
+    from (select distinct tenant from unnest(tenants) as t (tenant) order by 1) as ordered;
+  return query
+    select a.organization_id, a.currency, sum(a.per_gpu_hour_micros * a.gpu_count)::bigint from allocations a
+    where a.organization_id = any (tenants) and a.state in ('reserved', 'provisioning') group by 1, 2;
+end $function$;
 CREATE OR REPLACE FUNCTION public.hold_quota_usage(organizations uuid[], holder_types text[], holder_ids uuid[], measures text[], units text[])
  RETURNS TABLE(organization_id uuid, holder_type text, holder_id uuid, measure text, unit text, used bigint, platform_limit bigint, tenant_limit bigint)
  LANGUAGE plpgsql
@@ -2661,6 +2676,7 @@ CREATE INDEX allocation_resource_claims_live ON public.allocation_resource_claim
 CREATE INDEX allocation_resource_claims_slot ON public.allocation_resource_claims USING btree (slot_id, created_at DESC);
 CREATE INDEX allocations_ending ON public.allocations USING btree (ends_at) WHERE ((desired_state = 'active'::text) AND (ends_at IS NOT NULL));
 CREATE INDEX allocations_on_node ON public.allocations USING btree (node_id) WHERE (state = ANY (ARRAY['active'::text, 'releasing'::text, 'release_failed'::text]));
+CREATE INDEX allocations_on_their_way ON public.allocations USING btree (organization_id) WHERE (state = ANY (ARRAY['reserved'::text, 'provisioning'::text]));
 CREATE INDEX allocations_owner ON public.allocations USING btree (owner_user_id) WHERE (owner_user_id IS NOT NULL);
 CREATE INDEX allocations_project ON public.allocations USING btree (project_id, id DESC);
 CREATE INDEX api_keys_organization ON public.api_keys USING btree (organization_id, id DESC);
@@ -3120,6 +3136,9 @@ grant delete, select on terminal_tokens to gpuaas_gateway;
 grant delete, select, update on queued_launches to gpuaas_worker;
 grant execute on function create_month_partitions(timestamp with time zone,integer) to gpuaas_worker;
 grant execute on function drop_month_partitions(text,timestamp with time zone) to gpuaas_worker;
+grant execute on function hold_funds(uuid[]) to gpuaas_placement;
+grant execute on function hold_funds(uuid[]) to gpuaas_tenant;
+grant execute on function hold_funds(uuid[]) to gpuaas_worker;
 grant execute on function hold_quota_usage(uuid[],text[],uuid[],text[],text[]) to gpuaas_placement;
 grant execute on function keep_answers(json) to gpuaas_placement;
 grant execute on function launch_facts(json,timestamp with time zone) to gpuaas_placement;
@@ -3417,6 +3436,7 @@ revoke execute on function claim_bound_nodes() from public;
 revoke execute on function create_month_partitions(timestamp with time zone,integer) from public;
 revoke execute on function drop_month_partitions(text,timestamp with time zone) from public;
 revoke execute on function grant_workflow_engine() from public;
+revoke execute on function hold_funds(uuid[]) from public;
 revoke execute on function hold_quota_usage(uuid[],text[],uuid[],text[],text[]) from public;
 revoke execute on function keep_answers(json) from public;
 revoke execute on function launch_facts(json,timestamp with time zone) from public;

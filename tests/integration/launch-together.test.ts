@@ -116,6 +116,39 @@ it('a launch that is not allowed by quota is refused by name, and those with it 
   expect(sold.status).toBe(202);
 });
 
+it('money is counted once: launches at the same time do not share the minimum balance of each other', async () => {
+  const tenant = await newTenant(api);
+  await addHost(api.services.db, 8);
+  const { body } = await launch(tenant);
+  const hour = body.quote.per_hour.micros;
+  const [balance] = (
+    await tenant.admin.get<Schemas['Balance']>(
+      `/api/v1/billing/balance?organization_id=${tenant.organizationId}`,
+    )
+  ).balances;
+  const adjusted = await api.server.inject({
+    method: 'POST',
+    url: `/api/v1/admin/tenants/${tenant.organizationId}/ledger-adjustments`,
+    headers: { authorization: `Bearer ${api.people['operator']!.apiKey}` },
+    payload: {
+      kind: 'adjustment',
+      amount: { currency: 'USD', micros: 4 * hour - balance!.micros },
+      reason: 'Leaves four hours of one GPU',
+    },
+  });
+  expect(adjusted.statusCode).toBe(201);
+  // One is on its way, so there is money for three more, whichever of them ask together or alone.
+  const answers = await Promise.all(Array.from({ length: 7 }, () => launch(tenant)));
+  expect(answers.filter(({ status }) => status === 202)).toHaveLength(3);
+  for (const refused of answers.filter(({ status }) => status !== 202)) {
+    expect(refused.body).toMatchObject({
+      code: 'balance_too_low',
+      available: { micros: 4 * hour },
+      kept_for_launches_on_their_way: { micros: 4 * hour },
+    });
+  }
+});
+
 it('an allocation cannot name what does not exist, and what is named cannot be deleted', async () => {
   const { db } = api.services;
   const tenant = await newTenant(api);

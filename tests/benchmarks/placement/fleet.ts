@@ -92,6 +92,12 @@ export function randomOrder(random: () => number, buyers: readonly Buyer[]): Ord
     },
     offer: { allowedGpuCounts: [1, 2, 3, 4, 5, 6, 7, 8], perGpuHour: PER_GPU_HOUR, gpuModel: MODEL },
     papers: (sold) => ({ audit: auditOf(buyer, sold), answer: null }),
+    funds: {
+      organizationId: buyer.organizationId,
+      perHour: { currency: 'USD', micros: PER_GPU_HOUR.micros * BigInt(gpus) },
+      seconds: 3600,
+      availableMicros: 10n ** 15n,
+    },
     charge: {
       organizationId: buyer.organizationId,
       projectId: buyer.projectId,

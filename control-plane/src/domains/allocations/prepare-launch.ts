@@ -5,6 +5,7 @@ import { newId } from '../../platform/ids.ts';
 import { times } from '../../platform/money.ts';
 import type { Services } from '../../platform/services.ts';
 import { refuseUsedUp } from '../billing/budgets/require-budgets.ts';
+import type { LaunchFunds } from '../billing/launches-on-their-way.ts';
 import { refuseUncovered, requireFunds } from '../billing/require-funds.ts';
 import { offerFrom, quoteLaunch, type Offer } from '../catalog/quote.ts';
 import { findProject, requireProject } from '../tenancy/projects/find-project.ts';
@@ -18,7 +19,7 @@ type Sources = Pick<Services, 'clock' | 'policies'>;
 
 /**
  * Everything that may refuse a launch but quota and capacity: rights, keys, price, duration, money. What is left is to
- * place and to write it. Nobody closes the project before the transaction ends.
+ * place and to write it. Nobody closes the project or decides about its tenant's money before the transaction ends.
  */
 export async function prepareLaunch(
   services: Sources,
@@ -34,11 +35,14 @@ export async function prepareLaunch(
   const offer = await quoteLaunch(services, tx, { sku, gpuCount: gpu_count, image, region, organizationId });
   requireDuration(services.policies, project, request.max_duration_seconds);
   const perHour = times(offer.perGpuHour, gpu_count);
-  await requireFunds(services, tx, { organizationId, projectId, userId: caller.userId, perHour });
-  return launchOf(services, { caller, request, correlationId }, project, sshKeys, offer);
+  const funds = await requireFunds(services, tx, { organizationId, projectId, userId: caller.userId, perHour });
+  return launchOf(services, { caller, request, correlationId }, project, { sshKeys, offer, funds });
 }
 
-/** The same of what was looked up for many. The database fails a sale into a project that was closed since. */
+/**
+ * The same of what was looked up for many. The database fails a sale into a project that was closed since, and the sale
+ * counts launches on their way.
+ */
 export function prepareFrom(services: Sources, ask: Ask, facts: LaunchFacts): Launch {
   const { caller, request } = ask;
   const project = requireProject(caller, 'allocation.create', facts.project);
@@ -50,16 +54,15 @@ export function prepareFrom(services: Sources, ask: Ask, facts: LaunchFacts): La
   requireDuration(services.policies, project, request.max_duration_seconds);
   const perHour = times(offer.perGpuHour, gpu_count);
   refuseUsedUp(facts.budgets, perHour.currency);
-  refuseUncovered(services.policies, { organizationId, perHour }, facts.funds);
-  return launchOf(services, ask, project, sshKeys, offer);
+  const funds = refuseUncovered(services.policies, { organizationId, perHour }, facts.funds);
+  return launchOf(services, ask, project, { sshKeys, offer, funds });
 }
 
 function launchOf(
   services: Sources,
   { caller, request, correlationId }: Pick<Ask, 'caller' | 'request' | 'correlationId'>,
   { id: projectId, organization_id: organizationId }: { id: string; organization_id: string },
-  sshKeys: string[],
-  offer: Offer,
+  { sshKeys, offer, funds }: { sshKeys: string[]; offer: Offer; funds: LaunchFunds },
 ): Launch {
   const { image, region, gpu_count } = request;
   const perHour = times(offer.perGpuHour, gpu_count);
@@ -87,6 +90,7 @@ function launchOf(
     },
     request: launchRequest(services.clock.now(), request, offer, [projectId]),
     offer,
+    funds,
     charge: {
       organizationId,
       projectId,

@@ -4,6 +4,7 @@ import type { Tx } from '../../platform/db/database.ts';
 import { keepingAnswers, type KeptAnswer } from '../../platform/http/idempotency.ts';
 import type { Problem } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
+import { checkFunds, type LaunchFunds } from '../billing/launches-on-their-way.ts';
 import type { Product } from '../catalog/quote.ts';
 import type { Hold } from '../fleet/fleet-index.ts';
 import type { PlacementRequest } from '../placement/candidate.ts';
@@ -21,6 +22,7 @@ export interface Launch {
   request: PlacementRequest;
   offer: Pick<Product, 'allowedGpuCounts' | 'perGpuHour' | 'gpuModel'>;
   charge: Charge;
+  funds: LaunchFunds;
 }
 
 /** A launch that commits with others, and what is written beside it. */
@@ -40,7 +42,7 @@ export interface Group {
 }
 
 /**
- * Sells to many in one transaction, under the role `gpuaas_placement`: quotas, ranking, locks, sales. Each has an
+ * Sells to many in one transaction, under the role `gpuaas_placement`: money, quotas, ranking, locks, sales. Each has an
  * outcome of its own, without savepoints: nothing is written before all decisions stand.
  */
 export async function sellTogether(
@@ -48,12 +50,16 @@ export async function sellTogether(
   tx: Tx,
   orders: readonly Order[],
 ): Promise<Group> {
+  const covered = await checkFunds(
+    tx,
+    orders.map(({ funds }) => funds),
+  );
   const exceeded = await checkQuotas(
     services.policies,
     tx,
     orders.map(({ charge }) => charge),
   );
-  const within = orders.filter((_, index) => exceeded[index]!.length === 0);
+  const within = orders.filter((_, index) => covered[index] && exceeded[index]!.length === 0);
   const { won } = await reserveTogether(services, tx, within);
   const sales = within.flatMap(({ allocation, offer, request }, index) => {
     const hold = won[index];
@@ -69,8 +75,8 @@ export async function sellTogether(
   const outcomes = orders.map(({ allocation }, index): Outcome => {
     const row = sold.get(allocation.id);
     if (row) return { sold: row };
-    // A quota counted for somebody in the group who got nothing is no reason to refuse.
-    return exceeded[index]!.length > 0 && everybodyWon
+    // A quota or money counted for somebody in the group who got nothing is no reason to refuse.
+    return exceeded[index]!.length > 0 && covered[index] && everybodyWon
       ? { refused: quotaExceeded(exceeded[index]!) }
       : 'contested';
   });
