@@ -990,6 +990,14 @@ create table allocation_access_keys (
   sealed_private_key bytea not null,
   created_at timestamp with time zone default now() not null
 );
+create table allocation_idleness (
+  allocation_id uuid not null,
+  organization_id uuid not null,
+  seen_at timestamp with time zone not null,
+  idle_since timestamp with time zone,
+  idle_seconds bigint default 0 not null,
+  noticed_at timestamp with time zone
+);
 create table allocation_meters (
   allocation_id uuid not null,
   organization_id uuid not null,
@@ -2007,6 +2015,16 @@ create table users (
   created_at timestamp with time zone default now() not null,
   home_organization_id uuid
 );
+create table utilisation_samples (
+  taken_at timestamp with time zone not null,
+  region text not null,
+  gpu_model text not null,
+  approved integer not null,
+  sold integer not null,
+  available integer not null,
+  seen integer not null,
+  busy_percent_sum integer not null
+);
 create table webhook_attempts (
   delivery_id uuid not null,
   attempt integer not null,
@@ -2131,6 +2149,7 @@ create view quota_standing as
 -- Constraints
 
 alter table allocation_access_keys add constraint allocation_access_keys_pkey PRIMARY KEY (allocation_id);
+alter table allocation_idleness add constraint allocation_idleness_pkey PRIMARY KEY (allocation_id);
 alter table allocation_meters add constraint allocation_meters_pkey PRIMARY KEY (allocation_id);
 alter table allocation_outages add constraint allocation_outages_pkey PRIMARY KEY (id);
 alter table allocation_overviews add constraint allocation_overviews_pkey PRIMARY KEY (allocation_id);
@@ -2222,6 +2241,7 @@ alter table test_charges add constraint test_charges_pkey PRIMARY KEY (payment_i
 alter table tick_runs add constraint tick_runs_pkey PRIMARY KEY (tick, period_start);
 alter table usage_records add constraint usage_records_pkey PRIMARY KEY (id);
 alter table users add constraint users_pkey PRIMARY KEY (id);
+alter table utilisation_samples add constraint utilisation_samples_pkey PRIMARY KEY (taken_at, region, gpu_model);
 alter table webhook_attempts add constraint webhook_attempts_pkey PRIMARY KEY (delivery_id, attempt);
 alter table webhook_deliveries add constraint webhook_deliveries_pkey PRIMARY KEY (id);
 alter table webhooks add constraint webhooks_pkey PRIMARY KEY (id);
@@ -2296,6 +2316,7 @@ alter table usage_records add constraint usage_records_allocation_id_to_second_k
 alter table usage_records add constraint usage_records_ledger_transaction_id_key UNIQUE (ledger_transaction_id);
 alter table users add constraint users_issuer_subject_key UNIQUE (issuer, subject);
 alter table wipe_certificates add constraint wipe_certificates_node_task_id_slot_id_key UNIQUE (node_task_id, slot_id);
+alter table allocation_idleness add constraint allocation_idleness_idle_seconds_check CHECK ((idle_seconds >= 0));
 alter table allocation_meters add constraint allocation_meters_billed_micros_check CHECK ((billed_micros >= 0));
 alter table allocation_meters add constraint allocation_meters_check CHECK (((billed_seconds >= 0) AND (billed_seconds <= metered_seconds)));
 alter table allocation_meters add constraint allocation_meters_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
@@ -2523,6 +2544,7 @@ alter table usage_records add constraint usage_records_check1 CHECK ((window_to 
 alter table usage_records add constraint usage_records_from_second_check CHECK ((from_second >= 0));
 alter table usage_records add constraint usage_records_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 200)));
 alter table usage_records add constraint usage_records_sequence_check CHECK ((sequence > 0));
+alter table utilisation_samples add constraint utilisation_samples_approved_check CHECK ((approved > 0));
 alter table webhook_deliveries add constraint webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])));
 alter table webhooks add constraint webhooks_check CHECK (((sealed_previous_secret IS NULL) = (previous_secret_expires_at IS NULL)));
 alter table webhooks add constraint webhooks_check1 CHECK (((state = 'disabled'::text) = (disabled_reason IS NOT NULL)));
@@ -2533,6 +2555,8 @@ alter table wipe_certificates add constraint wipe_has_one_source CHECK (((node_t
 alter table workflow_starts add constraint workflow_starts_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
 alter table workflow_starts add constraint workflow_starts_workflow_id_check CHECK (((length(workflow_id) >= 1) AND (length(workflow_id) <= 200)));
 alter table allocation_access_keys add constraint allocation_access_keys_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
+alter table allocation_idleness add constraint allocation_idleness_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
+alter table allocation_idleness add constraint allocation_idleness_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table allocation_meters add constraint allocation_meters_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table allocation_meters add constraint allocation_meters_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table allocation_outages add constraint allocation_outages_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
@@ -2666,6 +2690,8 @@ alter table wipe_certificates add constraint wipe_certificates_slot_id_fkey FORE
 
 -- Indexes
 
+CREATE INDEX allocation_idleness_now ON public.allocation_idleness USING btree (allocation_id) WHERE ((idle_since IS NOT NULL) AND (noticed_at IS NULL));
+CREATE INDEX allocation_idleness_of_tenant ON public.allocation_idleness USING btree (organization_id, allocation_id);
 CREATE INDEX allocation_meters_live ON public.allocation_meters USING btree (organization_id, project_id) WHERE (ended_at IS NULL);
 CREATE INDEX allocation_meters_open ON public.allocation_meters USING btree (allocation_id) WHERE ((ended_at IS NULL) OR (unproven_after IS NOT NULL));
 CREATE INDEX allocation_outages_allocation ON public.allocation_outages USING btree (allocation_id);
@@ -2831,6 +2857,7 @@ CREATE TRIGGER wipe_certificates_append_only BEFORE DELETE OR UPDATE OR TRUNCATE
 -- Row-level security
 
 alter table allocation_access_keys enable row level security;
+alter table allocation_idleness enable row level security;
 alter table allocation_meters enable row level security;
 alter table allocation_outages enable row level security;
 alter table allocation_overviews enable row level security;
@@ -2898,6 +2925,7 @@ alter table wipe_certificates enable row level security;
 create policy counted on notification_emails as permissive for select to gpuaas_operator using (true);
 create policy customers on organizations as permissive for all to gpuaas_worker using (true);
 create policy every on allocation_access_keys as permissive for all to gpuaas_gateway, gpuaas_worker using (true);
+create policy every on allocation_idleness as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on allocation_meters as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on allocation_outages as permissive for select to gpuaas_operator, gpuaas_worker using (true);
 create policy every on allocation_overviews as permissive for all to gpuaas_operator, gpuaas_worker using (true);
@@ -2986,6 +3014,7 @@ create policy on_it on allocation_outages as permissive for all to gpuaas_node u
 create policy on_it on allocations as permissive for select to gpuaas_node using ((node_id = ( SELECT scope_node() AS scope_node)));
 create policy opening on organizations as permissive for all to gpuaas_auth using (true);
 create policy opening on projects as permissive for all to gpuaas_auth using (true);
+create policy own on allocation_idleness as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on allocation_meters as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on allocation_outages as permissive for select to gpuaas_tenant using ((EXISTS ( SELECT
    FROM allocations a
@@ -3116,6 +3145,7 @@ grant delete, insert, select on sku_prices to gpuaas_operator;
 grant delete, insert, select on ssh_keys to gpuaas_tenant;
 grant delete, insert, select on team_members to gpuaas_tenant;
 grant delete, insert, select on teams to gpuaas_tenant;
+grant delete, insert, select on utilisation_samples to gpuaas_worker;
 grant delete, insert, select, update on allocation_overviews to gpuaas_worker;
 grant delete, insert, select, update on budgets to gpuaas_tenant;
 grant delete, insert, select, update on event_consumers to gpuaas_relay;
@@ -3223,6 +3253,7 @@ grant insert, select on users to gpuaas_auth;
 grant insert, select on webhook_deliveries to gpuaas_tenant;
 grant insert, select on wipe_certificates to gpuaas_worker;
 grant insert, select on workflow_starts to gpuaas_operator;
+grant insert, select, update on allocation_idleness to gpuaas_worker;
 grant insert, select, update on app_usage_producers to gpuaas_operator;
 grant insert, select, update on auto_top_ups to gpuaas_tenant;
 grant insert, select, update on billing_standings to gpuaas_worker;
@@ -3268,6 +3299,8 @@ grant select (workflow_id) on workflow_starts to gpuaas_tenant;
 grant select (xid, occurred_at, subject_id) on outbox_events to gpuaas_node;
 grant select (xid, occurred_at, subject_id) on outbox_events to gpuaas_placement;
 grant select on allocation_access_keys to gpuaas_gateway;
+grant select on allocation_idleness to gpuaas_operator;
+grant select on allocation_idleness to gpuaas_tenant;
 grant select on allocation_meters to gpuaas_operator;
 grant select on allocation_meters to gpuaas_tenant;
 grant select on allocation_outages to gpuaas_operator;
@@ -3367,6 +3400,7 @@ grant select on team_members to gpuaas_auth;
 grant select on team_members to gpuaas_worker;
 grant select on usage_records to gpuaas_operator;
 grant select on usage_records to gpuaas_tenant;
+grant select on utilisation_samples to gpuaas_operator;
 grant select on webhook_attempts to gpuaas_tenant;
 grant select on wipe_certificates to gpuaas_operator;
 grant select on wipe_certificates to gpuaas_tenant;

@@ -228,6 +228,10 @@ export const eventTypes = {
     "summary": "The agreed end of the lease is near.",
     "audience": "tenant"
   },
+  "allocation.idle": {
+    "summary": "The GPUs of the lease have been idle for a long time.",
+    "audience": "tenant"
+  },
   "allocation.reserved": {
     "summary": "Capacity was placed and claimed.",
     "audience": "tenant"
@@ -365,6 +369,7 @@ export interface EventPayloads {
   'allocation.queue_moved': AllocationMoved;
   'allocation.extended': AllocationMoved;
   'allocation.ending': AllocationMoved;
+  'allocation.idle': AllocationMoved;
   'allocation.reserved': AllocationMoved;
   'allocation.provisioning': AllocationMoved;
   'allocation.progress': AllocationMoved;
@@ -674,6 +679,97 @@ export const payloadSchemas: Record<EventType, object> = {
     }
   },
   "allocation.ending": {
+    "title": "AllocationMoved",
+    "type": "object",
+    "required": [
+      "allocation_id",
+      "organization_id",
+      "project_id",
+      "state",
+      "stage",
+      "status",
+      "message",
+      "percent"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "allocation_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "project_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "state": {
+        "enum": [
+          "queued",
+          "reserved",
+          "provisioning",
+          "active",
+          "releasing",
+          "released",
+          "failed",
+          "release_failed"
+        ]
+      },
+      "stage": {
+        "enum": [
+          "queue",
+          "placement",
+          "plan",
+          "image",
+          "seed",
+          "vm",
+          "network",
+          "readiness",
+          "user",
+          "active",
+          "host",
+          "release",
+          "detach",
+          "stop",
+          "network_cleanup",
+          "wipe",
+          "verify",
+          "released",
+          "failed"
+        ]
+      },
+      "status": {
+        "enum": [
+          "running",
+          "done",
+          "failed"
+        ]
+      },
+      "message": {
+        "type": "string",
+        "maxLength": 500
+      },
+      "percent": {
+        "type": [
+          "integer",
+          "null"
+        ],
+        "minimum": 0,
+        "maximum": 100
+      },
+      "cause": {
+        "enum": [
+          "agreed_end",
+          "balance",
+          "budget"
+        ],
+        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
+      }
+    }
+  },
+  "allocation.idle": {
     "title": "AllocationMoved",
     "type": "object",
     "required": [

@@ -143,6 +143,8 @@ export interface components {
             /** @enum {unknown} */
             state: "ok" | "lost" | "failing";
             detail?: string;
+            /** @description How busy it is, where the host can see that. */
+            utilisation_percent?: number;
         };
         ObservedDisk: {
             serial: string;

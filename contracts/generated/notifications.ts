@@ -7,6 +7,7 @@ export const notificationKinds = {
   "payment_failed": "Payments that failed",
   "lease_ending": "A lease of mine that ends soon",
   "lease_ended": "A lease of mine that the platform ended",
+  "lease_idle": "A lease of mine that costs money and does nothing",
   "launch_failed": "A launch of mine that failed",
   "release_failed": "A machine of mine that could not be released",
   "host_lost": "A host of mine that does not answer, or answers again",
@@ -189,6 +190,20 @@ export const notificationMessages = {
         "body": [
           "The agreed end of {allocation} is near: {ends_at}. It is released then, and its disks are wiped.",
           "Extend it, or save your work."
+        ]
+      }
+    }
+  },
+  "allocation.idle": {
+    "kind": "lease_idle",
+    "severity": "warning",
+    "link": "/allocations/{allocation_id}",
+    "to": {
+      "owner": {
+        "title": "{allocation} is idle",
+        "body": [
+          "{message}.",
+          "Release it if you do not need it any more."
         ]
       }
     }

@@ -1737,6 +1737,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/billing/idle-leases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Running leases whose GPUs have been idle, and what that cost
+         * @description A lease is idle while all of its GPUs are used less than `billing.idle_below_percent`. Only hosts that can see how busy
+         *     a GPU is report it; of the leases on others nothing is known, and they are not here.
+         */
+        get: operations["listIdleLeases"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/billing/budgets": {
         parameters: {
             query?: never;
@@ -3098,6 +3119,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/reports/utilisation/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How much of the fleet was sold and used, by region and GPU model
+         * @description Means of samples that are taken every few minutes and kept as long as `reports.keep_utilisation_days` says. The time is
+         *     `from` included to `to` not included.
+         */
+        get: operations["getUtilisationHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/app-usage-records": {
         parameters: {
             query?: never;
@@ -4138,7 +4180,7 @@ export interface components {
             secret_already_shown?: boolean;
         };
         /** @enum {string} */
-        NotificationKind: "low_balance" | "balance_exhausted" | "budget_threshold" | "payment" | "payment_failed" | "lease_ending" | "lease_ended" | "launch_failed" | "release_failed" | "host_lost" | "maintenance" | "incident" | "project_leases";
+        NotificationKind: "low_balance" | "balance_exhausted" | "budget_threshold" | "payment" | "payment_failed" | "lease_ending" | "lease_ended" | "lease_idle" | "launch_failed" | "release_failed" | "host_lost" | "maintenance" | "incident" | "project_leases";
         Notification: {
             /** Format: uuid */
             id: string;
@@ -4704,6 +4746,24 @@ export interface components {
             records: number;
             /** @description Null for what was not charged. */
             amount: components["schemas"]["Money"] | null;
+        };
+        IdleLease: {
+            /** Format: uuid */
+            allocation_id: string;
+            name: string;
+            /** Format: uuid */
+            project_id: string;
+            gpu_count: number;
+            per_hour: components["schemas"]["Money"];
+            /** @description Null when it is busy now. */
+            idle_since: components["schemas"]["Timestamp"] | null;
+            /**
+             * Format: int64
+             * @description Since the lease began.
+             */
+            idle_seconds: number;
+            /** @description What those seconds cost at its price. */
+            cost: components["schemas"]["Money"];
         };
         /** @enum {string} */
         BudgetScope: "tenant" | "project" | "team" | "user";
@@ -5560,6 +5620,20 @@ export interface components {
             other: number;
             /** @description Of what is approved. */
             sold_percent: number;
+        };
+        UtilisationStep: {
+            /** @description When the hour or day (UTC) begins. */
+            at: components["schemas"]["Timestamp"];
+            region: string;
+            gpu_model: string;
+            samples: number;
+            approved: number;
+            sold: number;
+            available: number;
+            /** @description Of what is approved. */
+            sold_percent: number;
+            /** @description How busy sold GPUs were; null where no host could see it. */
+            busy_percent: number | null;
         };
         Name: string;
         AppUsageReport: {
@@ -9361,6 +9435,35 @@ export interface operations {
             "4XX": components["responses"]["Problem"];
         };
     };
+    listIdleLeases: {
+        parameters: {
+            query: {
+                organization_id: components["parameters"]["OrganizationQuery"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["IdleLease"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
     listBudgets: {
         parameters: {
             query: {
@@ -11731,6 +11834,37 @@ export interface operations {
                 content: {
                     "application/json": {
                         items: components["schemas"]["Utilisation"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getUtilisationHistory: {
+        parameters: {
+            query: {
+                from: components["parameters"]["From"];
+                to: components["parameters"]["To"];
+                step: "hour" | "day";
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["UtilisationStep"][];
                         next_page: components["schemas"]["NextPage"];
                     };
                 };

@@ -2981,6 +2981,41 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "listIdleLeases",
+    "method": "get",
+    "path": "/api/v1/billing/idle-leases",
+    "summary": "Running leases whose GPUs have been idle, and what that cost",
+    "fields": [
+      {
+        "name": "organization_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "allocation_id",
+      "name",
+      "project_id",
+      "gpu_count",
+      "idle_since",
+      "idle_seconds"
+    ]
+  },
+  {
     "id": "listBudgets",
     "method": "get",
     "path": "/api/v1/billing/budgets",
@@ -5353,6 +5388,60 @@ export const operations: readonly Operation[] = [
       "available",
       "other",
       "sold_percent"
+    ]
+  },
+  {
+    "id": "getUtilisationHistory",
+    "method": "get",
+    "path": "/api/v1/admin/reports/utilisation/history",
+    "summary": "How much of the fleet was sold and used, by region and GPU model",
+    "fields": [
+      {
+        "name": "from",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "to",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "step",
+        "in": "query",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "hour",
+          "day"
+        ]
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "at",
+      "region",
+      "gpu_model",
+      "samples",
+      "approved",
+      "sold",
+      "available",
+      "sold_percent",
+      "busy_percent"
     ]
   },
   {

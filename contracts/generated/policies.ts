@@ -843,6 +843,40 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "billing.idle_below_percent": {
+    "type": "integer",
+    "default": 5,
+    "minimum": 1,
+    "maximum": 100,
+    "unit": "%",
+    "doc": "A lease is idle while all its GPUs are used less than this.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "billing.idle_notice_seconds": {
+    "type": "duration",
+    "default": 14400,
+    "minimum": 300,
+    "maximum": 2592000,
+    "unit": "s",
+    "doc": "How long a lease has to be idle before its owner is told what that costs.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "tenant_policy.manage"
+    }
+  },
+  "reports.keep_utilisation_days": {
+    "type": "integer",
+    "default": 400,
+    "minimum": 7,
+    "maximum": 3650,
+    "unit": "days",
+    "doc": "How long samples of how much of the fleet is sold are kept.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "billing.low_balance_seconds": {
     "type": "duration",
     "default": 86400,
@@ -957,6 +991,7 @@ export const policies = {
       "payment_failed",
       "lease_ending",
       "lease_ended",
+      "lease_idle",
       "launch_failed",
       "release_failed",
       "host_lost",
@@ -971,6 +1006,7 @@ export const policies = {
       "payment_failed",
       "lease_ending",
       "lease_ended",
+      "lease_idle",
       "launch_failed",
       "release_failed",
       "host_lost",
@@ -993,6 +1029,7 @@ export const policies = {
       "payment_failed",
       "lease_ending",
       "lease_ended",
+      "lease_idle",
       "launch_failed",
       "host_lost",
       "maintenance",
@@ -1006,6 +1043,7 @@ export const policies = {
       "payment_failed",
       "lease_ending",
       "lease_ended",
+      "lease_idle",
       "launch_failed",
       "release_failed",
       "host_lost",
@@ -1119,6 +1157,9 @@ export interface PolicyValues {
   'billing.credit_line_micros': number;
   'app_usage.records_per_minute': number;
   'app_usage.max_age_seconds': number;
+  'billing.idle_below_percent': number;
+  'billing.idle_notice_seconds': number;
+  'reports.keep_utilisation_days': number;
   'billing.low_balance_seconds': number;
   'billing.grace_seconds': number;
   'payments.minimum_micros': number;
@@ -1128,8 +1169,8 @@ export interface PolicyValues {
   'payments.settle_deadline_seconds': number;
   'payments.provider_deadline_seconds': number;
   'statements.close_after_seconds': number;
-  'notifications.inbox_kinds': readonly ("low_balance" | "balance_exhausted" | "budget_threshold" | "payment" | "payment_failed" | "lease_ending" | "lease_ended" | "launch_failed" | "release_failed" | "host_lost" | "maintenance" | "incident" | "project_leases")[];
-  'notifications.email_kinds': readonly ("low_balance" | "balance_exhausted" | "budget_threshold" | "payment" | "payment_failed" | "lease_ending" | "lease_ended" | "launch_failed" | "release_failed" | "host_lost" | "maintenance" | "incident" | "project_leases")[];
+  'notifications.inbox_kinds': readonly ("low_balance" | "balance_exhausted" | "budget_threshold" | "payment" | "payment_failed" | "lease_ending" | "lease_ended" | "lease_idle" | "launch_failed" | "release_failed" | "host_lost" | "maintenance" | "incident" | "project_leases")[];
+  'notifications.email_kinds': readonly ("low_balance" | "balance_exhausted" | "budget_threshold" | "payment" | "payment_failed" | "lease_ending" | "lease_ended" | "lease_idle" | "launch_failed" | "release_failed" | "host_lost" | "maintenance" | "incident" | "project_leases")[];
   'notifications.email_deadline_seconds': number;
   'notifications.keep_days': number;
 }

@@ -11,6 +11,7 @@ import { verifyStatements } from '@gpuaas/control-plane/domains/statements/verif
 import { manualClock } from '@gpuaas/control-plane/platform/clock';
 import { actingAs, inScope } from '@gpuaas/control-plane/platform/db/scope';
 import { newId } from '@gpuaas/control-plane/platform/ids';
+import { fixedPolicies } from '@gpuaas/control-plane/platform/policy/testing';
 import { startSharedModel } from '@gpuaas/lab/shared-model';
 import { UsageProducer, type UsageRecord } from '@gpuaas/lab/usage-producer';
 import { createGpuaasClient } from '@gpuaas/sdk/client';
@@ -177,10 +178,8 @@ describe('app usage', () => {
   });
 
   it('is limited by the minute for each producer, over all replicas', async () => {
-    const { db, policies, clock } = api.services;
-    const get = (key: string, scope?: object) =>
-      key === 'app_usage.records_per_minute' ? 3 : policies.get(key as never, scope);
-    const strict = { clock, policies: { ...policies, get } as typeof policies };
+    const { db, clock } = api.services;
+    const strict = { clock, policies: fixedPolicies({ 'app_usage.records_per_minute': 3 }) };
     const send = (count: number) =>
       inScope(db, { role: 'gpuaas_operator' }, (tx) =>
         recordAppUsage(strict, tx, {

@@ -72,6 +72,8 @@ export const tableOwners: Record<string, string> = {
   allocation_access_keys: 'domains/allocations',
   terminal_tokens: 'domains/terminal',
   allocation_outages: 'domains/allocations',
+  allocation_idleness: 'domains/allocations',
+  utilisation_samples: 'domains/reports',
   allocation_meters: 'domains/billing',
   usage_records: 'domains/billing',
   app_usage_prices: 'domains/billing',

@@ -44,6 +44,8 @@ export const organizationKeys = {
   usage: (id: string) => ['organization', id, 'usage'] as const,
   ledger: (id: string) => ['organization', id, 'ledger'] as const,
   payments: (id: string) => ['organization', id, 'payments'] as const,
+  costs: (id: string) => ['organization', id, 'costs'] as const,
+  idle: (id: string) => ['organization', id, 'idle'] as const,
   statements: (id: string) => ['organization', id, 'statements'] as const,
   budgets: (id: string) => ['organization', id, 'budgets'] as const,
   projects: (id: string) => ['organization', id, 'projects'] as const,
@@ -87,4 +89,6 @@ export const operatorKeys = {
   entitlements: (organizationId: string) => ['operator', 'entitlements', organizationId] as const,
   prices: ['operator', 'prices'] as const,
   images: ['operator', 'images'] as const,
+  revenue: ['operator', 'revenue'] as const,
+  utilisation: ['operator', 'utilisation'] as const,
 };

@@ -62,6 +62,7 @@ export type LabHost = Schemas['LabHost'];
 export type AdminSku = Schemas['AdminSku'];
 export type PlacementExplanation = Schemas['PlacementExplanation'];
 export type Spend = Schemas['Spend'];
+export type IdleLease = Schemas['IdleLease'];
 export type UsageRecord = Schemas['UsageRecord'];
 export type Reservation = Schemas['Reservation'];
 export type ProjectIncident = Schemas['ProjectIncident'];

@@ -1,5 +1,7 @@
 import { ProjectPage } from '../shell/project-page.tsx';
 import { BudgetsPanel } from './budgets-panel.tsx';
+import { CostsPanel } from './costs-panel.tsx';
+import { IdlePanel } from './idle-panel.tsx';
 import { LedgerPanel } from './ledger-panel.tsx';
 import { PaymentsPanel } from './payments-panel.tsx';
 import { SpendPanel } from './spend-panel.tsx';
@@ -18,6 +20,8 @@ export function BillingPage() {
         <>
           <SpendPanel organizationId={organization.id} />
           <PaymentsPanel organizationId={organization.id} />
+          <CostsPanel organizationId={organization.id} />
+          <IdlePanel organizationId={organization.id} />
           <BudgetsPanel organization={organization} />
           <StatementsPanel organizationId={organization.id} />
           <UsagePanel organizationId={organization.id} />

@@ -1,4 +1,5 @@
 import { useWholeFleet } from './use-whole-fleet.ts';
+import { usePlatformRefusal } from '../api/session.ts';
 import type { Node } from '../api/types.ts';
 import { counted } from '../format/words.ts';
 import { BarChart } from '../ui/bar-chart.tsx';
@@ -8,6 +9,8 @@ import { Page } from '../ui/page.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { ShareBar } from '../ui/share-bar.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
+import { RevenuePanel } from './revenue-panel.tsx';
+import { UseHistoryPanel } from './use-history-panel.tsx';
 import { freeByHost, strandedFor, fleetByUse, type RegionUse } from './fleet-use.ts';
 
 const SIZES = [1, 2, 4, 8];
@@ -15,11 +18,21 @@ const SIZES = [1, 2, 4, 8];
 /** How much of the fleet is sold, and how well what is left can still be. */
 export function UtilisationPage() {
   const query = useWholeFleet();
+  const refusal = usePlatformRefusal('revenue.read');
   return (
-    <Page title="Utilisation" subtitle="What is sold right now, and whether what is free can still be used.">
+    <Page
+      title="Utilisation"
+      subtitle="What is sold, whether what is free can still be used, and what it brings."
+    >
       <Loaded query={query} loading={<Skeleton label="Loading the fleet" rows={6} />}>
         {(nodes) => <Utilisation nodes={nodes} />}
       </Loaded>
+      {refusal === null && (
+        <div className="grid items-start gap-4 lg:grid-cols-2">
+          <UseHistoryPanel />
+          <RevenuePanel />
+        </div>
+      )}
     </Page>
   );
 }

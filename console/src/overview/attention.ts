@@ -1,4 +1,5 @@
-import type { Allocation, ProjectIncident, Spend } from '../api/types.ts';
+import type { Allocation, IdleLease, ProjectIncident, Spend } from '../api/types.ts';
+import { formatMoney } from '../format/money.ts';
 import { formatDuration } from '../format/time.ts';
 import type { Tone } from '../ui/tone.ts';
 
@@ -85,6 +86,19 @@ function ofAllocation(allocation: Allocation, now: number): Attention[] {
       },
     ];
   return [];
+}
+
+/** Leases of the project that cost money and do nothing. */
+export function attentionToIdle(idle: readonly IdleLease[], projectId: string): Attention[] {
+  return idle
+    .filter((lease) => lease.project_id === projectId && lease.idle_since !== null)
+    .map(({ allocation_id: id, name, idle_since: since, per_hour: perHour }) => ({
+      key: `idle ${id}`,
+      tone: 'info',
+      title: `${name} is idle`,
+      detail: `Its GPUs have done nothing since ${since!.slice(0, 16).replace('T', ' ')} UTC, at ${formatMoney(perHour)} an hour.`,
+      allocationId: id,
+    }));
 }
 
 function why(failure: Allocation['failure']): string {

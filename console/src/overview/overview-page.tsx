@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { allocationsQuery } from '../api/allocations.ts';
 import { spendQuery } from '../api/billing.ts';
 import { projectIncidentsQuery } from '../api/incidents.ts';
+import { idleLeasesQuery } from '../api/reports.ts';
 import { mayInOrganization, useMe, type ProjectChoice } from '../api/session.ts';
 import { LaunchLink } from '../shell/launch-link.tsx';
 import { ProjectPage } from '../shell/project-page.tsx';
@@ -10,7 +11,7 @@ import { Panel } from '../ui/panel.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { useNow } from '../ui/use-now.ts';
 import { AttentionPanel } from './attention-panel.tsx';
-import { attentionOf } from './attention.ts';
+import { attentionOf, attentionToIdle } from './attention.ts';
 import { FirstLaunch } from './first-launch.tsx';
 import { LaunchPicks } from './launch-picks.tsx';
 import { OverviewFigures } from './overview-figures.tsx';
@@ -39,12 +40,18 @@ function Overview({ choice: { organization, project } }: { choice: ProjectChoice
   const failed = useInfiniteQuery(allocationsQuery(project.id, 'failed')).data ?? [];
   const incidents = useQuery(projectIncidentsQuery(project.id)).data?.items ?? [];
   const spend = useQuery({ ...spendQuery(organization.id), enabled: seesMoney }).data?.spend ?? null;
+  const idle = useQuery({ ...idleLeasesQuery(organization.id), enabled: seesMoney }).data ?? [];
   return (
     <Loaded query={query} loading={<Skeleton label="Loading the overview" rows={6} />}>
       {(live) => (
         <>
           <OverviewFigures allocations={live} spend={spend} />
-          <AttentionPanel items={attentionOf([...live, ...failed], incidents, spend ?? [], now)} />
+          <AttentionPanel
+            items={[
+              ...attentionOf([...live, ...failed], incidents, spend ?? [], now),
+              ...attentionToIdle(idle, project.id),
+            ]}
+          />
           {live.length === 0 ? (
             <FirstLaunch organizationId={organization.id} />
           ) : (

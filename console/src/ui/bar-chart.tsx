@@ -13,24 +13,33 @@ interface BarChartProps {
   tone: Tone;
 }
 
+/** So many values and names can stand beside each other. */
+const ROOM = 12;
+
 /** Upright bars. Those who cannot see them read the same figures as a list. */
 export function BarChart({ label, bars, tone }: BarChartProps) {
+  const crowded = bars.length > ROOM;
+  const named = (index: number) => !crowded || index % Math.ceil(bars.length / (ROOM / 2)) === 0;
   const highest = Math.max(...bars.map(({ value }) => value), 0);
   return (
     <ul aria-label={label} className={`${TONE_CLASS[tone]} flex h-44 items-stretch gap-1 overflow-x-auto`}>
-      {bars.map(({ label: name, value, text }) => (
+      {bars.map(({ label: name, value, text }, index) => (
         <li
           key={name}
-          className="flex min-w-6 flex-1 flex-col items-center justify-end gap-1"
+          className={`flex flex-1 flex-col items-center justify-end gap-1 ${crowded ? 'min-w-2' : 'min-w-6'}`}
           title={`${name}: ${text}`}
         >
-          <span className="text-xs whitespace-nowrap text-ink-muted tabular-nums">{text}</span>
+          <span className={crowded ? 'sr-only' : 'text-xs whitespace-nowrap text-ink-muted tabular-nums'}>
+            {text}
+          </span>
           <span
             aria-hidden
             className="w-full max-w-12 rounded-t-sm bg-tone/70"
             style={{ height: `${highest > 0 ? Math.max(1, (value / highest) * 70) : 1}%` }}
           />
-          <span className="text-xs whitespace-nowrap text-ink-faint">{name}</span>
+          <span className={named(index) ? 'text-xs whitespace-nowrap text-ink-faint' : 'sr-only'}>
+            {name}
+          </span>
         </li>
       ))}
     </ul>

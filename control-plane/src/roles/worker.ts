@@ -5,6 +5,7 @@ import { overdueAllocations } from '../domains/allocations/state-deadlines.ts';
 import { signRemaining } from '../domains/allocations/certificates/sign-remaining.ts';
 import { runQueueRegularly } from '../domains/allocations/queue/wake-queue.ts';
 import { forgetPromises } from '../domains/allocations/reservations/cancel-reservation.ts';
+import { watchIdle } from '../domains/allocations/idle/watch-idle.ts';
 import { warnOfEnds } from '../domains/allocations/warn-of-ends.ts';
 import { endLeases } from '../domains/allocations/end-leases.ts';
 import { meterLeases } from '../domains/billing/meter-leases.ts';
@@ -15,6 +16,7 @@ import { topUpBalances } from '../domains/payments/auto-top-up/top-up-balances.t
 import type { PaymentProvider } from '../domains/payments/provider.ts';
 import { fetchMissedEvents, reconcilePayments } from '../domains/payments/reconcile-payments.ts';
 import { watchPayments } from '../domains/payments/watch-payments.ts';
+import { sampleUtilisation } from '../domains/reports/sample-utilisation.ts';
 import { closeMonths } from '../domains/statements/close-months.ts';
 import { releaseLeases } from '../domains/allocations/release-leases.ts';
 import { reconcileAllocations } from '../domains/allocations/reconcile/reconcile-allocations.ts';
@@ -106,6 +108,7 @@ export async function startWorker(
       watchMaintenance,
       endLeases,
       warnOfEnds,
+      watchIdle,
       forgetPromises,
       runQueueRegularly,
       reconcileAllocations,
@@ -123,6 +126,7 @@ export async function startWorker(
         : []),
       watchPayments,
       closeMonths,
+      sampleUtilisation,
       reconcileNodes(),
       retireUnusedAuthorities,
       pruneRuns,

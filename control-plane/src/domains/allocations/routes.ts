@@ -8,6 +8,7 @@ import { describeConnection } from './describe-connection.ts';
 import { extendAllocation } from './extend-allocation.ts';
 import { explainPlacement } from './explain-placement.ts';
 import { findProject } from '../tenancy/projects/find-project.ts';
+import { listIdleLeases } from './idle/list-idle-leases.ts';
 import { findAllocation } from './find-allocation.ts';
 import { listAllocations } from './list-allocations.ts';
 import { listTimeline } from './list-timeline.ts';
@@ -29,6 +30,7 @@ type AllocationOperations = Pick<
   | 'retryAllocationRelease'
   | 'extendAllocation'
   | 'setAllocationTags'
+  | 'listIdleLeases'
   | 'listAllocationTimeline'
   | 'getAllocationConnection'
   | 'getAllocationProgress'
@@ -124,6 +126,13 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
         });
         return { status: 200, body: await showAllocation(tx, row, clock.now()) };
       });
+    },
+    listIdleLeases({ caller, query, read }) {
+      authorize(caller, 'billing.read', { kind: 'tenant', organizationId: query.organization_id });
+      return read(async (tx) => ({
+        status: 200,
+        body: await listIdleLeases(tx, clock.now(), { limit: 50, ...query }),
+      }));
     },
     listAllocationTimeline({ caller, params, query, read }) {
       return read(async (tx) => {

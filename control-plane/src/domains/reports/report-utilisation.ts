@@ -5,7 +5,7 @@ import { decodePage, pageOf } from '../../platform/http/pagination.ts';
 
 type Utilisation = components['schemas']['Utilisation'];
 
-/** What is sold of the approved slots at this moment. What was approved in the past is not kept, so there is no other. */
+/** What is sold of the approved slots at this moment. */
 export async function reportUtilisation(
   tx: Tx,
   query: { limit: number; page?: string },

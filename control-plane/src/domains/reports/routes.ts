@@ -2,11 +2,17 @@ import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import { authorize, type Caller } from '../../platform/auth/caller.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import { reportUsage, reportUsageCsv } from './report-usage.ts';
+import { reportUtilisationHistory } from './report-utilisation-history.ts';
 import { reportUtilisation } from './report-utilisation.ts';
 
 type ReportOperations = Pick<
   operations,
-  'getCostReport' | 'getCostReportCsv' | 'getRevenueReport' | 'getRevenueReportCsv' | 'getUtilisation'
+  | 'getCostReport'
+  | 'getCostReportCsv'
+  | 'getRevenueReport'
+  | 'getRevenueReportCsv'
+  | 'getUtilisation'
+  | 'getUtilisationHistory'
 >;
 
 const CSV = 'text/csv; charset=utf-8';
@@ -40,6 +46,13 @@ export function reportRoutes(): Handlers<ReportOperations, Caller> {
       return read(async (tx) => ({
         status: 200,
         body: await reportUtilisation(tx, { limit: 50, ...query }),
+      }));
+    },
+    getUtilisationHistory({ caller, query, read }) {
+      authorize(caller, 'revenue.read', { kind: 'platform' });
+      return read(async (tx) => ({
+        status: 200,
+        body: await reportUtilisationHistory(tx, { limit: 50, ...query }),
       }));
     },
   };

@@ -1,8 +1,14 @@
 import type { ObservedDevices } from '../host.ts';
 import { isFailing, isLost, mountsOf, type HasFault } from './faults.ts';
 import type { SimulatedHardware } from './hardware.ts';
+import { simulatedUtilisation } from './utilisation.ts';
 
-export function observeSimulatedDevices(hardware: SimulatedHardware, hasFault: HasFault): ObservedDevices {
+/** `holders` says by PCI address whose machine has a GPU. */
+export function observeSimulatedDevices(
+  hardware: SimulatedHardware,
+  hasFault: HasFault,
+  holders: ReadonlyMap<string, string>,
+): ObservedDevices {
   return {
     gpus: hardware.slots.map((slot) => {
       const { gpu_pci_address: pci_address } = slot;
@@ -11,7 +17,7 @@ export function observeSimulatedDevices(hardware: SimulatedHardware, hasFault: H
       }
       return isFailing(slot, hasFault)
         ? { pci_address, state: 'failing', detail: 'XID 48: double-bit ECC error' }
-        : { pci_address, state: 'ok' };
+        : { pci_address, state: 'ok', ...useOf(pci_address, holders.get(pci_address)) };
     }),
     disks: hardware.slots.map((slot) => ({
       serial: slot.nvme_serial,
@@ -20,4 +26,9 @@ export function observeSimulatedDevices(hardware: SimulatedHardware, hasFault: H
       mounts: mountsOf(slot, hasFault),
     })),
   };
+}
+
+function useOf(pciAddress: string, allocationId: string | undefined): { utilisation_percent?: number } {
+  if (allocationId === undefined) return {};
+  return { utilisation_percent: simulatedUtilisation(allocationId, pciAddress, new Date()) };
 }

@@ -88,7 +88,12 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
       return checkSimulatedPrerequisites(demand, hardware, hasFault);
     },
 
-    observeDevices: () => Promise.resolve(observeSimulatedDevices(hardware, hasFault)),
+    async observeDevices() {
+      const holders = (await vms.list()).flatMap(({ plan }) =>
+        plan.slots.map((slot) => [slot.gpu_pci_address, plan.allocation_id] as const),
+      );
+      return observeSimulatedDevices(hardware, hasFault, new Map(holders));
+    },
 
     async checkPlan(plan) {
       checkBundle(plan, hardware, hasFault);

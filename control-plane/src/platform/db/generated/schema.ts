@@ -30,6 +30,15 @@ export interface AllocationAccessKeys {
   sealed_private_key: Buffer;
 }
 
+export interface AllocationIdleness {
+  allocation_id: string;
+  idle_seconds: Generated<bigint>;
+  idle_since: Timestamp | null;
+  noticed_at: Timestamp | null;
+  organization_id: string;
+  seen_at: Timestamp;
+}
+
 export interface AllocationMeters {
   allocation_id: string;
   billed_micros: Generated<bigint>;
@@ -1153,6 +1162,17 @@ export interface Users {
   subject: string;
 }
 
+export interface UtilisationSamples {
+  approved: number;
+  available: number;
+  busy_percent_sum: number;
+  gpu_model: string;
+  region: string;
+  seen: number;
+  sold: number;
+  taken_at: Timestamp;
+}
+
 export interface WebhookAttempts {
   attempt: number;
   delivery_id: string;
@@ -1239,6 +1259,7 @@ export interface WorkflowStarts {
 
 export interface DB {
   allocation_access_keys: AllocationAccessKeys;
+  allocation_idleness: AllocationIdleness;
   allocation_meters: AllocationMeters;
   allocation_outages: AllocationOutages;
   allocation_overviews: AllocationOverviews;
@@ -1332,6 +1353,7 @@ export interface DB {
   tick_runs: TickRuns;
   usage_records: UsageRecords;
   users: Users;
+  utilisation_samples: UtilisationSamples;
   webhook_attempts: WebhookAttempts;
   webhook_deliveries: WebhookDeliveries;
   webhooks: Webhooks;

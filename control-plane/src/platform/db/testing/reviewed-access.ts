@@ -88,6 +88,8 @@ export const policiesForEveryRow: Record<string, string> = {
   'app_usage_meters: every: gpuaas_operator': 'producers report the usage of any tenant',
   'app_usage_records: every: gpuaas_operator': 'producers report the usage of any tenant, operators see it',
   'app_usage_records: every: gpuaas_worker': 'budgets and statements of every tenant',
+  'allocation_idleness: every: gpuaas_operator': 'operators see what runs on their hosts',
+  'allocation_idleness: every: gpuaas_worker': 'what hosts show of every lease',
   'organizations: customers: gpuaas_worker': 'what the payment provider calls each tenant; three columns',
   'payments: every: gpuaas_operator': 'operators see and record payments of any tenant',
   'payments: every: gpuaas_worker': 'the payment provider tells of every tenant’s payments',

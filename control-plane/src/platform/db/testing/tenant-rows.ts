@@ -135,6 +135,8 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
       now(), 0, 0, 0, 'not served', now() from allocation_meters where allocation_id = ${allocation}`.execute(
     db,
   );
+  await sql`insert into allocation_idleness (allocation_id, organization_id, seen_at)
+    values (${allocation}, ${organization}, now())`.execute(db);
   await sql`insert into app_usage_records (id, producer, record_id, organization_id, project_id, app, dimension, quantity,
       occurred_at, amount_micros, not_charged_because, recorded_at)
     values (${newId()}, 'p', ${name}, ${organization}, ${project}, 'a', 'tokens', 1, now(), 0, 'it has no price', now())`.execute(

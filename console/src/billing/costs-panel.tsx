@@ -1,0 +1,69 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { costsQuery, type CostGroup, type ReportLine } from '../api/reports.ts';
+import { formatMoney } from '../format/money.ts';
+import { spanOf, SPANS, type SpanName } from '../format/spans.ts';
+import { DataTable, type Column } from '../ui/data-table.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Panel } from '../ui/panel.tsx';
+import { Select } from '../ui/select.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { useNow } from '../ui/use-now.ts';
+import { MoneyChart } from './money-chart.tsx';
+
+const HOUR_MS = 3_600_000;
+const HOUR_SECONDS = 3_600;
+
+const GROUPS: { value: CostGroup; label: string }[] = [
+  { value: 'project', label: 'Project' },
+  { value: 'team', label: 'Team' },
+  { value: 'user', label: 'User' },
+  { value: 'sku', label: 'Product or app' },
+  { value: 'tag', label: 'Tag' },
+  { value: 'region', label: 'Region' },
+];
+
+const COLUMNS: Column<ReportLine>[] = [
+  { header: 'Name', cell: ({ label }) => label || <span className="text-ink-muted">None</span> },
+  {
+    header: 'GPU hours',
+    cell: ({ gpu_seconds: seconds }) => (seconds / HOUR_SECONDS).toFixed(1),
+    align: 'right',
+    from: 'sm',
+  },
+  { header: 'Cost', cell: ({ amount }) => formatMoney(amount, 2), align: 'right' },
+];
+
+/** What was spent over time, and on what. */
+export function CostsPanel({ organizationId }: { organizationId: string }) {
+  const [name, setName] = useState<SpanName>('month');
+  const [group, setGroup] = useState<CostGroup>('project');
+  const { from, to, step, steps } = spanOf(name, new Date(useNow(HOUR_MS)));
+  const time = useQuery(costsQuery(organizationId, { from, to }, step));
+  const lines = useQuery(costsQuery(organizationId, { from, to }, group));
+  return (
+    <Panel title="Costs">
+      <div className="flex flex-col gap-5">
+        <div className="grid gap-3 sm:grid-cols-2">
+          <Select label="Time" value={name} onChange={setName} options={SPANS} />
+          <Select label="By" value={group} onChange={setGroup} options={GROUPS} />
+        </div>
+        <Loaded query={time} loading={<Skeleton label="Loading costs" rows={3} />}>
+          {(byTime) => <MoneyChart label={`Costs by ${step}`} steps={steps} lines={byTime} />}
+        </Loaded>
+        <Loaded query={lines} loading={<Skeleton label="Loading what costs were for" rows={3} />}>
+          {(rows) =>
+            rows.length > 0 && (
+              <DataTable
+                label="Costs"
+                columns={COLUMNS}
+                rows={rows}
+                rowKey={(row) => `${row.group} ${row.amount.currency}`}
+              />
+            )
+          }
+        </Loaded>
+      </div>
+    </Panel>
+  );
+}
