@@ -42,6 +42,13 @@ AS $function$
           when 'project' then u.project_id = budget.scope_id
           when 'user' then u.user_id = budget.scope_id
           else exists (select from team_members t where t.team_id = budget.scope_id and t.user_id = u.user_id) end), 0)
+    + coalesce((select sum(r.amount_micros) from app_usage_records r
+      where r.organization_id = budget.organization_id and r.currency = budget.currency
+        and r.occurred_at >= date_trunc('month', at, 'UTC')
+        and case budget.scope_type when 'tenant' then true
+          when 'project' then r.project_id = budget.scope_id
+          when 'user' then r.user_id = budget.scope_id
+          else exists (select from team_members t where t.team_id = budget.scope_id and t.user_id = r.user_id) end), 0)
     + coalesce((select sum(div(m.per_hour_micros::numeric * greatest(0, floor(extract(epoch from
           least(at, coalesce(a.release_requested_at, at)) - m.started_at)) - m.metered_seconds), 3600))
       from allocation_meters m join allocations a on a.id = m.allocation_id
@@ -380,6 +387,9 @@ begin
   if new.state <> old.state and (not old.state = any (ways)
       or array_position(ways, new.state) < array_position(ways, old.state)) then
     raise exception 'a payment that is % does not become %', old.state, new.state using errcode = 'restrict_violation';
+  end if;
+  if new.tax_basis_points <> old.tax_basis_points then
+    raise exception 'the tax of a payment is agreed' using errcode = 'restrict_violation';
   end if;
   return new;
 end $function$;
@@ -1733,7 +1743,8 @@ create table payments (
   created_at timestamp with time zone not null,
   settled_at timestamp with time zone,
   next_look_at timestamp with time zone,
-  looks integer default 0 not null
+  looks integer default 0 not null,
+  tax_basis_points integer default 0 not null
 );
 create table pending_logins (
   state_hash bytea not null,
@@ -2482,6 +2493,7 @@ alter table payments add constraint payments_provider_check CHECK ((provider = A
 alter table payments add constraint payments_purpose_check CHECK ((purpose = ANY (ARRAY['top_up'::text, 'auto_top_up'::text, 'received'::text])));
 alter table payments add constraint payments_received_micros_check CHECK ((received_micros > 0));
 alter table payments add constraint payments_state_check CHECK ((state = ANY (ARRAY['created'::text, 'open'::text, 'processing'::text, 'succeeded'::text, 'failed'::text, 'expired'::text])));
+alter table payments add constraint payments_tax_basis_points_check CHECK (((tax_basis_points >= 0) AND (tax_basis_points <= 10000)));
 alter table permission_bindings add constraint permission_bindings_check CHECK (((scope = 'platform'::text) = (organization_id IS NULL)));
 alter table permission_bindings add constraint permission_bindings_check1 CHECK (((scope = 'project'::text) = (project_id IS NOT NULL)));
 alter table permission_bindings add constraint permission_bindings_check2 CHECK ((num_nonnulls(permission_group, permission_group_id) = 1));

@@ -4873,6 +4873,8 @@ export interface components {
         StatementMovement: {
             /** Format: uuid */
             transaction_id: string;
+            /** @description Paid or given back with it, beside what it did to the balance; left out where there is none. */
+            tax?: components["schemas"]["Money"];
             kind: string;
             reason: string;
             posted_at: components["schemas"]["Timestamp"];
@@ -4889,7 +4891,7 @@ export interface components {
             month: string;
             closed_at: components["schemas"]["Timestamp"];
             opening_balance: components["schemas"]["Money"];
-            /** @description The opening balance and all totals but `tax`, which is contained in them. */
+            /** @description The opening balance and all totals but `tax`, which was paid beside them. */
             closing_balance: components["schemas"]["Money"];
             totals: {
                 usage: components["schemas"]["Money"];
@@ -4962,6 +4964,8 @@ export interface components {
             purpose: "top_up" | "auto_top_up" | "received";
             state: components["schemas"]["PaymentState"];
             amount: components["schemas"]["Money"];
+            /** @description How much of it is tax and does not come to the balance. */
+            tax: components["schemas"]["Money"];
             /** @description What came, once it has. */
             received: components["schemas"]["Money"] | null;
             /** @description What the provider or the bank calls it. */

@@ -877,6 +877,18 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "billing.tax_basis_points": {
+    "type": "integer",
+    "default": 0,
+    "minimum": 0,
+    "maximum": 10000,
+    "unit": "basis points",
+    "doc": "The tax that payments contain, on top of what they add to the balance; 500 is 5 %.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
   "billing.low_balance_seconds": {
     "type": "duration",
     "default": 86400,
@@ -1160,6 +1172,7 @@ export interface PolicyValues {
   'billing.idle_below_percent': number;
   'billing.idle_notice_seconds': number;
   'reports.keep_utilisation_days': number;
+  'billing.tax_basis_points': number;
   'billing.low_balance_seconds': number;
   'billing.grace_seconds': number;
   'payments.minimum_micros': number;

@@ -2,7 +2,9 @@
 import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
 import { createApi } from '@gpuaas/control-plane/roles/api';
 import { openServices } from '@gpuaas/control-plane/roles/open-services';
-import { testApiOptions } from './api.ts';
+import { stripeProvider } from '@gpuaas/control-plane/domains/payments/stripe/stripe-provider';
+import { TEST_PUBLIC_URL, testApiOptions } from './api.ts';
+import { SECRET_KEY, WEBHOOK_SECRET } from './stripe/stripe-server.ts';
 import type { AskedProcess } from './api-processes.ts';
 
 const log = createLogger('api-process');
@@ -12,7 +14,14 @@ const { services } = await openServices({
   dataDir: process.env['GPUAAS_DATA_DIR']!,
   log,
 });
-const api = await createApi(services, testApiOptions());
+const stripeUrl = process.env['GPUAAS_TEST_STRIPE_URL'];
+const settings = stripeUrl && {
+  secretKey: SECRET_KEY,
+  webhookSecret: WEBHOOK_SECRET,
+  apiUrl: new URL(stripeUrl),
+};
+const paymentProvider = settings ? stripeProvider(settings, TEST_PUBLIC_URL) : null;
+const api = await createApi(services, { ...testApiOptions(), paymentProvider });
 
 process.on('message', ({ id, request }: AskedProcess) => {
   void api.server

@@ -27,10 +27,14 @@ export interface ApiProcess {
 }
 
 /** One more API process over the same database, with a memory of its own. */
-export async function startApiProcess(databaseUrl: string, dataDir: string): Promise<ApiProcess> {
+export async function startApiProcess(
+  databaseUrl: string,
+  dataDir: string,
+  more: Record<string, string> = {},
+): Promise<ApiProcess> {
   const child = fork(fileURLToPath(new URL('api-process.ts', import.meta.url)), {
     execArgv: ['--disable-warning=DeprecationWarning'],
-    env: { ...process.env, DATABASE_URL: databaseUrl, GPUAAS_DATA_DIR: dataDir },
+    env: { ...process.env, DATABASE_URL: databaseUrl, GPUAAS_DATA_DIR: dataDir, ...more },
   });
   const waiting = new Map<string, (answer: ApiAnswer | null) => void>();
   let asked = 0;

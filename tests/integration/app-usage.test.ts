@@ -178,8 +178,11 @@ describe('app usage', () => {
   });
 
   it('is limited by the minute for each producer, over all replicas', async () => {
-    const { db, clock } = api.services;
-    const strict = { clock, policies: fixedPolicies({ 'app_usage.records_per_minute': 3 }) };
+    const { db } = api.services;
+    const strict = {
+      clock: manualClock(new Date()),
+      policies: fixedPolicies({ 'app_usage.records_per_minute': 500 }),
+    };
     const send = (count: number) =>
       inScope(db, { role: 'gpuaas_operator' }, (tx) =>
         recordAppUsage(strict, tx, {
@@ -189,8 +192,9 @@ describe('app usage', () => {
           correlationId: newId(),
         }),
       );
-    await expect(send(4)).rejects.toMatchObject({ code: 'rate_limited' });
-    expect(await send(3)).toHaveLength(3);
+    await expect(send(501)).rejects.toMatchObject({ code: 'rate_limited' });
+    expect(await send(500)).toHaveLength(500);
+    await expect(send(1)).rejects.toMatchObject({ code: 'rate_limited' });
   });
 });
 

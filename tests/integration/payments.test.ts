@@ -11,6 +11,7 @@ import { stuckPayments } from '@gpuaas/control-plane/domains/payments/watch-paym
 import { manualClock } from '@gpuaas/control-plane/platform/clock';
 import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
 import type { Services } from '@gpuaas/control-plane/platform/services';
+import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, TEST_PUBLIC_URL, type TestApi } from '../harness/api.ts';
 import {
@@ -27,12 +28,15 @@ let stripe: StripeServer;
 let provider: PaymentProvider;
 let worker: Services;
 let tenant: string;
+const lines: string[] = [];
 
 beforeAll(async () => {
   stripe = await startStripeServer();
   const settings = { secretKey: SECRET_KEY, webhookSecret: WEBHOOK_SECRET, apiUrl: new URL(stripe.url) };
   provider = stripeProvider(settings, TEST_PUBLIC_URL);
-  api = await createTestApi({ withoutCredit: true, paymentProvider: provider });
+  const log = createLogger('payments', { write: (line: string) => void lines.push(line) });
+  log.level = 'trace';
+  api = await createTestApi({ withoutCredit: true, paymentProvider: provider, log });
   worker = actingAs(api.services, 'gpuaas_worker');
   tenant = api.people['admin']!.organizationId!;
 });
@@ -86,7 +90,6 @@ async function deliver(event: unknown, signing: Parameters<StripeServer['sign']>
   return answer.statusCode;
 }
 
-/** Everything that Stripe has told since the last call. */
 function news() {
   return stripe.model.events.splice(0);
 }
@@ -472,7 +475,6 @@ it('the books hold after all of it', async () => {
   expect(payments).toBeGreaterThan(20n);
 });
 
-/** The worker some seconds from now. */
 function later(seconds: number): Services {
   const clock = manualClock(new Date(Date.now() + seconds * 1000));
   return { ...worker, clock };
@@ -488,3 +490,10 @@ async function eventsOf(subjectId: string) {
       .execute(),
   };
 }
+
+it('no secret of a payment is in the logs: keys, nor the pages where somebody pays', () => {
+  const pages = [...stripe.model.sessions.values()].flatMap(({ url }) => url ?? []);
+  const secrets = [SECRET_KEY, WEBHOOK_SECRET, ...pages];
+  expect(lines.length * pages.length).toBeGreaterThan(0);
+  expect(secrets.filter((secret) => lines.some((line) => line.includes(secret)))).toEqual([]);
+});

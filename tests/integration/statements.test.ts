@@ -1,3 +1,4 @@
+import { verifyPayments } from '@gpuaas/control-plane/domains/payments/verify-payments';
 import { closeAll } from '@gpuaas/control-plane/domains/statements/close-months';
 import { verifyStatements } from '@gpuaas/control-plane/domains/statements/verify-statements';
 import { manualClock } from '@gpuaas/control-plane/platform/clock';
@@ -116,6 +117,35 @@ describe('a statement', () => {
     expect(one.headers['content-type']).toBe('application/pdf');
     expect(one.rawPayload.subarray(0, 5).toString()).toBe('%PDF-');
     expect(one.rawPayload.equals(two.rawPayload)).toBe(true);
+  });
+
+  it('shows the tax of payments and of what was given back of them, beside the balance', async () => {
+    const policy = `/api/v1/admin/policies/billing.tax_basis_points?organization_id=${tenant}`;
+    const headers = { authorization: `Bearer ${api.people['operator']!.apiKey}` };
+    await api.server.inject({ method: 'PUT', url: policy, headers, payload: { value: 500 } });
+    await api.services.policies.refresh();
+    const payments = `/api/v1/admin/tenants/${tenant}/payments`;
+    const paid = await ask('operator', 'POST', payments, { amount: usd(105_000_000), reference: 'INV-2' });
+    expect(paid.json()).toMatchObject({ amount: usd(105_000_000), tax: usd(5_000_000) });
+    const refund = await ask('operator', 'POST', `/api/v1/admin/payments/${paid.json().id}/refunds`, {
+      amount: usd(21_000_000),
+      reason: 'Too much',
+    });
+    expect(refund.statusCode).toBeLessThan(300);
+    expect(await closeAll(inMonths(3))).toBe(1);
+    const [third] = await statements();
+    const statement = (await ask('admin', 'GET', `/api/v1/billing/statements/${third!.id}`)).json();
+    expect(statement).toMatchObject({
+      opening_balance: usd(146_010_000),
+      closing_balance: usd(226_010_000),
+      totals: { payments: usd(80_000_000), tax: usd(4_000_000) },
+      payments: [
+        { amount: usd(100_000_000), tax: usd(5_000_000) },
+        { amount: usd(-20_000_000), tax: usd(-1_000_000) },
+      ],
+    });
+    expect((await verifyPayments(api.services.db)).faults).toEqual([]);
+    expect((await verifyStatements(api.services.db)).faults).toEqual([]);
   });
 
   it('is nobody else’s', async () => {

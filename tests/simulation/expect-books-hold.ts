@@ -2,6 +2,7 @@ import { getBalances } from '@gpuaas/control-plane/domains/billing/get-balance';
 import { verifyLedger } from '@gpuaas/control-plane/domains/billing/verify-ledger';
 import { verifySnapshots, verifyUsage } from '@gpuaas/control-plane/domains/billing/verify-usage';
 import { verifyPayments } from '@gpuaas/control-plane/domains/payments/verify-payments';
+import { verifyStatements } from '@gpuaas/control-plane/domains/statements/verify-statements';
 import type { Db } from '@gpuaas/control-plane/platform/db/database';
 import { expect } from 'vitest';
 import type { Simulation } from './virtual-time.ts';
@@ -12,6 +13,7 @@ export async function expectBooksHold(db: Db, { bills, expected }: Simulation): 
   expect(await verifySnapshots(db)).toEqual([]);
   expect((await verifyUsage(db)).faults).toEqual([]);
   expect((await verifyPayments(db)).faults).toEqual([]);
+  expect((await verifyStatements(db)).faults).toEqual([]);
   const meters = await db
     .selectFrom('allocation_meters')
     .select(['allocation_id', 'billed_micros'])

@@ -7,5 +7,7 @@ describe('a virtual month of leases, payments, silences, crashes and corrections
     expect(simulation.leases).toBeGreaterThan(50);
     expect(simulation.payments).toBeGreaterThan(10);
     expect(simulation.crashes).toBeGreaterThan(0);
+    expect(simulation.topUps).toBeGreaterThan(2);
+    expect(simulation.statements).toBeGreaterThan(2);
   });
 });

@@ -76,6 +76,29 @@ export class VirtualPayments {
     return amount;
   }
 
+  /** What becomes of a payment that the platform has started by itself: charged, or declined. Returns what it brings. */
+  charge(paymentId: string, amount: bigint): bigint {
+    this.count += 1;
+    const observed: ObservedPayment = {
+      state: 'processing',
+      paymentRef: null,
+      receivedMicros: null,
+      failure: null,
+      method: null,
+      refunds: [],
+      disputes: [],
+    };
+    const declined = this.#random.chance(0.2);
+    this.#told.push({ paymentId, observed });
+    this.#told.push({
+      paymentId,
+      observed: declined
+        ? { ...observed, state: 'failed', failure: { code: 'card_declined', detail: 'Declined' } }
+        : { ...observed, state: 'succeeded', paymentRef: `pi_${paymentId}`, receivedMicros: amount },
+    });
+    return declined ? 0n : amount;
+  }
+
   #refunded(
     paid: ObservedPayment,
     amount: bigint,

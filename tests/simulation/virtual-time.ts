@@ -2,6 +2,9 @@ import type { PolicyValues } from '@gpuaas/contracts/generated/policies.ts';
 import { meterAll } from '@gpuaas/control-plane/domains/billing/meter-leases';
 import { postTransaction } from '@gpuaas/control-plane/domains/billing/post-transaction';
 import { startMeter } from '@gpuaas/control-plane/domains/billing/start-meter';
+import { topUpAll } from '@gpuaas/control-plane/domains/payments/auto-top-up/top-up-balances';
+import type { PaymentProvider } from '@gpuaas/control-plane/domains/payments/provider';
+import { closeAll } from '@gpuaas/control-plane/domains/statements/close-months';
 import { recordHeartbeat } from '@gpuaas/control-plane/domains/fleet/record-heartbeat';
 import { manualClock } from '@gpuaas/control-plane/platform/clock';
 import type { Database, Db, Tx } from '@gpuaas/control-plane/platform/db/database';
@@ -10,6 +13,7 @@ import { newId } from '@gpuaas/control-plane/platform/ids';
 import { fixedPolicies } from '@gpuaas/control-plane/platform/policy/testing';
 import type { Policies } from '@gpuaas/control-plane/platform/policy/policies';
 import type { Services } from '@gpuaas/control-plane/platform/services';
+import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
 import { sql } from 'kysely';
 import { SeededRandom } from '../harness/seeded-random.ts';
 import { recomputeBill, type Heard, type LeaseStory } from './recompute-bill.ts';
@@ -20,6 +24,9 @@ const HOUR_MS = 3_600_000;
 const LONGEST_STEP_MS = 40 * HOUR_MS;
 const UNREACHABLE_SECONDS = 48 * 3600;
 const BEGIN = new Date('2026-01-01T00:00:00.137Z');
+/** Steps between two looks for months that are over; about thirty days. */
+const STEPS_A_MONTH = 36;
+const STRIPE = { name: 'stripe' } as PaymentProvider;
 
 interface Host {
   id: string;
@@ -39,6 +46,8 @@ export interface Simulation {
   leases: number;
   payments: number;
   crashes: number;
+  topUps: number;
+  statements: number;
   /** What each tenant must have left, worked out from what happened. */
   expected: Map<string, bigint>;
   /** What each lease must cost, to find the one that does not. */
@@ -58,7 +67,10 @@ export interface SimulationOptions {
 /** Runs tenants, hosts and ticks through virtual time with everything that may go wrong, then lets it all end. */
 export async function simulate(database: Database, options: SimulationOptions): Promise<Simulation> {
   const world = await VirtualWorld.create(database, options);
-  for (let step = 0; step < options.steps; step++) await world.step();
+  for (let step = 1; step <= options.steps; step++) {
+    await world.step();
+    if (step % STEPS_A_MONTH === 0) await world.closeMonths();
+  }
   await world.end();
   return world.outcome();
 }
@@ -77,6 +89,10 @@ class VirtualWorld {
   #user = '';
   #price = 2_990_000n;
   #crashes = 0;
+  #topUps = 0;
+  #statements = 0;
+  /** The ledger's own time is that of the machine. */
+  readonly #begun = Date.now();
 
   private constructor(database: Database, { seed, launches }: SimulationOptions) {
     this.#launches = launches;
@@ -98,6 +114,7 @@ class VirtualWorld {
       await sql`insert into projects (id, organization_id, name)
         values (${tenant.project}, ${tenant.id}, 'default')`.execute(db);
       world.#tenants.push(tenant);
+      if (index % 2 === 0) await world.#keepMethod(tenant.id);
     }
     for (let index = 0; index < options.hosts; index++) {
       const host = { id: newId(), boot: newId(), silent: false, machines: new Map(), heard: [] };
@@ -121,8 +138,19 @@ class VirtualWorld {
     }
     if (random.chance(0.3)) await this.#movePeoplesMoney();
     if (random.chance(0.8)) await this.#pay();
+    await this.#topUp();
     await this.#payments.tellSome();
     await this.#tick();
+  }
+
+  /** Two workers close what is over at the same time. */
+  async closeMonths(): Promise<void> {
+    const passed = () => new Date(this.#begun + this.#clock.now().getTime() - BEGIN.getTime());
+    const log = createLogger('simulation');
+    log.level = 'silent';
+    const closing = { ...this.#services({ now: passed }), log };
+    const closed = await Promise.all([closeAll(closing), closeAll(closing)]);
+    this.#statements += closed[0] + closed[1];
   }
 
   /** Every host comes back, every lease ends, and everything is recorded. */
@@ -152,6 +180,8 @@ class VirtualWorld {
       leases: this.#leases.length,
       payments: this.#payments.count,
       crashes: this.#crashes + this.#payments.crashes,
+      topUps: this.#topUps,
+      statements: this.#statements,
       expected,
       bills,
     };
@@ -250,6 +280,32 @@ class VirtualWorld {
   async #pay(): Promise<void> {
     const tenant = this.#random.pick(this.#tenants);
     tenant.moved += await this.#payments.live(tenant.id);
+  }
+
+  async #keepMethod(tenant: string): Promise<void> {
+    const method = newId();
+    await sql`insert into payment_methods (id, organization_id, provider, provider_ref, label, created_at)
+      values (${method}, ${tenant}, 'stripe', ${`pm_${method}`}, 'Card', ${BEGIN})`.execute(this.#db);
+    await sql`insert into auto_top_ups (organization_id, enabled, payment_method_id, currency, threshold_micros,
+        amount_micros, monthly_cap_micros, updated_at)
+      values (${tenant}, true, ${method}, 'USD', 100000000, 500000000, 5000000000, ${BEGIN})`.execute(
+      this.#db,
+    );
+  }
+
+  /** Several workers look whose balance is low; each top-up is started once. */
+  async #topUp(): Promise<void> {
+    const looks = await Promise.all([topUpAll(this.#services(), STRIPE), topUpAll(this.#services(), STRIPE)]);
+    for (const id of looks.flatMap(({ started }) => started)) {
+      const payment = await this.#db
+        .selectFrom('payments')
+        .select(['organization_id', 'amount_micros'])
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow();
+      const tenant = this.#tenants.find((one) => one.id === payment.organization_id)!;
+      tenant.moved += this.#payments.charge(id, payment.amount_micros);
+      this.#topUps += 1;
+    }
   }
 
   /** Credits and corrections by people, some of them asked for twice. */

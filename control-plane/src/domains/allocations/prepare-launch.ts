@@ -35,7 +35,12 @@ export async function prepareLaunch(
   const offer = await quoteLaunch(services, tx, { sku, gpuCount: gpu_count, image, region, organizationId });
   requireDuration(services.policies, project, request.max_duration_seconds);
   const perHour = times(offer.perGpuHour, gpu_count);
-  const funds = await requireFunds(services, tx, { organizationId, projectId, userId: caller.userId, perHour });
+  const funds = await requireFunds(services, tx, {
+    organizationId,
+    projectId,
+    userId: caller.userId,
+    perHour,
+  });
   return launchOf(services, { caller, request, correlationId }, project, { sshKeys, offer, funds });
 }
 

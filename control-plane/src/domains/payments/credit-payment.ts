@@ -19,7 +19,7 @@ export async function creditPayment(
   const transactionId = await postPayment(tx, {
     payment,
     kind: 'payment',
-    gain: received,
+    paid: received,
     cause: `payment:${payment.provider}:${ref}`,
     reason: payment.purpose === 'auto_top_up' ? 'Automatic top-up' : 'Top-up',
     actorUserId: payment.created_by,

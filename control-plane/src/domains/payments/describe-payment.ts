@@ -2,6 +2,7 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { tenantResourceName } from '../../platform/ids.ts';
 import { moneyJson } from '../../platform/money.ts';
+import { taxIn } from './tax.ts';
 import type { PaymentRow } from './settle-payment.ts';
 
 type Payment = components['schemas']['Payment'];
@@ -33,6 +34,7 @@ export async function describePayments(tx: Tx, rows: readonly PaymentRow[]): Pro
       purpose: row.purpose as Payment['purpose'],
       state: row.state as Payment['state'],
       amount: money(row.amount_micros),
+      tax: money(taxIn(row.received_micros ?? row.amount_micros, row.tax_basis_points)),
       received: row.received_micros === null ? null : money(row.received_micros),
       reference: row.payment_ref,
       note: row.note,

@@ -1,25 +1,33 @@
 import type { Tx } from '../../platform/db/database.ts';
 import { postTransaction } from '../billing/post-transaction.ts';
+import { taxIn } from './tax.ts';
 
 interface Movement {
-  payment: { id: string; organization_id: string; currency: string; correlation_id: string };
+  payment: {
+    id: string;
+    organization_id: string;
+    currency: string;
+    correlation_id: string;
+    tax_basis_points: number;
+  };
   kind: 'payment' | 'refund' | 'dispute';
-  /** What the tenant's balance gains. */
-  gain: bigint;
+  /** What came from outside, tax included; negative for what goes back. */
+  paid: bigint;
   /** The provider's name of what happened: the same both times when it is told twice. */
   cause: string;
   reason: string;
   actorUserId?: string | null;
 }
 
-/** One movement between a tenant's balance and the outside. Returns the ledger transaction, new or as it was posted. */
+/** One movement between a tenant's balance and the outside; the tax in it goes to its own account. Returns the ledger transaction, new or as it was posted. */
 export async function postPayment(tx: Tx, movement: Movement): Promise<string> {
-  const { payment, kind, gain, cause, reason, actorUserId } = movement;
+  const { payment, kind, paid, cause, reason, actorUserId } = movement;
+  const tax = taxIn(paid, payment.tax_basis_points);
   const { transaction } = await postTransaction(tx, {
     organizationId: payment.organization_id,
     kind,
     currency: payment.currency,
-    gains: { tenant_balance: gain, payments: -gain },
+    gains: { tenant_balance: paid - tax, payments: -paid, ...(tax === 0n ? {} : { tax }) },
     postingKey: cause,
     reason,
     actorUserId: actorUserId ?? null,

@@ -9,7 +9,7 @@ import { postPayment } from './post-payment.ts';
 
 /** An operator saw the money come, by bank or otherwise; it is the tenant's at once. Returns the payment's id. */
 export async function recordPayment(
-  { clock }: Pick<Services, 'clock'>,
+  { clock, policies }: Pick<Services, 'clock' | 'policies'>,
   tx: Tx,
   organizationId: string,
   body: components['schemas']['RecordPayment'],
@@ -23,10 +23,17 @@ export async function recordPayment(
   const amount = BigInt(body.amount.micros);
   const id = newId();
   const now = clock.now();
+  const tax_basis_points = policies.get('billing.tax_basis_points', { organizationId });
   const transactionId = await postPayment(tx, {
-    payment: { id, organization_id: organizationId, currency, correlation_id: by.correlationId },
+    payment: {
+      id,
+      organization_id: organizationId,
+      currency,
+      correlation_id: by.correlationId,
+      tax_basis_points,
+    },
     kind: 'payment',
-    gain: amount,
+    paid: amount,
     cause: `payment:manual:${reference}`,
     reason: `Payment received (${reference})`,
     actorUserId: by.userId,
@@ -42,6 +49,7 @@ export async function recordPayment(
       currency,
       amount_micros: amount,
       received_micros: amount,
+      tax_basis_points,
       payment_ref: reference,
       note: body.note ?? null,
       ledger_transaction_id: transactionId,

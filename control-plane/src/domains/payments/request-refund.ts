@@ -6,6 +6,7 @@ import type { Services } from '../../platform/services.ts';
 import { getBalances } from '../billing/get-balance.ts';
 import { microsPerMinor } from './minor-units.ts';
 import { postPayment } from './post-payment.ts';
+import { withTax } from './tax.ts';
 import type { PaymentRow } from './settle-payment.ts';
 import { tellRefund } from './settle-refunds.ts';
 
@@ -32,7 +33,7 @@ export async function requestRefund(
   const ledger_transaction_id = await postPayment(tx, {
     payment,
     kind: 'refund',
-    gain: -amount,
+    paid: -amount,
     cause: `refund:${id}`,
     reason: asked.reason,
     actorUserId: userId,
@@ -85,7 +86,8 @@ async function requireRefundable(
     payment.received_micros!,
   );
   const balance = (await getBalances(tx, payment.organization_id)).find((b) => b.currency === currency);
-  const refundable = smallestOf(left, balance?.micros ?? 0n);
+  // The tax goes back beside what the balance covers.
+  const refundable = smallestOf(left, withTax(balance?.micros ?? 0n, payment.tax_basis_points));
   if (amount > refundable) {
     throw refused('more is asked for than is left of the payment and of the balance', {
       refundable: moneyJson({ currency, micros: refundable > 0n ? refundable : 0n }),

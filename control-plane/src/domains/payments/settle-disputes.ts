@@ -34,7 +34,7 @@ async function openDispute(
   const withdrawn = await postPayment(tx, {
     payment,
     kind: 'dispute',
-    gain: -dispute.amountMicros,
+    paid: -dispute.amountMicros,
     cause: `dispute:${payment.provider}:${dispute.ref}`,
     reason: `Withdrawn while a payment is disputed (${dispute.reason})`,
   });
@@ -77,7 +77,7 @@ async function closeDispute(
       ? await postPayment(tx, {
           payment,
           kind: 'dispute',
-          gain: dispute.amountMicros,
+          paid: dispute.amountMicros,
           cause: `dispute-won:${payment.provider}:${dispute.ref}`,
           reason: 'Returned: the dispute was decided for us',
         })

@@ -52,7 +52,7 @@ async function adoptRefund(
   const ledger_transaction_id = await postPayment(tx, {
     payment,
     kind: 'refund',
-    gain: -refund.amountMicros,
+    paid: -refund.amountMicros,
     cause: `refund:${payment.provider}:${refund.ref}`,
     reason,
   });
@@ -116,7 +116,7 @@ export async function returnRefund(
   const returned = await postPayment(tx, {
     payment,
     kind: 'refund',
-    gain: row.amount_micros,
+    paid: row.amount_micros,
     cause: `refund-failed:${row.id}`,
     reason: 'The refund could not be made',
   });

@@ -35,6 +35,7 @@ export async function startPayment(
       state: 'created',
       currency: asked.amount.currency,
       amount_micros: BigInt(asked.amount.micros),
+      tax_basis_points: services.policies.get('billing.tax_basis_points', { organizationId }),
       payment_method_id: asked.payment_method_id ?? null,
       keep_method: asked.keep_method ?? false,
       expires_at: asked.payment_method_id ? null : new Date(now.getTime() + seconds * 1000),

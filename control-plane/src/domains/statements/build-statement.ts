@@ -40,6 +40,7 @@ export interface MovementFact {
   reason: string;
   postedAt: Date;
   amountMicros: bigint;
+  taxMicros: bigint;
 }
 
 export interface StatementFacts {
@@ -135,13 +136,14 @@ export function buildStatement(facts: StatementFacts): StatementDocument {
     };
   }
 
-  function movement({ transactionId, kind, reason, postedAt, amountMicros }: MovementFact) {
+  function movement({ transactionId, kind, reason, postedAt, amountMicros, taxMicros }: MovementFact) {
     return {
       transaction_id: transactionId,
       kind,
       reason,
       posted_at: postedAt.toISOString(),
       amount: money(amountMicros),
+      ...(taxMicros === 0n ? {} : { tax: money(taxMicros) }),
     };
   }
 }

@@ -29,9 +29,11 @@ export async function readFacts(
     where s.statement_id = ${statementId}
     group by 1, 2, 3, 4, 5 order by r.app, r.dimension, r.project_id, min(r.occurred_at)`.execute(tx);
   const { rows: movements } = await sql<MovementFact>`
-    select t.id as "transactionId", t.kind, t.reason, t.posted_at as "postedAt", e.amount_micros as "amountMicros"
+    select t.id as "transactionId", t.kind, t.reason, t.posted_at as "postedAt", e.amount_micros as "amountMicros",
+      coalesce(x.amount_micros, 0) as "taxMicros"
     from statement_transactions s join ledger_transactions t on t.id = s.transaction_id and t.kind not in ('usage', 'app_usage')
       join ledger_entries e on e.transaction_id = t.id and e.account = 'tenant_balance'
+      left join ledger_entries x on x.transaction_id = t.id and x.account = 'tax'
     where s.statement_id = ${statementId} order by t.posted_at, t.id`.execute(tx);
   const { rows: tax } = await sql<{ micros: bigint }>`
     select coalesce(sum(e.amount_micros), 0)::bigint as micros

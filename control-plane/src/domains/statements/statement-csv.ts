@@ -67,7 +67,7 @@ export function statementCsv(statement: StatementDocument): string {
     ),
     ...(['payments', 'credits', 'corrections', 'other'] as const).flatMap((section) =>
       statement[section].map((line) =>
-        csvLine([section, line.posted_at, null, line.reason, ...blank, amount(line.amount), currency]),
+        csvLine([section, line.posted_at, null, described(line), ...blank, amount(line.amount), currency]),
       ),
     ),
     csvLine([
@@ -81,4 +81,8 @@ export function statementCsv(statement: StatementDocument): string {
     ]),
   ];
   return lines.join('');
+}
+
+function described({ reason, tax }: StatementDocument['payments'][number]): string {
+  return tax ? `${reason} (and ${decimalText(BigInt(tax.micros))} of tax)` : reason;
 }

@@ -85,7 +85,7 @@ function summary(pdf: Pdf, { totals, ...statement }: StatementDocument): void {
     ['Corrections', totals.corrections],
   ];
   if (totals.other.micros !== 0) rows.push(['Other', totals.other]);
-  if (totals.tax.micros !== 0) rows.push(['Of which tax', totals.tax]);
+  if (totals.tax.micros !== 0) rows.push(['Tax, paid beside it', totals.tax]);
   const width = pdf.page.width - 2 * MARGIN;
   const height = rows.length * 16 + 40;
   const top = pdf.y;
@@ -173,7 +173,7 @@ function movementTable(pdf: Pdf, title: string, lines: StatementDocument['paymen
     ],
     lines.map((line) => [
       line.posted_at.slice(0, 16).replace('T', ' '),
-      printable(line.reason),
+      printable(line.reason) + (line.tax ? `, and ${shown(line.tax)} of tax` : ''),
       shown(line.amount),
     ]),
   );

@@ -125,6 +125,7 @@ async function topUp(
     state: 'created',
     currency,
     amount_micros: amount,
+    tax_basis_points: policies.get('billing.tax_basis_points', { organizationId }),
     payment_method_id: settings.payment_method_id,
     correlation_id: newId(),
     created_at: now,

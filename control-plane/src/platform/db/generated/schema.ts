@@ -845,6 +845,7 @@ export interface Payments {
   received_micros: bigint | null;
   settled_at: Timestamp | null;
   state: string;
+  tax_basis_points: Generated<number>;
 }
 
 export interface PendingLogins {
