@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 
 /** What has an id and is no resource of its own: parts of one, records of what happened, and a person's own things. */
 const withoutName: Record<string, string> = {
+  AppUsagePrice: 'a line of the price book of apps',
   AuditLog: 'a record; it names its target',
   BurnIn: 'a record of a host',
   Dispute: 'a part of a payment',
