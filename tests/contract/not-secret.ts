@@ -4,6 +4,7 @@ export const notSecret: Record<string, string> = {
   'schemas/Problem/errors/items/code': 'the stable name of a defect in the request',
   'schemas/Allocation/failure/code': 'the stable name of a failure',
   'schemas/Payment/failure/code': 'the stable name of a failure',
+  'schemas/ApprovalRule/code': 'the stable name of a rule',
   'schemas/NodeTask/error/code': 'the stable name of a failure',
   'schemas/TaskOutcome/error/code': 'the stable name of a failure',
 };

@@ -211,6 +211,7 @@ describe('the inbox', () => {
     await happens('payments.dispute_opened', { ...payment, state: 'open', reason: 'fraudulent' });
     await happens('payments.dispute_closed', { ...payment, state: 'won', reason: 'fraudulent' });
     await happens('allocation.ending', moved('Ends soon'));
+    await happens('allocation.idle', moved('Its GPU has done nothing'));
     await happens('allocation.release_requested', {
       ...moved('The agreed time is over'),
       cause: 'agreed_end',
