@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { contractVersion } from '@gpuaas/sdk/operations';
 import { addContractCommands, describeGroups } from './contract-commands/add-contract-commands.ts';
+import { addAdmin } from './commands/admin/admin.ts';
 import { addApi } from './commands/api.ts';
 import { addApiKeys } from './commands/api-keys.ts';
 import { addCertificates } from './commands/certificates.ts';
@@ -75,9 +76,9 @@ export function createProgram(): Command {
     addApi,
     addDoctor,
     addCompletion,
+    addAdmin,
   ])
     add(program);
-  program.command('admin').description('for operators of the platform');
   addContractCommands(program);
   describeGroups(program);
   for (const command of everyCommand(program)) command.exitOverride();

@@ -22,3 +22,7 @@ export function money({ currency, micros }: { currency: string; micros: number }
   const shown = fraction.replace(/0{1,4}$/, '');
   return `${sign}${whole}.${shown} ${currency}`;
 }
+
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

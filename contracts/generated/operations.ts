@@ -2144,7 +2144,8 @@ export const operations: readonly Operation[] = [
         "description": "What to do when no node has room"
       }
     ],
-    "answer": "json"
+    "answer": "json",
+    "accepted": "Allocation"
   },
   {
     "id": "getAllocation",
@@ -2174,7 +2175,8 @@ export const operations: readonly Operation[] = [
         "required": true
       }
     ],
-    "answer": "json"
+    "answer": "json",
+    "accepted": "Allocation"
   },
   {
     "id": "retryAllocationRelease",
@@ -2189,7 +2191,8 @@ export const operations: readonly Operation[] = [
         "required": true
       }
     ],
-    "answer": "json"
+    "answer": "json",
+    "accepted": "Allocation"
   },
   {
     "id": "extendAllocation",
@@ -3087,13 +3090,13 @@ export const operations: readonly Operation[] = [
       {
         "name": "monthly",
         "in": "body",
-        "type": "json",
+        "type": "money",
         "required": true
       },
       {
         "name": "thresholds",
         "in": "body",
-        "type": "json",
+        "type": "integers",
         "required": true,
         "description": "Percentages at which people are told"
       },
@@ -3382,7 +3385,7 @@ export const operations: readonly Operation[] = [
       {
         "name": "amount",
         "in": "body",
-        "type": "json",
+        "type": "money",
         "required": true
       },
       {
@@ -3398,7 +3401,8 @@ export const operations: readonly Operation[] = [
         "description": "Keep what is paid with for later and for automatic top-ups"
       }
     ],
-    "answer": "json"
+    "answer": "json",
+    "accepted": "Payment"
   },
   {
     "id": "getPayment",
@@ -3532,19 +3536,19 @@ export const operations: readonly Operation[] = [
       {
         "name": "threshold",
         "in": "body",
-        "type": "json",
+        "type": "money",
         "required": true
       },
       {
         "name": "amount",
         "in": "body",
-        "type": "json",
+        "type": "money",
         "required": true
       },
       {
         "name": "monthly_cap",
         "in": "body",
-        "type": "json",
+        "type": "money",
         "required": true
       }
     ],
@@ -3703,7 +3707,8 @@ export const operations: readonly Operation[] = [
         "required": true
       }
     ],
-    "answer": "json"
+    "answer": "json",
+    "accepted": "WebhookDelivery"
   },
   {
     "id": "listWebhookDeliveries",
@@ -3772,7 +3777,8 @@ export const operations: readonly Operation[] = [
         "required": true
       }
     ],
-    "answer": "json"
+    "answer": "json",
+    "accepted": "WebhookDelivery"
   },
   {
     "id": "listNodes",
@@ -3945,7 +3951,8 @@ export const operations: readonly Operation[] = [
         "required": true
       }
     ],
-    "answer": "json"
+    "answer": "json",
+    "accepted": "NodeConversion"
   },
   {
     "id": "listNodeConversions",
@@ -4014,7 +4021,8 @@ export const operations: readonly Operation[] = [
         "required": true
       }
     ],
-    "answer": "json"
+    "answer": "json",
+    "accepted": "NodeTask"
   },
   {
     "id": "listNodeBurnIns",
@@ -4206,7 +4214,8 @@ export const operations: readonly Operation[] = [
         "required": true
       }
     ],
-    "answer": "json"
+    "answer": "json",
+    "accepted": "NodeTask"
   },
   {
     "id": "listTopologyDiscoveries",
@@ -4519,7 +4528,7 @@ export const operations: readonly Operation[] = [
       {
         "name": "slot_indexes",
         "in": "body",
-        "type": "json",
+        "type": "integers",
         "description": "All candidates of the discovery when left out"
       },
       {
@@ -4655,7 +4664,8 @@ export const operations: readonly Operation[] = [
         "required": true
       }
     ],
-    "answer": "json"
+    "answer": "json",
+    "accepted": "Allocation"
   },
   {
     "id": "recordHostCleanup",
@@ -4722,7 +4732,8 @@ export const operations: readonly Operation[] = [
         "required": true
       }
     ],
-    "answer": "json"
+    "answer": "json",
+    "accepted": "BlockedSlot"
   },
   {
     "id": "recordExternalWipe",
@@ -5224,7 +5235,7 @@ export const operations: readonly Operation[] = [
       {
         "name": "amount",
         "in": "body",
-        "type": "json",
+        "type": "money",
         "required": true
       },
       {
@@ -5257,7 +5268,7 @@ export const operations: readonly Operation[] = [
       {
         "name": "amount",
         "in": "body",
-        "type": "json",
+        "type": "money",
         "required": true
       },
       {
@@ -5568,7 +5579,7 @@ export const operations: readonly Operation[] = [
       {
         "name": "price",
         "in": "body",
-        "type": "json",
+        "type": "money",
         "required": true
       },
       {
@@ -5658,7 +5669,7 @@ export const operations: readonly Operation[] = [
       {
         "name": "amount",
         "in": "body",
-        "type": "json",
+        "type": "money",
         "required": true
       },
       {
@@ -5668,7 +5679,8 @@ export const operations: readonly Operation[] = [
         "required": true
       }
     ],
-    "answer": "json"
+    "answer": "json",
+    "accepted": "Payment"
   },
   {
     "id": "listPolicies",
@@ -5748,7 +5760,7 @@ export const operations: readonly Operation[] = [
       {
         "name": "value",
         "in": "body",
-        "type": "json",
+        "type": "value",
         "required": true,
         "description": "Of the key's type"
       },
@@ -5879,7 +5891,7 @@ export const operations: readonly Operation[] = [
       {
         "name": "value",
         "in": "body",
-        "type": "json",
+        "type": "value",
         "required": true,
         "description": "Of the key's type"
       },
@@ -6312,7 +6324,7 @@ export const operations: readonly Operation[] = [
       {
         "name": "allowed_gpu_counts",
         "in": "body",
-        "type": "json",
+        "type": "integers",
         "required": true,
         "description": "What it is sold in, at most the GPUs of a node"
       },
@@ -6365,7 +6377,7 @@ export const operations: readonly Operation[] = [
       {
         "name": "allowed_gpu_counts",
         "in": "body",
-        "type": "json",
+        "type": "integers",
         "description": "What it is sold in, at most the GPUs of a node"
       },
       {
@@ -6819,7 +6831,7 @@ export const operations: readonly Operation[] = [
       {
         "name": "per_gpu_hour",
         "in": "body",
-        "type": "json",
+        "type": "money",
         "required": true
       },
       {

@@ -64,6 +64,7 @@ function describe(document: object, method: Operation['method'], path: string, s
   const parameters = (source.parameters ?? []).map((one) => resolve(document, one));
   const answer = answerOf(document, source.responses);
   const item = answer.page && plain(document, answer.page);
+  const accepted = acceptedOf(document, source.responses);
   return {
     id: source.operationId,
     method,
@@ -78,6 +79,7 @@ function describe(document: object, method: Operation['method'], path: string, s
     ...(parameters.some((one) => one.name.toLowerCase() === IF_MATCH) && { ifMatch: true as const }),
     ...(parameters.some((one) => one.name === 'page') && { paged: true as const }),
     ...(answer.kind && { answer: answer.kind }),
+    ...(accepted !== undefined && { accepted }),
     ...(item && {
       columns: Object.entries(item.properties)
         .filter(([, schema]) => isPlain(plain(document, schema).type))
@@ -133,7 +135,7 @@ function plain(document: object, source: Schema): Plain {
   const own = schema.type === undefined ? undefined : typeOf(document, schema);
   const types = new Set([...alternatives, ...parts].map((one) => one.type));
   return {
-    type: own ?? (types.size === 1 ? [...types][0]! : schema.enum || schema.const ? 'string' : 'json'),
+    type: isMoney(schema) ? 'money' : (own ?? (schema.enum || schema.const ? 'string' : oneType(types))),
     choices: [
       ...(schema.enum ?? []).filter((one) => typeof one === 'string'),
       ...[...alternatives, ...parts].flatMap((one) => one.choices),
@@ -148,12 +150,23 @@ function plain(document: object, source: Schema): Plain {
   };
 }
 
+function oneType(types: Set<OperationField['type']>): OperationField['type'] {
+  if (types.size === 1) return [...types][0]!;
+  return types.has('string') ? 'value' : 'json';
+}
+
+function isMoney({ properties = {} }: Schema): boolean {
+  return Object.keys(properties).toSorted().join() === 'currency,micros';
+}
+
 function typeOf(document: object, schema: Schema): OperationField['type'] {
   const types = [schema.type!].flat().filter((one) => one !== 'null');
   if (types.length !== 1) return 'json';
   const [type] = types as [string];
-  if (type === 'array')
-    return schema.items && plain(document, schema.items).type === 'string' ? 'strings' : 'json';
+  if (type === 'array') {
+    const item = schema.items && plain(document, schema.items).type;
+    return item === 'string' || item === 'integer' ? `${item}s` : 'json';
+  }
   return isPlain(type) ? type : 'json';
 }
 
@@ -175,6 +188,12 @@ function answerOf(
   const { items } = plain(document, content[media]!.schema).properties;
   const item = items && resolve(document, items).items;
   return { kind: 'json', ...(item && { page: item }) };
+}
+
+function acceptedOf(document: object, responses: Described['responses']): string | undefined {
+  const answer = responses['202'] && resolve(document, responses['202']);
+  const schema = answer?.content?.['application/json']?.schema;
+  return schema?.$ref?.split('/').at(-1);
 }
 
 /** What a reference stands for; anything else stands for itself. */

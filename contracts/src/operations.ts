@@ -11,6 +11,8 @@ export interface Operation {
   paged?: true;
   /** What a success carries; nothing when left out. */
   answer?: 'json' | 'text' | 'stream';
+  /** What is made or moved in the background, by the name of its schema. */
+  accepted?: string;
   /** Plain properties of an item of a list, in the order of the contract. */
   columns?: string[];
 }
@@ -18,8 +20,8 @@ export interface Operation {
 export interface OperationField {
   name: string;
   in: 'path' | 'query' | 'body';
-  /** `json` is whatever is no plain value or list of plain values. */
-  type: 'string' | 'integer' | 'number' | 'boolean' | 'strings' | 'json';
+  /** `value` may be a text or something else; `json` is whatever has no plainer form. */
+  type: 'string' | 'integer' | 'number' | 'boolean' | 'strings' | 'integers' | 'money' | 'value' | 'json';
   required?: true;
   choices?: string[];
   description?: string;

@@ -4,11 +4,13 @@
  */
 export type TokenSource = (rejected?: string) => Promise<string | null>;
 
+/** A token and when it ends. */
 export interface AccessToken {
   token: string;
   expiresAt: Date;
 }
 
+/** How a token is renewed. */
 export interface RenewOptions {
   /** Fetches another token; null when the person has to sign in again. */
   renew: () => Promise<AccessToken | null>;
@@ -31,26 +33,4 @@ export function renewingToken({ renew, initial = null, spareMs = 60_000 }: Renew
     }
     return current?.token ?? null;
   };
-}
-
-type Fetch = (request: Request) => Promise<Response>;
-
-/** Sends a request that got 401 once more when another token can be had, idempotency key included. */
-export function renewingFetch(send: Fetch, accessToken: TokenSource | undefined): Fetch {
-  if (!accessToken) return send;
-  return async (request) => {
-    const again = request.clone();
-    const response = await send(request);
-    const rejected = bearerOf(request);
-    if (response.status !== 401 || rejected === null) return response;
-    const token = await accessToken(rejected);
-    if (token === null || token === rejected) return response;
-    await response.body?.cancel();
-    again.headers.set('authorization', `Bearer ${token}`);
-    return await send(again);
-  };
-}
-
-function bearerOf(request: Request): string | null {
-  return /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '')?.[1] ?? null;
 }

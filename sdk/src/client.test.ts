@@ -197,6 +197,19 @@ describe('subscribeEvents', () => {
     expect(seen).toHaveLength(4);
   });
 
+  it('gives the connection back when nobody reads on', async () => {
+    let closed = false;
+    const { baseUrl } = await faulty((_request, response) => {
+      response.on('close', () => (closed = true));
+      response.writeHead(200).write('id: 1-1\ndata: {"event_id":"e"}\n\n');
+    });
+    for await (const event of subscribeEvents({ baseUrl, signal: AbortSignal.timeout(60_000) })) {
+      expect(event).toEqual({ event_id: 'e' });
+      break;
+    }
+    await expect.poll(() => closed).toBe(true);
+  });
+
   it('goes on with another token when its own has ended', async () => {
     const { baseUrl } = await faulty((request, response) => {
       if (request.headers.authorization !== 'Bearer good') json(response, 401, {});

@@ -1,11 +1,15 @@
 import createClient, { type Client, type Middleware } from 'openapi-fetch';
 import type { paths } from './contract.ts';
-import { renewingFetch, type TokenSource } from './access-token.ts';
+import type { TokenSource } from './access-token.ts';
+import { renewingFetch } from './renewing-fetch.ts';
 import { defaultRetryPolicy, retryingFetch, type RetryPolicy } from './retry.ts';
 
+/** `client.GET(path, init)` and so on, one for each method; paths and shapes are the contract's. */
 export type GpuaasClient = Client<paths>;
 
+/** Where the platform is, and as whom to speak to it. */
 export interface ClientOptions {
+  /** Such as https://cloud.example. */
   baseUrl: string;
   /** Programs send an API key; the browser relies on its session cookie. */
   apiKey?: string;
@@ -13,7 +17,9 @@ export interface ClientOptions {
   accessToken?: TokenSource;
   /** The CSRF token of a browser session, from `GET /api/v1/me`. */
   csrfToken?: () => string | null;
+  /** Instead of the global one. */
   fetch?: typeof globalThis.fetch;
+  /** Five attempts and 30 s between two of them at most, when left out. */
   retry?: Partial<RetryPolicy>;
 }
 

@@ -1,6 +1,7 @@
 import type { TokenSource } from './access-token.ts';
 import { backoffMs, pause, retryAfterMs } from './pause.ts';
 
+/** What happened; `payload` is of its `event_type`, as the event catalogue says. */
 export interface EventEnvelope {
   event_id: string;
   event_type: string;
@@ -10,6 +11,7 @@ export interface EventEnvelope {
   payload: Record<string, unknown>;
 }
 
+/** Where the platform is, as whom to listen, and from where on. */
 export interface SubscribeOptions {
   baseUrl: string;
   apiKey?: string;
@@ -81,16 +83,21 @@ async function* readStream(options: SubscribeOptions, lastId: string | undefined
   options.onStatus?.('open');
   let buffer = '';
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    buffer += value;
-    let end = buffer.indexOf('\n\n');
-    while (end >= 0) {
-      yield parseMessage(buffer.slice(0, end));
-      buffer = buffer.slice(end + 2);
-      end = buffer.indexOf('\n\n');
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      buffer += value;
+      let end = buffer.indexOf('\n\n');
+      while (end >= 0) {
+        yield parseMessage(buffer.slice(0, end));
+        buffer = buffer.slice(end + 2);
+        end = buffer.indexOf('\n\n');
+      }
     }
+  } finally {
+    // Whoever stops reading gives the connection back.
+    await reader.cancel().catch(() => undefined);
   }
 }
 

@@ -1,3 +1,4 @@
+/** Lists of the contract look like this. */
 export interface Page<Item> {
   items: Item[];
   next_page: string | null;

@@ -1,5 +1,6 @@
 import type { components } from './contract.ts';
 
+/** An RFC 9457 problem. */
 export type Problem = components['schemas']['Problem'];
 
 /** An answer of the API that is not a success. */

@@ -1,5 +1,6 @@
 import type { AccessToken } from './access-token.ts';
 
+/** Who vouches for the person, and with what. */
 export interface RefreshGrantOptions {
   /** The OpenID provider, as `GET /api/v1/auth/configuration` names it. */
   issuer: string;

@@ -1,9 +1,15 @@
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
+import { AnswerChecker } from '@gpuaas/control-plane/platform/http/answer-checker';
+import type { ContractDocument } from '@gpuaas/control-plane/platform/http/operation';
 import { createKeyPair } from '@gpuaas/node-agent/testing/ssh';
 import type { components } from '@gpuaas/sdk/contract';
 import { useCli, type Result } from '../harness/cli.ts';
+import { hasTmux, Terminal } from '../harness/tmux.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
 
 const cli = useCli();
@@ -89,6 +95,89 @@ describe('gpuaas', () => {
     );
   });
 
+  it('answers programs as the contract says', async () => {
+    const checker = new AnswerChecker(document as unknown as ContractDocument);
+    const asMember = (...args: string[]) => gpuaas([...args, '--json']);
+    const asOperator = (...args: string[]) => gpuaas([...args, '--json'], platform.keys.operator);
+    const answers = async (pending: Promise<Result>, method: string, path: string, status = 200) => {
+      const { code, stdout, stderr } = await pending;
+      expect(code, stderr).toBe(0);
+      const headers = { 'content-type': 'application/json', 'x-correlation-id': 'none', location: '/' };
+      const answer = { method, path, status, headers, body: stdout };
+      expect(checker.mismatch(answer), path).toBeNull();
+      return JSON.parse(stdout) as Record<string, never>;
+    };
+    await answers(asMember('me'), 'GET', '/api/v1/me');
+    await answers(asMember('skus'), 'GET', '/api/v1/skus');
+    await answers(asMember('list'), 'GET', '/api/v1/allocations');
+    await answers(asMember('explain', '--gpus', '8'), 'POST', '/api/v1/placements/explain');
+    await answers(asMember('top'), 'GET', '/api/v1/allocations');
+    await answers(gpuaas(['cost', '--json'], platform.keys.admin), 'GET', '/api/v1/billing/reports/costs');
+    const launch = asMember('launch', '--gpus', '1', '--max-duration', '3600', '--wait');
+    const { id } = await answers(launch, 'POST', '/api/v1/allocations', 202);
+    const one = '/api/v1/allocations/{allocation_id}';
+    await answers(asMember('show', id!), 'GET', one);
+    await answers(asMember('extend', id!, '--by', '60'), 'POST', `${one}/extend`);
+    await answers(asMember('allocations', 'release', id!, '--wait'), 'POST', `${one}/release`, 202);
+    const watched = await asMember('watch', id!);
+    const types = watched.stdout
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { event_type: string }).event_type);
+    expect(types).toContain('allocation.active');
+    expect(types.at(-1)).toBe('allocation.released');
+
+    const node = '/api/v1/admin/nodes/{node_id}';
+    const host = 'sim-h200-01';
+    await answers(asOperator('admin', 'top'), 'GET', '/api/v1/admin/nodes');
+    await answers(asOperator('admin', 'unblock'), 'GET', '/api/v1/admin/cleanup-queue');
+    await answers(asOperator('admin', 'audit', 'verify'), 'GET', '/api/v1/admin/audit-logs/verification');
+    const enrol = asOperator('admin', 'enrol', 'new-host', '--region', 'uae-north-1');
+    await answers(enrol, 'POST', '/api/v1/admin/node-enrolments', 201);
+    await answers(asOperator('admin', 'discover', host, '--wait'), 'GET', `${node}/slice-topology/discovery`);
+    await answers(asOperator('admin', 'approve', host), 'POST', `${node}/resource-slots/approve`);
+    const drain = asOperator('admin', 'drain', host, '--reason', 'fans', '--wait');
+    expect(await answers(drain, 'POST', `${node}/drain`)).toMatchObject({ draining: true });
+    await answers(asOperator('admin', 'resume', host), 'POST', `${node}/resume`);
+    await answers(asOperator('admin', 'tasks'), 'GET', '/api/v1/admin/tasks');
+    await answers(asOperator('admin', 'incidents'), 'GET', '/api/v1/admin/incidents');
+    const price = ['--sku', 'h200-sxm-slice', '--region', 'uae-north-1', '--per-gpu-hour', '3.10 USD'];
+    const later = ['--effective-from', '2999-01-01T00:00:00Z', '--reason', 'dearer power'];
+    const priced = await answers(
+      asOperator('admin', 'prices', 'create', ...price, ...later),
+      'POST',
+      '/api/v1/admin/prices',
+      201,
+    );
+    expect(priced).toMatchObject({ per_gpu_hour: { currency: 'USD', micros: 3_100_000 } });
+    const policy = ['admin', 'policies', 'set', 'auth.session_idle_seconds', '--value', '7200'];
+    expect(await answers(asOperator(...policy), 'PUT', '/api/v1/admin/policies/{policy_name}')).toMatchObject(
+      { policy: { value: 7200 } },
+    );
+  }, 300_000);
+
+  it('says what is wrong and what to do next', async () => {
+    const well = await gpuaas(['doctor', '--json']);
+    expect(well.code, well.stdout).toBe(0);
+    const { items } = JSON.parse(well.stdout) as { items: { check: string; result: string }[] };
+    expect(items.filter(({ result }) => result === 'failed')).toEqual([]);
+    const away = await cli.run(['--url', 'http://127.0.0.1:1', 'doctor'], { GPUAAS_API_KEY: 'k' });
+    expect(away).toMatchObject({ code: 1, stdout: expect.stringContaining('does not answer') as string });
+    const asked = await gpuaas(['launch']);
+    expect(asked).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('--gpus 1') as string,
+    });
+    const unknown = await gpuaas(['launch', '--gpus', '1', '--sku', 'none', '--region', 'uae-north-1']);
+    expect(unknown).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Next: gpuaas skus') as string,
+    });
+    const nobody = await gpuaas(['me'], 'gpk_wrong');
+    expect(nobody).toMatchObject({ code: 4, stderr: expect.stringContaining('gpuaas login') as string });
+  });
+
   it('ends with 1 for a refusal, 2 for wrong usage and 4 without a key', async () => {
     const refused = await gpuaas(['show', crypto.randomUUID()]);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
@@ -96,5 +185,112 @@ describe('gpuaas', () => {
     expect((await gpuaas(['launch', '--gpus', 'many'])).code).toBe(2);
     expect((await gpuaas(['nonsense'])).code).toBe(2);
     expect((await gpuaas(['me'], null)).code).toBe(4);
+  });
+});
+
+describe.skipIf(!hasTmux)('gpuaas in a terminal (needs tmux)', () => {
+  const terminal = new Terminal();
+  beforeAll(async () => {
+    await terminal.open({
+      PATH: `${cli.home}:${process.env['PATH']}`,
+      HOME: cli.home,
+      TERM: 'xterm-256color',
+      LANG: 'C.UTF-8',
+      PS1: '$ ',
+      GPUAAS_URL: platform.baseUrl,
+      GPUAAS_API_KEY: platform.keys.member,
+    });
+    await terminal.type(`gpuaas() { "${process.execPath}" "${cli.main}" "$@"; echo "ended with $?"; }`);
+    await terminal.press('Enter');
+    await terminal.clear();
+  });
+  afterAll(() => terminal.close());
+
+  const run = async (line: string): Promise<void> => {
+    await terminal.clear();
+    await terminal.type(line);
+    await terminal.press('Enter');
+  };
+  const live = async (): Promise<{ name: string; state: string; id: string }[]> => {
+    const { stdout } = await gpuaas(['allocations', 'list', '--state', 'live', '--json']);
+    return (JSON.parse(stdout) as { items: components['schemas']['Allocation'][] }).items;
+  };
+
+  it('asks for what launch needs, shows the way, and ends with a machine', async () => {
+    await run('gpuaas launch');
+    await terminal.shows('How many GPUs?');
+    await terminal.press('Down', 'Enter');
+    await terminal.shows('Which image?');
+    await terminal.press('Enter');
+    await terminal.shows('Name?');
+    await terminal.type('Not A Name');
+    await terminal.press('Enter');
+    await terminal.shows('Small letters, digits and dashes');
+    await terminal.type('by-hand');
+    await terminal.press('Enter');
+    await terminal.shows('When does it end?');
+    await terminal.press('Enter');
+    await terminal.shows('Launch 2 × h200-sxm-slice in uae-north-1 for 5.98 USD per hour?');
+    await terminal.press('Enter');
+    await terminal.shows(/✔ placement[^]*✔ ssh readiness[^]*by-hand {2}active[^]*ended with 0/);
+    const [machine] = await live();
+    expect(machine).toMatchObject({ name: 'by-hand', state: 'active' });
+    await run(`gpuaas release ${machine!.id}`);
+    await terminal.shows(/✔ cleanup[^]*released[^]*ended with 0/);
+  });
+
+  it('launches nothing when it is left at a question', async () => {
+    await run('gpuaas launch');
+    await terminal.shows('How many GPUs?');
+    await terminal.press('C-c');
+    await terminal.shows(/nothing was done[^]*ended with 2/);
+    expect(await live()).toEqual([]);
+  });
+
+  it('leaves the lease alone when it is left on the way', async () => {
+    const all = JSON.parse((await gpuaas(['launch', '--gpus', '8', '--wait', '--json'])).stdout) as {
+      id: string;
+    };
+    await run('gpuaas launch --gpus 1 --queue --name waits');
+    await terminal.shows(/waits {2}queued/);
+    await terminal.press('C-c');
+    await terminal.shows(/waits goes on without you[^]*gpuaas release [^]*ended with 2/);
+    const queued = (await live()).find(({ name }) => name === 'waits')!;
+    expect(queued.state).toBe('queued');
+    await gpuaas(['release', queued.id]);
+    await gpuaas(['release', all.id, '--wait']);
+  });
+
+  it('gives the screen back after top', async () => {
+    await run('gpuaas top');
+    await terminal.shows('Nothing runs.');
+    await terminal.press('q');
+    await terminal.shows('ended with 0');
+    expect(await terminal.screen()).not.toContain('Nothing runs.');
+  });
+});
+
+describe('gpuaas at a server of another release', () => {
+  it('says so and goes on, with what it does not know left as it is', async () => {
+    const server = createServer((request, response) => {
+      response.setHeader('x-gpuaas-version', '7.0.0').setHeader('content-type', 'application/json');
+      if (request.url?.startsWith('/api/v1/teams'))
+        return response.end(
+          '{"items":[{"id":"1","name":"a","state":"hovering","aura":{"hue":7}}],"next_page":null}',
+        );
+      return response.writeHead(404).end('{"message":"moved"}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const ask = (...args: string[]) => cli.run(['--url', url, '--api-key', 'k', ...args]);
+    const organization = crypto.randomUUID();
+    const teams = await ask('teams', 'list', '--organization', organization);
+    expect(teams).toMatchObject({ code: 0, stdout: expect.stringMatching(/1\s+a/) as string });
+    expect(teams.stderr).toMatch(/speaks to a server of 7\.0\.0: this gpuaas is older/);
+    const json = await ask('teams', 'list', '--organization', organization, '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({ items: [{ aura: { hue: 7 } }] });
+    const gone = await ask('me');
+    expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('answered 404') as string });
+    server.close();
   });
 });

@@ -26,6 +26,7 @@ const arrows: readonly Arrow[] = [
   { from: /^control-plane\/src\/roles\//, may: [/^control-plane\/src\//, CONTRACTS, SDK, LAB] },
   { from: /^control-plane\/scripts\//, may: [/^control-plane\//, SDK, LAB] },
   { from: /^node-agent\//, may: [/^node-agent\//, CONTRACTS] },
+  { from: /^sdk\/examples\//, may: [SDK] },
   { from: /^sdk\//, may: [/^sdk\//, CONTRACTS] },
   { from: /^console\//, may: [/^console\//, SDK] },
   { from: /^cli\//, may: [/^cli\//, SDK] },

@@ -4,7 +4,7 @@ import { unwrap } from '@gpuaas/sdk/problem';
 import { paint, paintState } from '../paint.ts';
 import { print } from '../print.ts';
 import { chooseProject, openSession, type Session } from '../session.ts';
-import { money, table } from '../table.ts';
+import { counted, money, table } from '../table.ts';
 import { isInteractive } from '../terminal/is-interactive.ts';
 import { liveScreen } from '../terminal/live-screen.ts';
 
@@ -36,13 +36,14 @@ async function look({ client }: Session, project_id: string): Promise<Seen> {
   const { organization_id } = await unwrap(
     client.GET('/api/v1/projects/{project_id}', { params: { path: { project_id } } }),
   );
-  const [allocations, { spend }] = await Promise.all([
+  const [allocations, { data: money }] = await Promise.all([
     unwrap(
       client.GET('/api/v1/allocations', { params: { query: { project_id, state: 'live', limit: 200 } } }),
     ),
-    unwrap(client.GET('/api/v1/billing/spend', { params: { query: { organization_id, project_id } } })),
+    // Not everybody may see the money; what runs is shown all the same.
+    client.GET('/api/v1/billing/spend', { params: { query: { organization_id, project_id } } }),
   ]);
-  return { allocations, spend };
+  return { allocations, spend: money?.spend ?? [] };
 }
 
 function screen({ allocations: { items }, spend }: Seen): string[] {
@@ -65,7 +66,7 @@ function screen({ allocations: { items }, spend }: Seen): string[] {
   ]);
   const titles = ['NAME', 'GPUS', 'SKU', 'REGION', 'STATE', 'STAGE', 'PER HOUR', 'COST', 'ENDS'];
   return [
-    paint('bold', `${items.length} allocations, ${gpus} GPUs`),
+    paint('bold', `${counted(items.length, 'allocation')}, ${counted(gpus, 'GPU')}`),
     ...head,
     '',
     ...(rows.length === 0 ? ['Nothing runs. Try: gpuaas launch'] : table([titles, ...rows]).split('\n')),

@@ -28,18 +28,10 @@ export function addWatch(program: Command): void {
         isOneOf(options.types, event.event_type);
       await untilLeft(async (signal) => {
         const over = new AbortController();
-        const opened = Promise.withResolvers<void>();
-        const stream = subscribeEvents({
-          baseUrl: session.url,
-          ...session.credential,
-          ...(options.after !== undefined && { lastEventId: options.after }),
-          signal: AbortSignal.any([signal, over.signal]),
-          onStatus: (status) =>
-            status === 'open' ? opened.resolve() : note('The stream broke; connecting again …'),
-        });
+        const { stream, opened } = open(session, options, AbortSignal.any([signal, over.signal]));
         // Connected before the past is read: what happens between the two would be lost otherwise.
         let next = stream.next();
-        await Promise.race([opened.promise, next]);
+        await Promise.race([opened, next]);
         const told = new Set(id === undefined ? [] : await tellPast(session, id));
         if (id !== undefined && (await isOver(session, id))) return over.abort();
         for (; ; next = stream.next()) {
@@ -51,6 +43,20 @@ export function addWatch(program: Command): void {
         }
       });
     });
+}
+
+/** The stream, and when it is there. */
+function open({ url, credential }: Session, { after }: WatchOptions, signal: AbortSignal) {
+  let isOpen = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (isOpen = resolve));
+  const stream = subscribeEvents({
+    baseUrl: url,
+    ...credential,
+    ...(after !== undefined && { lastEventId: after }),
+    signal,
+    onStatus: (status) => (status === 'open' ? isOpen() : note('The stream broke; connecting again …')),
+  });
+  return { stream, opened };
 }
 
 async function isOver({ client }: Session, id: string): Promise<boolean> {

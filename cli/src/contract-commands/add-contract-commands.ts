@@ -6,6 +6,7 @@ import { commandWords } from './command-words.ts';
 import { flagOf, isFound, keyOf, readFlag } from './flags.ts';
 import { printAnswer } from './print-answer.ts';
 import { readBody } from './read-body.ts';
+import { canWait, waitFor } from './wait-for.ts';
 
 export const RESOURCES = 'Resources, with a command for each of their operations:';
 
@@ -29,7 +30,10 @@ export function addContractCommands(program: Command): void {
 
 function groupOf(parent: Command, noun: string): Command {
   const found = parent.commands.find((command) => command.name() === noun);
-  return found ?? parent.command(noun).helpGroup(RESOURCES);
+  if (found) return found;
+  const group = parent.command(noun).helpGroup(RESOURCES);
+  made.add(group);
+  return group;
 }
 
 /** Groups made from the contract are described by what is in them. */
@@ -43,14 +47,17 @@ export function describeGroups(parent: Command): void {
 interface Flags {
   body?: string;
   all?: boolean;
+  wait?: boolean;
   ifMatch?: string;
   [field: string]: unknown;
 }
 
 function addCommand(group: Command, verb: string, operation: Operation): void {
-  const command = group.command(verb).description(lowerFirst(operation.summary));
-  made.add(command);
   const inPath = operation.fields.filter((field) => field.in === 'path');
+  // `gpuaas admin tasks` is a question too.
+  const isDefault = verb === 'list' && inPath.length === 0 && made.has(group);
+  const command = group.command(verb, { isDefault }).description(lowerFirst(operation.summary));
+  made.add(command);
   const others = operation.fields.filter((field) => field.in !== 'path');
   for (const { name, description } of inPath) command.addArgument(new Argument(`<${name}>`, description));
   for (const field of others) command.addOption(optionOf(field, group));
@@ -59,6 +66,7 @@ function addCommand(group: Command, verb: string, operation: Operation): void {
   if (operation.paged) command.option('--all', 'every page, not only the first');
   if (operation.ifMatch)
     command.option('--if-match <tag>', 'change only what still has this tag; read for you when left out');
+  if (canWait(operation)) command.option('--wait', 'until it is done, or has failed');
   command.action(async () => {
     const session = openSession(command);
     const flags = command.opts<Flags>();
@@ -76,7 +84,8 @@ function addCommand(group: Command, verb: string, operation: Operation): void {
       ...(flags.ifMatch !== undefined && { ifMatch: flags.ifMatch }),
       everyPage: flags.all ?? false,
     });
-    await printAnswer(session, operation, answer);
+    const done = flags.wait ? await waitFor(session, operation, answer) : answer;
+    await printAnswer(session, operation, done);
   });
 }
 
@@ -86,11 +95,19 @@ function optionOf(field: OperationField, group: Command): Option {
     field.description && lowerFirst(field.description),
     field.required && (isFound(field) ? 'needed when you have several' : 'required'),
     field.type === 'json' && 'as JSON',
+    field.type === 'money' && 'such as "2.99 USD"',
   ].filter(Boolean);
-  const value = { boolean: '[yes|no]', strings: '<values...>' }[field.type as string] ?? `<${field.type}>`;
+  const value =
+    { boolean: '[yes|no]', strings: '<values...>', integers: '<numbers...>' }[field.type as string] ??
+    `<${field.type}>`;
   const option = new Option(`${flag} ${value}`, words.join('; '));
   if (field.type === 'strings') return option;
   if (field.choices && field.type === 'string') return option.choices(field.choices);
+  if (field.type === 'integers')
+    return option.argParser((text: string, former: number[] | undefined) => [
+      ...(former ?? []),
+      readFlag({ ...field, type: 'integer' }, text) as number,
+    ]);
   return option.argParser((text: string) => readFlag(field, text));
 }
 

@@ -57,6 +57,9 @@ describe('a command of the contract', () => {
     if (type === 'integer') return { text: ['7'], value: 7 };
     if (type === 'number') return { text: ['0.5'], value: 0.5 };
     if (type === 'boolean') return { text: ['no'], value: false };
+    if (type === 'integers') return { text: ['3', '4'], value: [3, 4] };
+    if (type === 'money') return { text: ['2.99 usd'], value: { currency: 'USD', micros: 2_990_000 } };
+    if (type === 'value') return { text: ['[1,"a"]'], value: [1, 'a'] };
     if (type === 'json') return { text: ['{"a":[1]}'], value: { a: [1] } };
     const isChosen = name === 'project_id' || name === 'organization_id';
     const value = choices?.[0] ?? (isChosen ? crypto.randomUUID() : `a ${name}`);

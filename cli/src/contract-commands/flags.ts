@@ -2,7 +2,19 @@ import { InvalidArgumentError, type Command } from 'commander';
 import type { OperationField } from '@gpuaas/sdk/operations';
 
 /** Flags that every command understands; a field of one of these names is given its noun. */
-const TAKEN = new Set(['url', 'json', 'api_key', 'body', 'all', 'fields', 'if_match', 'help', 'version']);
+const TAKEN = new Set([
+  'url',
+  'json',
+  'api_key',
+  'body',
+  'all',
+  'fields',
+  'if_match',
+  'help',
+  'version',
+  'context',
+  'wait',
+]);
 
 /** Found out when the caller has only one of them. */
 const FOUND = new Map([
@@ -42,11 +54,35 @@ export function readFlag({ type }: OperationField, text: string): unknown {
     case 'boolean':
       if (text !== 'yes' && text !== 'no') throw new InvalidArgumentError('give yes or no');
       return text === 'yes';
+    case 'money':
+      return readMoney(text);
     case 'json':
       return readJson(text);
+    case 'value':
+      return readValue(text);
     case 'string':
     case 'strings':
+    case 'integers':
       return text;
+  }
+}
+
+/** `2.99 USD`: people do not count in millionths. */
+export function readMoney(text: string): { currency: string; micros: number } {
+  const [, sign, whole, fraction = '', currency] =
+    /^\s*(-?)(\d{1,9})(?:\.(\d{1,6}))?\s+([A-Za-z]{3})\s*$/.exec(text) ?? [];
+  if (whole === undefined || currency === undefined)
+    throw new InvalidArgumentError('give an amount and a currency, such as "2.99 USD"');
+  const micros = Number(whole) * 1_000_000 + Number(fraction.padEnd(6, '0'));
+  return { currency: currency.toUpperCase(), micros: sign === '-' ? -micros : micros };
+}
+
+/** JSON where it is some, else the text itself. */
+function readValue(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
   }
 }
 

@@ -17,6 +17,7 @@ import type { Services } from '../platform/services.ts';
 import { emit } from '../platform/events/emit.ts';
 import { streamEvents } from '../platform/events/stream-route.ts';
 import { EventTail } from '../platform/events/tail.ts';
+import { subscribeEvents } from '@gpuaas/sdk/events';
 import { openTestEvents, tell, until, type TestEvents } from '../platform/events/testing.ts';
 
 let events: TestEvents;
@@ -36,7 +37,7 @@ afterEach(async () => {
 
 const person = (key: string) => people.find((someone) => someone.key === key)!;
 
-async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
+async function startServer(port = 0): Promise<{ url: string; stop(): Promise<void> }> {
   const tail = new EventTail(events.db, events.listener, events.log);
   await tail.start();
   const { paths, ...rest } = document as unknown as ContractDocument & Record<string, unknown>;
@@ -56,7 +57,7 @@ async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
       await server.register(cookie);
     },
   });
-  await api.server.listen({ host: '127.0.0.1', port: 0 });
+  await api.server.listen({ host: '127.0.0.1', port });
   const stop = async (): Promise<void> => {
     await api.stop();
     await tail.stop();
@@ -300,4 +301,33 @@ test('what happened while a recheck failed is sent, in order, when one succeeds'
   await after(6000, started);
   await happen('admin', 'three');
   await until(() => stream.messages.length === 3);
+});
+
+test('the SDK goes on after a restart of the server, with nothing lost and nothing twice', async () => {
+  const first = await startServer();
+  const { origin, port } = new URL(first.url);
+  const ended = new AbortController();
+  const heard: unknown[] = [];
+  const statuses: string[] = [];
+  const reading = (async () => {
+    const stream = subscribeEvents({
+      baseUrl: origin,
+      apiKey: person('member').apiKey,
+      signal: ended.signal,
+      onStatus: (status) => void statuses.push(status),
+    });
+    for await (const event of stream) heard.push(event.payload['message']);
+  })();
+  await until(() => statuses.includes('open'));
+  await happen('admin', 'before');
+  await until(() => heard.length === 1);
+  await first.stop();
+  await happen('admin', 'while nobody listens');
+  await startServer(Number(port));
+  await happen('admin', 'after');
+  await until(() => heard.length >= 3, 60_000);
+  expect(heard).toEqual(['before', 'while nobody listens', 'after']);
+  expect(statuses).toContain('reconnecting');
+  ended.abort();
+  await reading;
 });

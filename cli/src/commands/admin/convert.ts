@@ -1,0 +1,36 @@
+import { Argument, type Command } from 'commander';
+import { unwrap } from '@gpuaas/sdk/problem';
+import { awaitConversion } from '../../fleet/await-conversion.ts';
+import { findNode } from '../../fleet/find-node.ts';
+import { print } from '../../print.ts';
+import { openSession } from '../../session.ts';
+
+type Mode = 'slice' | 'baremetal';
+
+export function addConvert(admin: Command): void {
+  admin
+    .command('convert')
+    .description('turn an empty host from slices to baremetal, or back')
+    .argument('<host>', 'name or id')
+    .addArgument(new Argument('<mode>').choices(['slice', 'baremetal']))
+    .requiredOption('--reason <why>', 'for whoever wonders')
+    .option('--wait', 'until it is in the new mode')
+    .action(
+      async (host: string, mode: Mode, options: { reason: string; wait?: boolean }, command: Command) => {
+        const session = openSession(command);
+        const { id, hostname } = await findNode(session, host);
+        const params = { path: { node_id: id } };
+        const body = { mode, reason: options.reason };
+        const begun = await unwrap(
+          session.client.POST('/api/v1/admin/nodes/{node_id}/convert', { params, body }),
+        );
+        const conversion = options.wait ? await awaitConversion(session, begun) : begun;
+        print(session, conversion, () => {
+          const then = mode === 'slice' ? ` Next: gpuaas admin approve ${hostname}` : '';
+          return conversion.state === 'succeeded'
+            ? `${hostname} is in ${mode} mode.${then}`
+            : `${hostname} is on its way to ${mode} mode: gpuaas admin nodes conversions list ${id}`;
+        });
+      },
+    );
+}

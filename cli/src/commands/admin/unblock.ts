@@ -1,0 +1,50 @@
+import type { Command } from 'commander';
+import { unwrap } from '@gpuaas/sdk/problem';
+import { awaitBlockedSlot } from '../../fleet/await-blocked-slot.ts';
+import { print } from '../../print.ts';
+import { openSession } from '../../session.ts';
+import { table } from '../../table.ts';
+
+export function addUnblock(admin: Command): void {
+  admin
+    .command('unblock')
+    .description('quarantined slots with their evidence; with a slot, have its host wipe again')
+    .argument('[slot]', 'slot id')
+    .option('--wait', 'until the wipe has ended')
+    .addHelpText(
+      'after',
+      `
+A wipe proven elsewhere: gpuaas admin cleanup-queue record-proof <slot>
+A slot that cannot be saved: gpuaas admin cleanup-queue retire <slot>`,
+    )
+    .action(async (slotId: string | undefined, options: { wait?: boolean }, command: Command) => {
+      const session = openSession(command);
+      const { client } = session;
+      if (slotId === undefined) {
+        const query = { limit: 200 };
+        const queue = await unwrap(client.GET('/api/v1/admin/cleanup-queue', { params: { query } }));
+        return print(session, queue, () => {
+          const rows = queue.items.map(({ slot, hostname, allocation, running, certificates }) => [
+            slot.id,
+            `${hostname}/${slot.slot_index}`,
+            allocation?.id ?? '-',
+            running ? 'is being cleaned' : 'waits for you',
+            certificates.at(-1)?.verified === false ? 'wipe not verified' : 'no wipe seen',
+          ]);
+          return rows.length === 0
+            ? 'Nothing is quarantined.'
+            : table([['SLOT', 'PLACE', 'ALLOCATION', 'NOW', 'EVIDENCE'], ...rows]);
+        });
+      }
+      const params = { path: { slot_id: slotId } };
+      const blocked = await unwrap(client.POST('/api/v1/admin/cleanup-queue/{slot_id}/retry', { params }));
+      if (!options.wait)
+        return print(
+          session,
+          blocked,
+          () => `${blocked.hostname} wipes slot ${blocked.slot.slot_index} again.`,
+        );
+      const slot = await awaitBlockedSlot(session, blocked.slot);
+      print(session, slot, () => `Slot ${slot.slot_index} of ${blocked.hostname} is ${slot.state}.`);
+    });
+}

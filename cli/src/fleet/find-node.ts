@@ -1,0 +1,19 @@
+import type { components } from '@gpuaas/sdk/contract';
+import { paginate } from '@gpuaas/sdk/paginate';
+import { unwrap } from '@gpuaas/sdk/problem';
+import type { Session } from '../session.ts';
+
+type Node = components['schemas']['Node'];
+
+/** A host by its name, as operators know it, or by its id. */
+export async function findNode({ client }: Pick<Session, 'client'>, wanted: string): Promise<Node> {
+  for await (const node of everyNode({ client }))
+    if (node.hostname === wanted || node.id === wanted) return node;
+  throw new Error(`There is no host ${wanted}; see gpuaas admin nodes.`);
+}
+
+export function everyNode({ client }: Pick<Session, 'client'>): AsyncGenerator<Node> {
+  return paginate((page) =>
+    unwrap(client.GET('/api/v1/admin/nodes', { params: { query: { limit: 200, ...page } } })),
+  );
+}
