@@ -109,7 +109,7 @@ async function bench(url: string, nodes: number, all: boolean): Promise<void> {
       await releaseTogether(db, ids);
       return ids.map(() => undefined);
     },
-    { size: 64, underWay: 1 },
+    { desk: 'releases', size: 64, underWay: 1 },
   );
   const grouped = {
     sell: (order: Order) => selling.submit(order),

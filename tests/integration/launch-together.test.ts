@@ -1,5 +1,7 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { LEFT_CHANNEL } from '@gpuaas/control-plane/platform/group-commit';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import { launchBody } from '../harness/allocations.ts';
 import { createTestApi, type TestApi } from '../harness/api.ts';
@@ -53,6 +55,21 @@ it('launches of many tenants at once share transactions; each has its own answer
     new Set(tenants.map(({ organizationId }) => organizationId)),
   );
   expect(await claimDefects(api.services.db)).toEqual([]);
+});
+
+it('launches that find no room are refused by their group, and none is decided alone', async () => {
+  const tenants = await Promise.all(Array.from({ length: 4 }, () => newTenant(api)));
+  const left: unknown[] = [];
+  const note = (message: unknown): void => void left.push(message);
+  subscribe(LEFT_CHANNEL, note);
+  try {
+    const answers = await Promise.all(tenants.map((tenant) => launch(tenant)));
+    for (const { body } of answers)
+      expect(body).toMatchObject({ code: 'sku_unavailable', requested_gpu_count: 1 });
+    expect(left).toEqual([]);
+  } finally {
+    unsubscribe(LEFT_CHANNEL, note);
+  }
 });
 
 it('whoever is looked up with others finds nothing of theirs: no project, no key, no answer', async () => {

@@ -4,11 +4,14 @@ import { GroupCommit } from './group-commit.ts';
 /** Groups that end when they are told to. */
 function heldGroups(limits: { size: number; underWay: number }) {
   const begun: { items: number[]; end(): void; fail(error: Error): void }[] = [];
-  const desk = new GroupCommit<number, number>((items) => {
-    const { promise, resolve, reject } = Promise.withResolvers<number[]>();
-    begun.push({ items, end: () => resolve(items.map((item) => item * 10)), fail: reject });
-    return promise;
-  }, limits);
+  const desk = new GroupCommit<number, number>(
+    (items) => {
+      const { promise, resolve, reject } = Promise.withResolvers<number[]>();
+      begun.push({ items, end: () => resolve(items.map((item) => item * 10)), fail: reject });
+      return promise;
+    },
+    { desk: 'test', ...limits },
+  );
   return { desk, begun };
 }
 

@@ -96,6 +96,7 @@ function launchOf(
     request: launchRequest(services.clock.now(), request, offer, [projectId]),
     offer,
     funds,
+    queues: request.when_unavailable === 'queue',
     charge: {
       organizationId,
       projectId,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/database.ts';
+import type { Problem } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
 import type { Product } from '../catalog/quote.ts';
 import { fleetIndexOf } from '../fleet/fleet-index-of.ts';
@@ -79,6 +80,30 @@ export async function reserveTogether(
   } finally {
     for (const hold of lost) fleet.giveBack(hold);
   }
+}
+
+/**
+ * Why those who found nothing get nothing, where nobody but the winners of the same transaction is in their way: if it
+ * does not commit, nobody is told.
+ */
+export async function refuseUnserved<A extends { request: PlacementRequest; offer: Offer }>(
+  { policies }: Scheduler,
+  tx: Tx,
+  asked: readonly A[],
+  won: readonly (Reservation | null)[],
+): Promise<Map<A, Problem>> {
+  const refused = new Map<A, Problem>();
+  const losers = asked.filter((_, order) => won[order] === null);
+  if (losers.length === 0) return refused;
+  const fleet = fleetIndexOf({ policies });
+  await fleet.catchUp(tx, [], 'now');
+  if (fleet.holdsBeside(new Set(won.filter((hold) => hold !== null)))) return refused;
+  for (const loser of losers) {
+    const { hold, ...placement } = fleet.place(loser.request, loser.offer.allowedGpuCounts);
+    if (hold) fleet.giveBack(hold);
+    else refused.set(loser, capacityRefusal(loser.request, placement as Refused, loser.offer.perGpuHour));
+  }
+  return refused;
 }
 
 async function tryPatiently(

@@ -1,6 +1,6 @@
 import { isServerError } from '../../platform/db/database.ts';
 import { inScope } from '../../platform/db/scope.ts';
-import { GroupCommit } from '../../platform/group-commit.ts';
+import { GroupCommit, tellLeft } from '../../platform/group-commit.ts';
 import { replyFrom, type IdempotentRequest, type StoredReply } from '../../platform/http/idempotency.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
@@ -22,7 +22,9 @@ export interface Wanted extends Omit<Ask, 'idempotencyKey'> {
 /** `replay`: its key was used before, and this was the answer. */
 export type Answer = Outcome | { replay: StoredReply };
 
-export const GROUPS = { size: 64, underWay: 2 };
+export const GROUPS = { desk: 'launches', size: 64, underWay: 2 };
+/** Whoever was in the way of one group has committed or given up by the next. */
+const TRIES = 3;
 /** One project whose counters somebody holds must not keep everybody waiting: a group gives up, and each goes alone. */
 const LOCK_TIMEOUT_MS = 250;
 
@@ -90,11 +92,20 @@ export async function sellWithOthers(
   desk: GroupCommit<Wanted, Answer>,
   wanted: Wanted,
 ): Promise<{ sold: AllocationRow } | { replay: StoredReply } | null> {
-  const answer = await desk.submit(wanted).catch((error: unknown) => {
-    if (isServerError(error)) return 'contested' as const;
-    throw error;
-  });
-  if (answer === 'contested') return null;
-  if ('refused' in answer) throw answer.refused;
-  return answer;
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    const answer = await desk.submit(wanted).catch((error: unknown) => {
+      if (isServerError(error)) return null;
+      throw error;
+    });
+    if (answer === null) return decidedAlone('refused_by_database');
+    if (answer === 'contested') continue;
+    if ('refused' in answer) throw answer.refused;
+    return answer;
+  }
+  return decidedAlone('contested');
+}
+
+function decidedAlone(reason: 'refused_by_database' | 'contested'): null {
+  tellLeft({ desk: GROUPS.desk, reason });
+  return null;
 }

@@ -14,7 +14,7 @@ import { checkQuotas } from '../quotas/require-quota.ts';
 import { leaseEnd } from './launch-request.ts';
 import type { AllocationRow } from './move-allocation.ts';
 import { recordSales, type NewAllocation } from './record-sales.ts';
-import { reserveTogether } from './reserve-slots.ts';
+import { refuseUnserved, reserveTogether } from './reserve-slots.ts';
 
 /** A launch with everything known but where. */
 export interface Launch {
@@ -23,6 +23,8 @@ export interface Launch {
   offer: Pick<Product, 'allowedGpuCounts' | 'perGpuHour' | 'gpuModel'>;
   charge: Charge;
   funds: LaunchFunds;
+  /** Waits in line if there is no room, so a group does not refuse it for that. */
+  queues?: boolean;
 }
 
 /** A launch that commits with others, and what is written beside it. */
@@ -60,7 +62,9 @@ export async function sellTogether(
     orders.map(({ charge }) => charge),
   );
   const within = orders.filter((_, index) => covered[index] && exceeded[index]!.length === 0);
-  const { won } = await reserveTogether(services, tx, within);
+  const { won, rivals } = await reserveTogether(services, tx, within);
+  // With rivals it shows only later whether there is room.
+  const unserved = rivals ? new Map<Order, Problem>() : await refuseUnserved(services, tx, within, won);
   const sales = within.flatMap(({ allocation, offer, request }, index) => {
     const hold = won[index];
     if (!hold) return [];
@@ -72,9 +76,11 @@ export async function sellTogether(
   const sold = new Map(allocations.map((row) => [row.id, row]));
   await keepPapers(tx, orders, sold);
   const everybodyWon = sales.length === within.length;
-  const outcomes = orders.map(({ allocation }, index): Outcome => {
-    const row = sold.get(allocation.id);
+  const outcomes = orders.map((order, index): Outcome => {
+    const row = sold.get(order.allocation.id);
     if (row) return { sold: row };
+    const refused = unserved.get(order);
+    if (refused && !order.queues) return { refused };
     // A quota or money counted for somebody in the group who got nothing is no reason to refuse.
     return exceeded[index]!.length > 0 && covered[index] && everybodyWon
       ? { refused: quotaExceeded(exceeded[index]!) }

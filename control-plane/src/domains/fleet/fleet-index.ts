@@ -95,6 +95,11 @@ export class FleetIndex {
     return this.#holds.size > 0;
   }
 
+  /** Whether anything is held but these. */
+  holdsBeside(own: ReadonlySet<Hold>): boolean {
+    return [...this.#holds.values()].some((holds) => [...holds].some((hold) => !own.has(hold)));
+  }
+
   /** The slots were not taken after all, or the database shows by now that they were. */
   giveBack(hold: Hold): void {
     this.#forget(hold);

@@ -84,7 +84,7 @@ export async function findCredential<Row extends object>(
 }
 
 /** Requests that come while others are looked up are looked up together, in a statement that begins after they came. */
-const LOOKS = { size: 64, underWay: 2 };
+const LOOKS = { desk: 'credentials', size: 64, underWay: 2 };
 const looks = new WeakMap<pg.Pool, Map<string, GroupCommit<Buffer, unknown>>>();
 
 export async function findBySecret<Row extends FoundRow>(

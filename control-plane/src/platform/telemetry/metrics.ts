@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import type { Database } from '../db/database.ts';
+import { measureGroups } from './group-metrics.ts';
 import { HttpMetrics } from './http-metrics.ts';
 import type { Logger } from './logger.ts';
 import { PlatformMetrics } from './platform-metrics.ts';
@@ -20,7 +21,7 @@ export function createMetrics({ db, pool }: Database, log: Logger): Metrics {
   const http = new HttpMetrics(registry);
   const streams = new StreamMetrics(registry);
   const platform = new PlatformMetrics(registry, db, log);
-  const stop = measureProcess(registry, pool);
+  const stops = [measureProcess(registry, pool), measureGroups(registry)];
   return {
     http,
     streams,
@@ -28,6 +29,8 @@ export function createMetrics({ db, pool }: Database, log: Logger): Metrics {
       await platform.refresh();
       return await registry.metrics();
     },
-    stop,
+    stop: () => {
+      for (const stop of stops) stop();
+    },
   };
 }
