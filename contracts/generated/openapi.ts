@@ -1594,6 +1594,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/allocations/{allocation_id}/console-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the machine wrote to its serial console
+         * @description The last mebibyte, as its host has it now. It may hold what programs wrote there while it booted.
+         */
+        get: operations["getConsoleLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/allocations/{allocation_id}/stream-token": {
         parameters: {
             query?: never;
@@ -9220,6 +9240,29 @@ export interface operations {
                         expires_at: components["schemas"]["Timestamp"];
                         websocket_path: string;
                     };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getConsoleLog: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                allocation_id: components["parameters"]["AllocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The log. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
                 };
             };
             "4XX": components["responses"]["Problem"];

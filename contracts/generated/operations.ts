@@ -2755,6 +2755,21 @@ export const operations: readonly Operation[] = [
     "answer": "json"
   },
   {
+    "id": "getConsoleLog",
+    "method": "get",
+    "path": "/api/v1/allocations/{allocation_id}/console-log",
+    "summary": "What the machine wrote to its serial console",
+    "fields": [
+      {
+        "name": "allocation_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "text"
+  },
+  {
     "id": "createStreamToken",
     "method": "post",
     "path": "/api/v1/allocations/{allocation_id}/stream-token",

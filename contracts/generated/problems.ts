@@ -160,6 +160,10 @@ export const problems = {
     "status": 503,
     "title": "No terminal can be opened at the moment"
   },
+  "console_log_unavailable": {
+    "status": 409,
+    "title": "The console log cannot be read at the moment"
+  },
   "too_many_streams": {
     "status": 429,
     "title": "The machine has as many connections as it may have"

@@ -35,6 +35,7 @@ export const CANNOT_SUCCEED: Record<string, string> = {
     'asks for more hosts than there are, and so keeps none from the others; the tests of reservations make some',
   createReservationFor: 'asks for more hosts than there are, as above',
   receiveStripeEvent: 'needs a signature of Stripe; the tests of payments have a server that signs',
+  getConsoleLog: 'needs a host with a tunnel; the tests of terminals have one',
   createAllocation: 'needs a host that reports itself; the launch tests have one',
 };
 

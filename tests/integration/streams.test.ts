@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGpuaasClient } from '@gpuaas/sdk/client';
+import { createGpuaasClient, type GpuaasClient } from '@gpuaas/sdk/client';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { launch, release, waitForState, type Allocation } from '../harness/allocations.ts';
 import { mintStreamToken, openStream, type GuestStream } from '../harness/guest-stream.ts';
@@ -86,6 +86,14 @@ describe('a stream to a port of the machine', () => {
     for (const { ws } of streams) ws.close();
     await limit(200);
   });
+});
+
+it('the serial console log is for whoever may connect', async () => {
+  const params = { path: { allocation_id: allocation.id } };
+  const read = (client: GpuaasClient) =>
+    unwrap(client.GET('/api/v1/allocations/{allocation_id}/console-log', { params, parseAs: 'text' }));
+  expect(await read(platform.member)).toContain('SIMULATED machine');
+  await expect(read(platform.stranger)).rejects.toMatchObject({ code: 'not_found' });
 });
 
 describe('an open stream is cut', () => {

@@ -8,6 +8,7 @@ export const technicalConstants: Record<string, string> = {
   'domains/terminal/tunnel/open-in-tunnel.ts OPEN_TIMEOUT_MS': 'how long an agent may take to answer',
   'domains/terminal/tunnel/ask-replica.ts ANSWER_TIMEOUT_MS':
     'must stay above what the other gateway gives an agent',
+  'domains/terminal/read-console-log.ts READ_TIMEOUT_MS': 'how long a host may take to tell its console log',
   'domains/terminal/tokens/redis-tokens.ts ANSWER_TIMEOUT_MS': 'how long Redis may take to answer',
   'domains/terminal/tunnel/tunnel-registry.ts LEASE_SECONDS': 'must stay above several renewals',
   'domains/incidents/report-failures.ts FAILING_ATTEMPTS': 'when a periodic job counts as failing',

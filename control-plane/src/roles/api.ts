@@ -212,7 +212,7 @@ export async function createApi(
     ...allocationRoutes(services),
     ...certificateRoutes(services),
     ...reservationRoutes(services),
-    ...terminalRoutes(services, terminalTokens),
+    ...terminalRoutes(services, terminalTokens, { services: asGateway, hub }),
     ...fleetRoutes(services),
     ...nodeOperationRoutes(services),
     ...slotRoutes(services),

@@ -2,18 +2,31 @@ import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Caller } from '../../platform/auth/caller.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
+import { findAllocation } from '../allocations/find-allocation.ts';
+import { readConsoleLog } from './read-console-log.ts';
 import { mintStreamToken } from './streams/stream-token.ts';
 import { mintTerminalToken } from './tokens/mint-terminal-token.ts';
 import type { TerminalTokens } from './tokens/terminal-tokens.ts';
+import type { TunnelHub } from './tunnel/tunnel-hub.ts';
 
 export const TERMINAL_PATH = '/api/v1/terminal';
 export const STREAM_PATH = '/api/v1/streams';
 
+type TerminalOperations = Pick<operations, 'createTerminalToken' | 'createStreamToken' | 'getConsoleLog'>;
+
 export function terminalRoutes(
   services: Services,
   tokens: TerminalTokens,
-): Handlers<Pick<operations, 'createTerminalToken' | 'createStreamToken'>, Caller> {
+  gateway: { services: Services; hub: TunnelHub },
+): Handlers<TerminalOperations, Caller> {
   return {
+    async getConsoleLog({ caller, params, read }) {
+      const allocation = await read((tx) =>
+        findAllocation(tx, caller, 'allocation.connect', params.allocation_id),
+      );
+      const body = await readConsoleLog(gateway, caller, allocation);
+      return { status: 200, body, mediaType: 'text/plain; charset=utf-8' };
+    },
     createTerminalToken({ caller, params, correlationId, audit, mutate }) {
       const target = { targetType: 'allocation', targetId: params.allocation_id };
       audit(target);
