@@ -1,7 +1,10 @@
-import { writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
 import { AnswerChecker } from '@gpuaas/control-plane/platform/http/answer-checker';
@@ -152,7 +155,7 @@ describe('gpuaas', () => {
     expect(priced).toMatchObject({ per_gpu_hour: { currency: 'USD', micros: 3_100_000 } });
     const policy = ['admin', 'policies', 'set', 'auth.session_idle_seconds', '--value', '7200'];
     expect(await answers(asOperator(...policy), 'PUT', '/api/v1/admin/policies/{policy_name}')).toMatchObject(
-      { policy: { value: 7200 } },
+      { value: 7200 },
     );
   }, 300_000);
 
@@ -188,7 +191,9 @@ describe('gpuaas', () => {
   });
 });
 
-describe.skipIf(!hasTmux)('gpuaas in a terminal (needs tmux)', () => {
+const canRun = hasTmux && existsSync('/usr/bin/bwrap') && existsSync('/usr/bin/ssh');
+
+describe.skipIf(!canRun)('gpuaas in a terminal (needs tmux, bubblewrap and ssh)', () => {
   const terminal = new Terminal();
   beforeAll(async () => {
     await terminal.open({
@@ -200,6 +205,12 @@ describe.skipIf(!hasTmux)('gpuaas in a terminal (needs tmux)', () => {
       GPUAAS_URL: platform.baseUrl,
       GPUAAS_API_KEY: platform.keys.member,
     });
+    const folder = join(cli.home, 'keys');
+    await mkdir(folder, { recursive: true });
+    await promisify(execFile)('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, 'laptop')]);
+    expect((await gpuaas(['ssh-keys', 'create', join(folder, 'laptop.pub'), '--name', 'laptop'])).code).toBe(
+      0,
+    );
     await terminal.type(`gpuaas() { "${process.execPath}" "${cli.main}" "$@"; echo "ended with $?"; }`);
     await terminal.press('Enter');
     await terminal.clear();
@@ -222,6 +233,8 @@ describe.skipIf(!hasTmux)('gpuaas in a terminal (needs tmux)', () => {
     await terminal.press('Down', 'Enter');
     await terminal.shows('Which image?');
     await terminal.press('Enter');
+    await terminal.shows('Who may log in?');
+    await terminal.press('Enter');
     await terminal.shows('Name?');
     await terminal.type('Not A Name');
     await terminal.press('Enter');
@@ -235,6 +248,16 @@ describe.skipIf(!hasTmux)('gpuaas in a terminal (needs tmux)', () => {
     await terminal.shows(/✔ placement[^]*✔ ssh readiness[^]*by-hand {2}active[^]*ended with 0/);
     const [machine] = await live();
     expect(machine).toMatchObject({ name: 'by-hand', state: 'active' });
+    await run('gpuaas ssh -i "$HOME/keys/laptop" by-hand');
+    await terminal.shows(/by-hand\S*[$#:~]/);
+    await terminal.type('sleep 1000');
+    await terminal.press('Enter', 'C-c');
+    await terminal.type('echo "in $((40 + 2))"');
+    await terminal.press('Enter');
+    await terminal.shows('in 42');
+    await terminal.type('exit');
+    await terminal.press('Enter');
+    await terminal.shows('ended with ');
     await run(`gpuaas release ${machine!.id}`);
     await terminal.shows(/✔ cleanup[^]*released[^]*ended with 0/);
   });
