@@ -2355,6 +2355,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/nodes/{node_id}/reconciliation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask the host where it and the platform disagree
+         * @description The task `slice.reconcile` compares leases, machines, devices, disks, ports, addresses and guests with what the
+         *     platform believes to run there. Its output lists what is missing, wrong or nobody's; nothing is changed.
+         */
+        post: operations["startReconciliation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/nodes/{node_id}/burn-ins": {
         parameters: {
             query?: never;
@@ -10488,6 +10509,33 @@ export interface operations {
         };
     };
     startReadinessCheck: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                node_id: components["parameters"]["NodeId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The queued task. */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeTask"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    startReconciliation: {
         parameters: {
             query?: never;
             header?: {

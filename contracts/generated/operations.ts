@@ -4040,6 +4040,22 @@ export const operations: readonly Operation[] = [
     "accepted": "NodeTask"
   },
   {
+    "id": "startReconciliation",
+    "method": "post",
+    "path": "/api/v1/admin/nodes/{node_id}/reconciliation",
+    "summary": "Ask the host where it and the platform disagree",
+    "fields": [
+      {
+        "name": "node_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json",
+    "accepted": "NodeTask"
+  },
+  {
     "id": "listNodeBurnIns",
     "method": "get",
     "path": "/api/v1/admin/nodes/{node_id}/burn-ins",

@@ -14,6 +14,8 @@ export interface AllTasks {
   "node.set_mode.params.json"?: NodeSetModeParams;
   "slice.prereq_check.output.json"?: SlicePrereqCheckOutput;
   "slice.prereq_check.params.json"?: SlicePrereqCheckParams;
+  "slice.reconcile.output.json"?: SliceReconcileOutput;
+  "slice.reconcile.params.json"?: SliceReconcileParams;
   "slice.topology_discover.output.json"?: SliceTopologyDiscoverOutput;
   "slice.topology_discover.params.json"?: SliceTopologyDiscoverParams;
   "slice.vm_provision.output.json"?: SliceVmProvisionOutput;
@@ -154,6 +156,59 @@ export interface SlicePrereqCheckParams {
    * @maxItems 16
    */
   images?: string[];
+}
+export interface SliceReconcileOutput {
+  checked_at: string;
+  /**
+   * How many were looked for.
+   */
+  machines: number;
+  /**
+   * Where host and platform disagree; empty when they do not.
+   *
+   * @maxItems 200
+   */
+  findings: ReconcileFinding[];
+}
+export interface ReconcileFinding {
+  subject: "lease" | "machine" | "gpu" | "fabric" | "disk" | "port" | "address" | "guest";
+  /**
+   * Not there though it should be, there though nobody holds it, or not as it should be.
+   */
+  state: "missing" | "orphan" | "wrong";
+  allocation_id: string | null;
+  evidence: string;
+}
+/**
+ * What the platform believes to run on the host. The host looks and tells; it changes nothing.
+ */
+export interface SliceReconcileParams {
+  /**
+   * @maxItems 16
+   */
+  machines: {
+    allocation_id: string;
+    /**
+     * @minItems 1
+     * @maxItems 16
+     */
+    slots: SlotBundle[];
+  }[];
+}
+/**
+ * One approved slot as the host needs it: GPU, fabric VF, raw NVMe, management network.
+ */
+export interface SlotBundle {
+  slot_id: string;
+  slot_index: number;
+  gpu_pci_address: string;
+  fabric_vf_pci_address: string;
+  nvme_serial: string;
+  nvme_device: string;
+  management_mac: string;
+  private_ip: string;
+  ovs_port: string;
+  numa_node: number;
 }
 export interface SliceTopologyDiscoverOutput {
   approval_required: true;
@@ -391,21 +446,6 @@ export interface SliceVmProvisionParams {
    */
   readiness_checks: ("nvidia_driver" | "cuda_toolkit")[];
 }
-/**
- * One approved slot as the host needs it: GPU, fabric VF, raw NVMe, management network.
- */
-export interface SlotBundle {
-  slot_id: string;
-  slot_index: number;
-  gpu_pci_address: string;
-  fabric_vf_pci_address: string;
-  nvme_serial: string;
-  nvme_device: string;
-  management_mac: string;
-  private_ip: string;
-  ovs_port: string;
-  numa_node: number;
-}
 export interface SliceVmReleaseOutput {
   vm_absent: boolean;
   /**
@@ -449,13 +489,14 @@ export interface SliceVmReleaseParams {
   stop_timeout_seconds: number;
 }
 
-export type TaskKind = 'allocation.deprovision_user' | 'allocation.provision_user' | 'node.set_mode' | 'slice.prereq_check' | 'slice.topology_discover' | 'slice.vm_provision' | 'slice.vm_release';
+export type TaskKind = 'allocation.deprovision_user' | 'allocation.provision_user' | 'node.set_mode' | 'slice.prereq_check' | 'slice.reconcile' | 'slice.topology_discover' | 'slice.vm_provision' | 'slice.vm_release';
 
 export interface TaskParams {
   'allocation.deprovision_user': AllocationDeprovisionUserParams;
   'allocation.provision_user': AllocationProvisionUserParams;
   'node.set_mode': NodeSetModeParams;
   'slice.prereq_check': SlicePrereqCheckParams;
+  'slice.reconcile': SliceReconcileParams;
   'slice.topology_discover': SliceTopologyDiscoverParams;
   'slice.vm_provision': SliceVmProvisionParams;
   'slice.vm_release': SliceVmReleaseParams;
@@ -466,6 +507,7 @@ export interface TaskOutput {
   'allocation.provision_user': AllocationProvisionUserOutput;
   'node.set_mode': NodeSetModeOutput;
   'slice.prereq_check': SlicePrereqCheckOutput;
+  'slice.reconcile': SliceReconcileOutput;
   'slice.topology_discover': SliceTopologyDiscoverOutput;
   'slice.vm_provision': SliceVmProvisionOutput;
   'slice.vm_release': SliceVmReleaseOutput;
@@ -832,6 +874,115 @@ export const taskSchemas: Record<string, object> = {
         "items": {
           "type": "string",
           "pattern": "^sha256:[0-9a-f]{64}$"
+        }
+      }
+    }
+  },
+  "slice.reconcile.output.json": {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "SliceReconcileOutput",
+    "type": "object",
+    "required": [
+      "checked_at",
+      "machines",
+      "findings"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "checked_at": {
+        "type": "string",
+        "format": "date-time"
+      },
+      "machines": {
+        "description": "How many were looked for.",
+        "type": "integer",
+        "minimum": 0
+      },
+      "findings": {
+        "description": "Where host and platform disagree; empty when they do not.",
+        "type": "array",
+        "maxItems": 200,
+        "items": {
+          "title": "ReconcileFinding",
+          "type": "object",
+          "required": [
+            "subject",
+            "state",
+            "allocation_id",
+            "evidence"
+          ],
+          "additionalProperties": false,
+          "properties": {
+            "subject": {
+              "enum": [
+                "lease",
+                "machine",
+                "gpu",
+                "fabric",
+                "disk",
+                "port",
+                "address",
+                "guest"
+              ]
+            },
+            "state": {
+              "description": "Not there though it should be, there though nobody holds it, or not as it should be.",
+              "enum": [
+                "missing",
+                "orphan",
+                "wrong"
+              ]
+            },
+            "allocation_id": {
+              "type": [
+                "string",
+                "null"
+              ],
+              "format": "uuid"
+            },
+            "evidence": {
+              "type": "string",
+              "maxLength": 300
+            }
+          }
+        }
+      }
+    }
+  },
+  "slice.reconcile.params.json": {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "SliceReconcileParams",
+    "description": "What the platform believes to run on the host. The host looks and tells; it changes nothing.",
+    "type": "object",
+    "required": [
+      "machines"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "machines": {
+        "type": "array",
+        "maxItems": 16,
+        "items": {
+          "type": "object",
+          "required": [
+            "allocation_id",
+            "slots"
+          ],
+          "additionalProperties": false,
+          "properties": {
+            "allocation_id": {
+              "type": "string",
+              "format": "uuid"
+            },
+            "slots": {
+              "type": "array",
+              "minItems": 1,
+              "maxItems": 16,
+              "items": {
+                "$ref": "slot-bundle.json"
+              }
+            }
+          }
         }
       }
     }

@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { bootstrap } from './commands/bootstrap/bootstrap.ts';
 import { CommandError } from './commands/command.ts';
 import { doctor } from './commands/doctor.ts';
 import { install } from './commands/install.ts';
@@ -13,6 +14,7 @@ const USAGE = `usage: gpuaas-node-agent <command>
   run                     run the agent with the settings of the environment
   install --server URL --token TOKEN [--hostname NAME] [--dry-run]
   uninstall [--purge] [--dry-run]
+  bootstrap [--apply] [--hugepages-gib N] [--bridge NAME]   prepares this host for slices; prints the plan first
   doctor [--json] [--hugepages-gib N]     what keeps this host from slices; exit code 1 if anything does
 
   --root DIR              work below this folder instead of /
@@ -33,6 +35,8 @@ async function main(): Promise<number> {
       purge: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       'hugepages-gib': { type: 'string', default: '0' },
+      apply: { type: 'boolean', default: false },
+      bridge: { type: 'string', default: 'ovsbr0' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -51,9 +55,15 @@ async function main(): Promise<number> {
     case 'uninstall':
       await uninstall({ root, purge, dryRun, isRoot }, runCommand, print);
       return 0;
+    case 'bootstrap': {
+      const { apply, bridge } = values;
+      const hugepagesGib = wholeNumber(values['hugepages-gib']);
+      const options = { root, hostname: values.hostname, bridge, hugepagesGib, apply, isRoot };
+      await bootstrap(options, runCommand, print);
+      return 0;
+    }
     case 'doctor': {
-      const hugepagesGib = Number(values['hugepages-gib']);
-      if (!Number.isInteger(hugepagesGib)) throw new CommandError('--hugepages-gib must be a whole number');
+      const hugepagesGib = wholeNumber(values['hugepages-gib']);
       return await doctor({ root, json, hugepagesGib }, runCommand, print);
     }
     case 'help':
@@ -63,6 +73,11 @@ async function main(): Promise<number> {
       process.stderr.write(USAGE);
       return 2;
   }
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d+$/.test(text)) throw new CommandError('--hugepages-gib must be a whole number');
+  return Number(text);
 }
 
 try {

@@ -31,6 +31,9 @@ export interface VmHost {
   /** The tree that stands for `/`. */
   root: string;
   startAgent(server: string, env?: Record<string, string>): Promise<ChildProcess>;
+  /** As bootstrap does, again after somebody took it away. */
+  bringUpBridge(): Promise<void>;
+  startDhcp(): Promise<void>;
   log(): string;
   close(): Promise<void>;
 }
@@ -71,7 +74,8 @@ async function open(
   const dir = join(folder, 'agent');
   const root = join(folder, 'root');
   writeTree(root, room);
-  await bringUpNetwork(room, dir);
+  await bringUpBridge(room);
+  await startDhcp(room, dir);
   const images = await serveImages({ [image.digest.replace(':', '-')]: image.file });
   undo.push(() => images.close());
   undo.push(await openRelay(room, folder, images.port));
@@ -107,6 +111,8 @@ async function open(
       undo.push(() => end(agent));
       return agent;
     },
+    bringUpBridge: () => bringUpBridge(room),
+    startDhcp: () => startDhcp(room, dir),
     log: () => readFileSync(logFile, 'utf8'),
     close,
   };
@@ -142,16 +148,23 @@ function writeTree(root: string, room: MachineRoom): void {
   }
 }
 
+const BRIDGE = 'ovsbr0';
+
 /** What bootstrap does on a real host: the bridge with the host's address, and DHCP on it. */
-async function bringUpNetwork(room: MachineRoom, dir: string): Promise<void> {
-  const gateway = suggestAddresses(VM_HOSTNAME)(0).private_ip.replace(/\.\d+$/, '.1');
-  const bridge = 'ovsbr0';
-  await room.run('ovs-vsctl', 'add-br', bridge, '--', 'set', 'bridge', bridge, 'datapath_type=netdev');
-  await room.run('ip', 'address', 'add', `${gateway}/24`, 'dev', bridge);
-  await room.run('ip', 'link', 'set', bridge, 'up');
-  const { folder, config } = dhcpPaths(dir);
+async function bringUpBridge(room: MachineRoom): Promise<void> {
+  await room.run('ovs-vsctl', 'add-br', BRIDGE, '--', 'set', 'bridge', BRIDGE, 'datapath_type=netdev');
+  await room.run('ip', 'address', 'add', `${gateway()}/24`, 'dev', BRIDGE);
+  await room.run('ip', 'link', 'set', BRIDGE, 'up');
+}
+
+async function startDhcp(room: MachineRoom, dir: string): Promise<void> {
+  const { folder, config, hosts } = dhcpPaths(dir);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(config, dnsmasqConfig(dir, bridge, gateway));
-  writeFileSync(join(folder, 'hosts'), '');
+  writeFileSync(config, dnsmasqConfig(dir, BRIDGE, gateway()));
+  writeFileSync(hosts, '', { flag: 'a' });
   await room.run('dnsmasq', `--conf-file=${config}`);
+}
+
+function gateway(): string {
+  return suggestAddresses(VM_HOSTNAME)(0).private_ip.replace(/\.\d+$/, '.1');
 }

@@ -60,6 +60,11 @@ describe.skipIf(obstacle !== null)(
         expect(await overTerminal(id)).toContain('nothing-of-ours=0');
         expect(await keyShown(connection.expected_ip)).toContain(connection.host_key_fingerprint);
 
+        expect(await disagreements(node.id)).toEqual([]);
+        await host.room.run('nft', 'delete', 'table', 'inet', 'gpuaas');
+        const lost = { subject: 'address', state: 'missing', allocation_id: id };
+        expect(await disagreements(node.id)).toContainEqual(expect.objectContaining(lost));
+
         await release(member, id);
         await waitForState(member, id, 'released', MACHINE_MS);
         const { items } = await unwrap(
@@ -76,6 +81,22 @@ describe.skipIf(obstacle !== null)(
     );
   },
 );
+
+/** What the host finds when it compares itself with the platform. */
+async function disagreements(nodeId: string): Promise<unknown[]> {
+  const { operator } = platform;
+  const path = { node_id: nodeId };
+  const { id } = await unwrap(
+    operator.POST('/api/v1/admin/nodes/{node_id}/reconciliation', { params: { path } }),
+  );
+  const output = await eventually('the comparison', async () => {
+    const answer = await unwrap(
+      operator.GET('/api/v1/admin/tasks/{task_id}', { params: { path: { task_id: id } } }),
+    );
+    return answer.task.state === 'succeeded' ? answer.output : null;
+  });
+  return (output as { findings: unknown[] }).findings;
+}
 
 /** The product as it is, but of a size that a laptop can run, on the image that was built here. */
 async function sellTinyMachines(): Promise<void> {

@@ -51,6 +51,7 @@ export async function openMachineRoom({
     [
       '--mount',
       '--net',
+      '--ipc',
       '--pid',
       '--fork',
       '--kill-child',
@@ -64,7 +65,7 @@ export async function openMachineRoom({
   const gone = once(keeper, 'exit');
   for (const disk of disks) letGo(disk);
   const target = await firstProcess(keeper);
-  const enter = ['--target', String(target), '--mount', '--net', '--pid', '--'];
+  const enter = ['--target', String(target), '--mount', '--net', '--ipc', '--pid', '--'];
 
   const run = (tool: string, ...args: string[]): Promise<string> =>
     new Promise((resolve, reject) => {

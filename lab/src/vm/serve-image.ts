@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 
 export interface ImageServer {
   port: number;
+  /** By name; more may be added. */
+  files: Record<string, string>;
   requests: { path: string; range: string | null }[];
   close(): void;
 }
@@ -29,6 +31,7 @@ export async function serveImages(files: Record<string, string>): Promise<ImageS
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
+    files,
     requests,
     close() {
       server.closeAllConnections();

@@ -57,7 +57,7 @@ it('puts unit, settings and token in place and starts the service', async () => 
   expect(readConfig(settings)).toMatchObject({ hostname: 'gpu-01', dir: '/var/lib/gpuaas', host: 'linux' });
   const unit = readFileSync(at('etc/systemd/system/gpuaas-node-agent.service'), 'utf8');
   expect(unit).toContain('ExecStart=/usr/bin/node /opt/gpuaas/node-agent/src/main.ts\n');
-  for (const line of ['NoNewPrivileges=yes', 'ProtectSystem=strict', 'KillMode=process', 'UMask=0077']) {
+  for (const line of ['NoNewPrivileges=yes', 'ProtectSystem=yes', 'KillMode=process', 'UMask=0077']) {
     expect(unit).toContain(`${line}\n`);
   }
   expect(unit + printed).not.toContain(TOKEN);

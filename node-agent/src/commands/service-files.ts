@@ -33,8 +33,9 @@ export function environmentFile(settings: { server: string; hostname: string }):
 }
 
 /**
- * It needs root for devices, libvirt and Open vSwitch, so what it cannot need is taken away. VMs belong to
- * libvirt, not to this service: stopping it ends only the agent.
+ * It needs root for devices, libvirt and Open vSwitch, and sees all of the host's files because a tenant of the whole
+ * host may have left something anywhere; what it cannot need is taken away. VMs belong to libvirt, not to this service:
+ * stopping it ends only the agent. QEMU passes through the state folder to its seed, but cannot list it.
  */
 export function unitFile(command: readonly string[]): string {
   return `[Unit]
@@ -53,12 +54,10 @@ KillMode=process
 TimeoutStopSec=30
 UMask=0077
 StateDirectory=gpuaas
-StateDirectoryMode=0700
+StateDirectoryMode=0711
 
 NoNewPrivileges=yes
-ProtectSystem=strict
-ProtectHome=yes
-PrivateTmp=yes
+ProtectSystem=yes
 ProtectClock=yes
 ProtectHostname=yes
 ProtectKernelLogs=yes
@@ -69,7 +68,7 @@ LockPersonality=yes
 RestrictNamespaces=yes
 RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
 SystemCallArchitectures=native
-CapabilityBoundingSet=CAP_SYS_ADMIN CAP_SYS_RAWIO CAP_NET_ADMIN CAP_DAC_OVERRIDE CAP_DAC_READ_SEARCH CAP_CHOWN CAP_FOWNER CAP_KILL
+CapabilityBoundingSet=CAP_SYS_ADMIN CAP_SYS_RAWIO CAP_NET_ADMIN CAP_DAC_OVERRIDE CAP_DAC_READ_SEARCH CAP_CHOWN CAP_FOWNER CAP_KILL CAP_SYS_PTRACE CAP_NET_RAW CAP_SETUID CAP_SETGID CAP_AUDIT_WRITE
 
 [Install]
 WantedBy=multi-user.target

@@ -30,6 +30,9 @@ export interface ObservedDevices {
 
 export type WipeMethod = TaskParams['slice.vm_release']['wipe_method'];
 
+export type DesiredMachine = TaskParams['slice.reconcile']['machines'][number];
+export type Finding = TaskOutput['slice.reconcile']['findings'][number];
+
 export interface WipeProof {
   verified: boolean;
   verification: string;
@@ -85,6 +88,9 @@ export interface Host {
 
   /** Binds GPUs and fabric devices for slices or for the host; answers what it saw afterwards. */
   setMode(mode: TaskParams['node.set_mode']['mode'], step: Step): Promise<string>;
+
+  /** Where this host and what should run on it disagree; looks only. */
+  reconcile(desired: readonly DesiredMachine[], step: Step): Promise<Finding[]>;
 
   /** Machines of tenants that this host knows: its VMs, and the lease of the whole host. */
   listVms(): Promise<ObservedVm[]>;

@@ -19,6 +19,7 @@ export interface Machine {
 export async function openHost(config: AgentConfig, log: Logger, die: () => void): Promise<Machine> {
   if (config.host === 'linux') {
     const host = openLinuxHost({ hostname: config.hostname, dir: config.dir, settings: config.linux });
+    await host.recover(log);
     return {
       host,
       link: UNCUT,

@@ -6,6 +6,7 @@ import type { CheckedTask } from './check-task.ts';
 import type { StoredOutcome } from './journal.ts';
 import { setMode } from './node-set-mode.ts';
 import { checkSlicePrerequisites } from './slice-prereq-check.ts';
+import { reconcileSlices } from './slice-reconcile.ts';
 import { discoverSliceTopology } from './slice-topology-discover.ts';
 import { provisionSliceVm } from './slice-vm-provision.ts';
 import { releaseSliceVm } from './slice-vm-release.ts';
@@ -17,6 +18,7 @@ const HANDLERS: { [K in TaskKind]: TaskHandler<K> } = {
   'allocation.provision_user': provisionUser,
   'node.set_mode': setMode,
   'slice.prereq_check': checkSlicePrerequisites,
+  'slice.reconcile': reconcileSlices,
   'slice.topology_discover': discoverSliceTopology,
   'slice.vm_provision': provisionSliceVm,
   'slice.vm_release': releaseSliceVm,

@@ -7,6 +7,7 @@ export const TASK_STAGES = {
   'allocation.provision_user': ['plan', 'user', 'readiness'],
   'node.set_mode': ['mode'],
   'slice.prereq_check': ['check'],
+  'slice.reconcile': ['check'],
   'slice.topology_discover': ['discover'],
   'slice.vm_provision': ['plan', 'image', 'seed', 'vm', 'network', 'readiness'],
   'slice.vm_release': ['stop', 'network_cleanup', 'wipe', 'verify'],

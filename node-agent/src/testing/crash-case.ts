@@ -49,6 +49,7 @@ export async function crashAt(
   const params: TaskParams = {
     'slice.topology_discover': {},
     'slice.prereq_check': {},
+    'slice.reconcile': { machines: [] },
     'node.set_mode': { mode: 'baremetal' },
     'slice.vm_provision': launch,
     'slice.vm_release': { allocation_id, slots, wipe_method: 'blkdiscard', stop_timeout_seconds: 5 },

@@ -1,4 +1,6 @@
+import type { SlotBundle } from '@gpuaas/contracts/tasks';
 import type { Db, Tx } from '../../platform/db/database.ts';
+import { claimedSlots } from './claims.ts';
 
 export interface TenantAllocation {
   allocationId: string;
@@ -26,6 +28,25 @@ export async function tenantsOn(db: Db | Tx, nodeId: string): Promise<TenantAllo
     .where('state', 'in', ['reserved', 'provisioning', 'active'])
     .orderBy('id')
     .execute();
+}
+
+/** The machines that the host should run now, with the slots they were sold. */
+export async function machinesOn(
+  db: Db | Tx,
+  nodeId: string,
+): Promise<{ allocation_id: string; slots: SlotBundle[] }[]> {
+  const rows = await db
+    .selectFrom('allocations')
+    .select('id')
+    .where('node_id', '=', nodeId)
+    .where('state', '=', 'active')
+    .orderBy('id')
+    .execute();
+  const machines = await Promise.all(
+    rows.map(async ({ id }) => ({ allocation_id: id, slots: await claimedSlots(db, id) })),
+  );
+  // A lease of the whole host has no slots, and no machine either.
+  return machines.filter(({ slots }) => slots.length > 0);
 }
 
 /** Hosts that one baremetal allocation holds, and whether its cleanup got stuck. */

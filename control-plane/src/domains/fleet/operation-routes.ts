@@ -12,6 +12,7 @@ import { readinessOf, startReadinessCheck } from './readiness.ts';
 import { describeWindow } from './maintenance-window.ts';
 import { requireNode } from './require-node.ts';
 import { scheduleMaintenance } from './schedule-maintenance.ts';
+import { startReconciliation } from './start-reconciliation.ts';
 
 type NodeOperations = Pick<
   operations,
@@ -19,6 +20,7 @@ type NodeOperations = Pick<
   | 'resumeNode'
   | 'getNodeReadiness'
   | 'startReadinessCheck'
+  | 'startReconciliation'
   | 'listNodeBurnIns'
   | 'recordNodeBurnIn'
   | 'listMaintenanceWindows'
@@ -78,6 +80,14 @@ export function nodeOperationRoutes(services: Services): Handlers<NodeOperations
       return mutate(async (tx) => {
         authorize(caller, 'fleet.discover', platform);
         const task = await startReadinessCheck(services, tx, params.node_id, correlationId);
+        return { status: 202, body: task, location: `/api/v1/admin/tasks/${task.id}` };
+      });
+    },
+    startReconciliation({ caller, params, correlationId, audit, mutate }) {
+      audit({ targetType: 'node', targetId: params.node_id });
+      return mutate(async (tx) => {
+        authorize(caller, 'fleet.discover', platform);
+        const task = await startReconciliation(services, tx, params.node_id, correlationId);
         return { status: 202, body: task, location: `/api/v1/admin/tasks/${task.id}` };
       });
     },

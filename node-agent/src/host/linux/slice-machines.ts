@@ -1,9 +1,8 @@
-import { writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
-import { once } from 'node:events';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pause } from '../../backoff.ts';
 import { writeDurable } from '../../durable-file.ts';
+import type { Logger } from '../../log.ts';
 import { writeSeed } from '../../slices/cloud-init-seed.ts';
 import type { VmPlan } from '../../slices/plan-vm.ts';
 import { TaskError } from '../../tasks/task-error.ts';
@@ -12,6 +11,7 @@ import { readConsole } from '../read-console.ts';
 import { hostKeyFacts } from '../ssh-key-pair.ts';
 import { checkPlan } from './check-plan.ts';
 import { mustRun, type RunCommand } from './commands.ts';
+import { dialGuest } from './dial-guest.ts';
 import { refuseUsedDisk } from './disks/check-disk.ts';
 import { resolveDisk, type SlotDisk } from './disks/resolve-disk.ts';
 import { verifyWipe } from './disks/verify-wipe.ts';
@@ -29,6 +29,8 @@ import { domainName, planDigest } from './vm/domain.ts';
 import { domainXml } from './vm/domain-xml.ts';
 import { openLibvirt } from './vm/libvirt.ts';
 import { localityOf } from './vm/locality-of.ts';
+import { reconcileMachines } from './vm/reconcile-machines.ts';
+import { recoverMachines } from './vm/recover-machines.ts';
 import { machineProcesses } from './vm/machine-processes.ts';
 import { openSliceRecord } from './vm/slice-record.ts';
 import { listMachines, noteStart } from './vm/started-machines.ts';
@@ -49,20 +51,25 @@ export type SliceMachines = Pick<
   | 'verifyWipe'
   | 'openGuestPort'
   | 'openConsoleLog'
-> & { listVms(): Promise<ObservedVm[]> };
+  | 'reconcile'
+> & {
+  listVms(): Promise<ObservedVm[]>;
+  /** After the host came up again: machines that ran before run again. */
+  recover(log: Logger): Promise<void>;
+};
 
 export interface MachineOptions {
   dir: string;
+  bootId: string;
   files: HostFiles;
   run: RunCommand;
   settings: LinuxSettings;
 }
 
-const DIAL_MS = 5_000;
 const GONE_MS = 15_000;
 
 /** The life of slice VMs on libvirt, Open vSwitch and raw NVMe disks. */
-export function openSliceMachines({ dir, files, run, settings }: MachineOptions): SliceMachines {
+export function openSliceMachines({ dir, bootId, files, run, settings }: MachineOptions): SliceMachines {
   const libvirt = openLibvirt(run);
   const network = openSliceNetwork({ dir, bridge: settings.bridge, files, run });
   const images = openImageCache({
@@ -138,6 +145,8 @@ export function openSliceMachines({ dir, files, run, settings }: MachineOptions)
       const [iso, user, meta] = ['seed.iso', 'user-data.yaml', 'meta-data.yaml'].map((name) =>
         join(folder, name),
       );
+      // QEMU is another user: it may pass through the folders, but not look around.
+      for (const place of [dir, join(dir, 'slices'), folder]) await chmod(place, 0o711);
       const args = [iso ?? '', user ?? '', meta ?? ''];
       await mustRun(run, 'seed_failed', 'cloud-localds', args, { timeoutMs: 60_000, signal: step.signal });
     },
@@ -160,7 +169,7 @@ export function openSliceMachines({ dir, files, run, settings }: MachineOptions)
       // Before its first instruction: nothing leaves the machine unguarded.
       await network.guard(port);
       await libvirt.resume(name);
-      await noteStart(record, plan.allocation_id, port.ip);
+      await noteStart(record, plan.allocation_id, port.ip, bootId);
     },
 
     awaitNetwork: (plan, step) => awaitLease(network, plan, settings.guestDeadlineMs, step),
@@ -168,7 +177,7 @@ export function openSliceMachines({ dir, files, run, settings }: MachineOptions)
     async awaitReadiness(plan, step) {
       const record = recordOf(plan.allocation_id);
       const before = await record.read('ready');
-      const { started_at } = await noteStart(record, plan.allocation_id, plan.boot_slot.private_ip);
+      const { started_at } = await noteStart(record, plan.allocation_id, plan.boot_slot.private_ip, bootId);
       if (before?.started_at === started_at) return before;
       const keys = openGuestKeys(record.folder);
       const hostKey = await keys.hostKey();
@@ -220,19 +229,14 @@ export function openSliceMachines({ dir, files, run, settings }: MachineOptions)
       return await verifyWipe(run, disk, step);
     },
 
-    listVms: () => listMachines(dir),
+    listVms: () => listMachines(dir, bootId),
+    reconcile: (desired) => reconcileMachines({ root: settings.root, files, run, libvirt, network }, desired),
+    recover: (log) => recoverMachines({ dir, bootId, libvirt, network, log }),
 
     async openGuestPort(allocationId, port) {
       const address = (await recordOf(allocationId).read('started'))?.address;
       if (!address) throw new GuestUnreachableError('there is no machine of this allocation');
-      const socket = connect({ host: address, port, noDelay: true });
-      try {
-        await once(socket, 'connect', { signal: AbortSignal.timeout(DIAL_MS) });
-        return socket;
-      } catch {
-        socket.destroy();
-        throw new GuestUnreachableError('the guest does not accept the connection');
-      }
+      return await dialGuest(address, port);
     },
 
     openConsoleLog: (allocationId) => readConsole(join(recordOf(allocationId).folder, 'console.log')),

@@ -256,6 +256,25 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
       return `${hardware.slots.length} GPUs are bound to ${driver}`;
     },
 
+    async reconcile(desired) {
+      const wanted = new Set(desired.map(({ allocation_id }) => allocation_id));
+      const running = await Promise.all(
+        desired.map(async ({ allocation_id }) => ({ allocation_id, run: await vms.running(allocation_id) })),
+      );
+      const missing = running.filter(({ run }) => run === null);
+      const orphans = (await vms.list()).filter(({ plan }) => !wanted.has(plan.allocation_id));
+      return [
+        ...missing.map(({ allocation_id }) => {
+          const evidence = 'no machine of this allocation runs';
+          return { subject: 'machine' as const, state: 'missing' as const, allocation_id, evidence };
+        }),
+        ...orphans.map(({ plan: { allocation_id } }) => {
+          const evidence = 'a machine that the platform does not name';
+          return { subject: 'machine' as const, state: 'orphan' as const, allocation_id, evidence };
+        }),
+      ];
+    },
+
     async listVms(): Promise<ObservedVm[]> {
       const known = await vms.list();
       return await Promise.all(

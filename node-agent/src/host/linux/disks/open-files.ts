@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { isErrno } from '../../../durable-file.ts';
+import { TaskError } from '../../../tasks/task-error.ts';
 
 /**
  * Processes that have the block device open, by any name of it. The kernel lets a second opener in while QEMU uses a
@@ -15,14 +17,12 @@ export function processesUsing(root: string, deviceNumber: number): string[] {
 
 function hasOpen(folder: string, deviceNumber: number): boolean {
   return list(folder).some((name) => {
-    try {
-      // Sockets and pipes have no path; a look at each would cost more than all the rest.
-      if (!readlinkSync(join(folder, name)).startsWith('/')) return false;
-      const facts = statSync(join(folder, name));
-      return facts.isBlockDevice() && facts.rdev === deviceNumber;
-    } catch {
-      return false;
-    }
+    const path = join(folder, name);
+    // Sockets and pipes have no path; a look at each would cost more than all the rest.
+    const leadsTo = unlessGone(() => readlinkSync(path));
+    if (!leadsTo?.startsWith('/')) return false;
+    const facts = unlessGone(() => statSync(path));
+    return facts !== null && facts.isBlockDevice() && facts.rdev === deviceNumber;
   });
 }
 
@@ -35,9 +35,16 @@ function commandOf(folder: string): string {
 }
 
 function list(folder: string): string[] {
+  return unlessGone(() => readdirSync(folder)) ?? [];
+}
+
+/** Processes come and go while we look; one that does not let us look is another matter. */
+function unlessGone<T>(look: () => T): T | null {
   try {
-    return readdirSync(folder);
-  } catch {
-    return [];
+    return look();
+  } catch (error) {
+    if (isErrno(error, 'ENOENT') || isErrno(error, 'ESRCH')) return null;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new TaskError('disk_in_use', `nobody can tell who uses the disk: ${reason}`);
   }
 }

@@ -2,6 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { pause } from '../../../backoff.ts';
+import { isErrno } from '../../../durable-file.ts';
 import { TaskError } from '../../../tasks/task-error.ts';
 import type { Step } from '../../host.ts';
 import { reason, type ImageBlob } from './image-source.ts';
@@ -71,6 +72,7 @@ async function fetchRest(blob: ImageBlob, file: string, maxBytes: number, step: 
   } catch (error) {
     step.signal.throwIfAborted();
     if (error instanceof TaskError || error instanceof BrokenOff) throw error;
+    if (isErrno(error, 'ENOSPC')) throw new TaskError('host_disk_full', `no room for the image in ${file}`);
     throw new BrokenOff(stalled.signal.aborted ? 'no byte for a minute' : reason(error));
   } finally {
     clearTimeout(watchdog);
@@ -101,7 +103,7 @@ export async function hashFile(file: string): Promise<{ hash: Hash; bytes: numbe
       bytes += (chunk as Buffer).length;
     }
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    if (!isErrno(error, 'ENOENT')) throw error;
   }
   return { hash, bytes };
 }

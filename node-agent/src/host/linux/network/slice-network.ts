@@ -16,7 +16,11 @@ export interface SliceNetwork {
   reserve(port: SlicePort): Promise<void>;
   /** Once the machine is plugged in, before it runs. */
   guard(port: SlicePort): Promise<void>;
+  /** Puts addresses and rules of all machines in place again, and names the machines. */
+  restore(): Promise<SlicePort[]>;
   leaseOf(mac: string): Promise<string | null>;
+  /** The machines that have an address here. */
+  ports(): Promise<SlicePort[]>;
   /** Takes everything of the slots away. */
   remove(slots: readonly SlotBundle[]): Promise<void>;
   /** What of the slots can still be seen; looks at the switch, the lease file and the rules themselves. */
@@ -58,7 +62,13 @@ export function openSliceNetwork({ dir, bridge, files, run }: NetworkOptions): S
       await apply();
     },
     guard: (port) => ovs.guard(port),
+    async restore() {
+      const all = await ports.list();
+      if (all.length > 0) await apply();
+      return all;
+    },
     leaseOf: (mac) => dhcp.leaseOf(mac),
+    ports: () => ports.list(),
     async remove(slots) {
       await ports.remove(slots);
       await apply();

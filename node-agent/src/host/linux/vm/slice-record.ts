@@ -9,7 +9,7 @@ interface Records {
   /** The image stands on the boot disk and was compared. */
   image: { digest: string };
   /** Which start of the machine `started_at` belongs to. */
-  started: { pid: number; startTicks: number; started_at: string; address: string };
+  started: { bootId: string; pid: number; startTicks: number; started_at: string; address: string };
   ready: GuestFacts;
 }
 

@@ -10,19 +10,20 @@ export async function noteStart(
   record: SliceRecord,
   allocationId: string,
   address: string,
+  bootId: string,
 ): Promise<{ started_at: string }> {
   const machine = machineProcesses().find((one) => one.allocation_id === allocationId);
   if (!machine) throw new TaskError('vm_missing', 'the machine does not run any more');
   const known = await record.read('started');
-  if (known && isSame(known, machine)) return known;
+  if (known && known.bootId === bootId && isSame(known, machine)) return known;
   const { pid, startTicks } = machine;
-  const started = { pid, startTicks, address, started_at: new Date().toISOString() };
+  const started = { bootId, pid, startTicks, address, started_at: new Date().toISOString() };
   await record.write('started', started);
   return started;
 }
 
 /** Every machine that was started here: running by the kernel's word, stopped when only our note is left. */
-export async function listMachines(dir: string): Promise<ObservedVm[]> {
+export async function listMachines(dir: string, bootId: string): Promise<ObservedVm[]> {
   const processes = machineProcesses();
   const noted = await readdir(join(dir, 'slices')).catch(() => []);
   const ids = new Set([...noted, ...processes.map((machine) => machine.allocation_id)]);
@@ -38,6 +39,7 @@ export async function listMachines(dir: string): Promise<ObservedVm[]> {
         openSliceRecord(dir, allocation_id),
         allocation_id,
         known.address,
+        bootId,
       );
       return [{ allocation_id, state: 'running', started_at }];
     }),

@@ -1,0 +1,99 @@
+import { readFileSync, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { RunCommand } from '../../host/linux/commands.ts';
+import { hgxH200 } from '../../host/simulated/host-tree/hgx-h200.ts';
+import { makeTreeFolder } from '../../testing/tree-folder.ts';
+import { writeHostTree } from '../../host/simulated/host-tree/write-host-tree.ts';
+import { bootstrap, type BootstrapCommand } from './bootstrap.ts';
+
+let root: string;
+let printed: string;
+let ran: string[];
+let bridges: string;
+beforeEach(async () => {
+  root = await makeTreeFolder();
+  [printed, ran, bridges] = ['', [], ''];
+  writeHostTree(root, hgxH200({ gpus: 2 }));
+});
+afterEach(() => rm(root, { recursive: true }));
+
+const print = (text: string): void => void (printed += `${text}\n`);
+/** A Debian host on which every command works. */
+const run: RunCommand = (tool, args) => {
+  const line = [tool, ...args].join(' ');
+  if (tool === 'dpkg-query') {
+    const installed = args.slice(2).map((name) => `${name} installed\n`);
+    return Promise.resolve({ code: 0, stdout: installed.slice(1).join(''), stderr: '' });
+  }
+  if (line.includes('list-br')) return Promise.resolve({ code: 0, stdout: bridges, stderr: '' });
+  if (tool === 'lsblk') return Promise.resolve(null);
+  ran.push(line);
+  if (line.includes('add-br')) bridges = 'ovsbr0\n';
+  return Promise.resolve({ code: 0, stdout: '', stderr: '' });
+};
+
+function command(change: Partial<BootstrapCommand> = {}): BootstrapCommand {
+  return {
+    root,
+    hostname: 'hgx-01',
+    bridge: 'ovsbr0',
+    hugepagesGib: 960,
+    apply: false,
+    isRoot: true,
+    ...change,
+  };
+}
+
+const at = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+it('prints what it would do, and that a reboot is due, and changes nothing', async () => {
+  await bootstrap(command({ isRoot: false }), run, print);
+  expect(ran).toEqual([]);
+  for (const words of [
+    'todo  install qemu-system-x86',
+    'todo  make the bridge ovsbr0',
+    'todo  write /etc/default/grub.d/60-gpuaas.cfg',
+    'reboot_required: yes (the kernel runs without intel_iommu=on iommu=pt default_hugepagesz=2M hugepagesz=1G hugepages=960',
+  ]) {
+    expect(printed).toContain(words);
+  }
+});
+
+it('makes the changes, and a second run finds them in place', async () => {
+  await bootstrap(command({ apply: true }), run, print);
+  expect(at('etc/default/grub.d/60-gpuaas.cfg')).toContain('intel_iommu=on iommu=pt');
+  expect(at('etc/modprobe.d/gpuaas-vfio.conf')).toContain('ids=10de:2335,15b3:101e');
+  expect(at('var/lib/gpuaas/dhcp/dnsmasq.conf')).toMatch(/dhcp-range=10\.\d+\.\d+\.0,static/);
+  expect(statSync(join(root, 'etc/systemd/system/gpuaas-dhcp.service')).mode & 0o777).toBe(0o644);
+  expect(ran).toEqual(
+    expect.arrayContaining([
+      'ovs-vsctl --may-exist add-br ovsbr0',
+      'update-grub',
+      'update-initramfs -u',
+      'systemctl enable --now gpuaas-dhcp.service',
+    ]),
+  );
+  printed = '';
+  await bootstrap(command(), run, print);
+  expect(printed.match(/^todo/gm)).toHaveLength(1);
+  expect(printed).toContain('todo  install qemu-system-x86');
+});
+
+it('says no reboot is due once the kernel runs with what was asked for', async () => {
+  await bootstrap(command({ apply: true }), run, print);
+  const files = {
+    '/proc/cmdline':
+      'root=/dev/md0 intel_iommu=on iommu=pt default_hugepagesz=2M hugepagesz=1G hugepages=960',
+  };
+  const tree = hgxH200({ gpus: 2 });
+  writeHostTree(root, { ...tree, files: { ...tree.files, ...files } });
+  printed = '';
+  await bootstrap(command(), run, print);
+  expect(printed).toContain('reboot_required: no');
+});
+
+it('needs root only to change something', async () => {
+  await expect(bootstrap(command({ apply: true, isRoot: false }), run, print)).rejects.toThrow('needs root');
+});

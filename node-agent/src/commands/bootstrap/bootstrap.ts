@@ -1,0 +1,67 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { RunCommand } from '../../host/linux/commands.ts';
+import { complaintOf } from '../../host/linux/commands.ts';
+import { openHostFiles } from '../../host/linux/host-files.ts';
+import { CommandError, requireRoot, type CommandOutput } from '../command.ts';
+import { planBootstrap, type BootstrapOptions, type BootstrapPlan, type Change } from './plan-bootstrap.ts';
+
+export interface BootstrapCommand extends BootstrapOptions {
+  root: string;
+  /** Without it the plan is printed and nothing is changed. */
+  apply: boolean;
+  isRoot: boolean;
+}
+
+const COMMAND_MS = 1_800_000;
+
+/** Prepares a host for slices. Prints its plan first; a second run finds everything in place. */
+export async function bootstrap(
+  command: BootstrapCommand,
+  run: RunCommand,
+  print: CommandOutput,
+): Promise<void> {
+  const files = openHostFiles(command.root);
+  const plan = await planBootstrap(files, run, command);
+  print(describe(plan));
+  if (!command.apply || plan.changes.length === 0) return;
+  requireRoot(command.isRoot, 'bootstrap --apply');
+  for (const change of plan.changes) {
+    print(`now: ${change.what}`);
+    await make(change, command.root, run);
+  }
+  const { rebootReasons } = await planBootstrap(files, run, command);
+  print(rebootLine(rebootReasons));
+}
+
+function describe({ changes, inPlace, rebootReasons }: BootstrapPlan): string {
+  const lines = [
+    ...inPlace.map((what) => `ok    ${what}`),
+    ...changes.flatMap(({ what, commands }) => [
+      `todo  ${what}`,
+      ...commands.map((words) => `      $ ${words.join(' ')}`),
+    ]),
+  ];
+  const count = changes.length === 0 ? 'nothing to change' : `${changes.length} changes; --apply makes them`;
+  return [...lines, '', count, rebootLine(rebootReasons)].join('\n');
+}
+
+function rebootLine(reasons: readonly string[]): string {
+  return reasons.length === 0 ? 'reboot_required: no' : `reboot_required: yes (${reasons.join('; ')})`;
+}
+
+async function make({ file, commands }: Change, root: string, run: RunCommand): Promise<void> {
+  if (file) {
+    const path = join(root, file.path);
+    mkdirSync(dirname(path), { recursive: true });
+    // netplan and systemd want neither to be writable by others.
+    writeFileSync(path, file.content, { mode: 0o600 });
+    chmodSync(path, file.path.startsWith('/etc/netplan') ? 0o600 : 0o644);
+  }
+  for (const [tool = '', ...args] of commands) {
+    const result = await run(tool, args, { timeoutMs: COMMAND_MS });
+    if (result?.code === 0) continue;
+    const reason = result === null ? 'it is not installed' : complaintOf(result);
+    throw new CommandError(`${[tool, ...args].join(' ')} failed: ${reason}`);
+  }
+}

@@ -1,0 +1,139 @@
+import { dhcpPaths, dnsmasqConfig } from '../../host/linux/network/dhcp.ts';
+
+/** What a host of slices is told, as far as it differs from host to host. */
+export interface HostProfile {
+  hugepagesGib: number;
+  bridge: string;
+  /** The host's own address on the bridge: the slices' way out. */
+  gateway: string;
+  /** `vendor:device` of what belongs to vfio-pci from the first moment. */
+  vfioIds: readonly string[];
+  /** InfiniBand interfaces of the host itself. */
+  ipoib: readonly string[];
+  processor: 'intel' | 'amd';
+}
+
+export interface WantedFile {
+  path: string;
+  content: string;
+  why: string;
+  /** What makes the change act, in order. */
+  afterwards: readonly (readonly string[])[];
+  /** Acts only with the next boot. */
+  needsReboot: boolean;
+}
+
+const STATE = '/var/lib/gpuaas';
+export const DHCP_UNIT = 'gpuaas-dhcp.service';
+
+/** Only files of our own: what an administrator wrote elsewhere stays as it is. */
+export function wantedFiles(profile: HostProfile): WantedFile[] {
+  const { bridge, gateway, vfioIds, ipoib } = profile;
+  const modules = ['vfio', 'vfio_iommu_type1', 'vfio_pci'].join('\n');
+  return [
+    {
+      path: '/etc/default/grub.d/60-gpuaas.cfg',
+      content: `GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT ${kernelArguments(profile).join(' ')}"\n`,
+      why: 'the IOMMU, and memory set aside for guests',
+      afterwards: [['update-grub']],
+      needsReboot: true,
+    },
+    {
+      path: '/etc/modules-load.d/gpuaas.conf',
+      content: `${modules}\n`,
+      why: 'vfio-pci at every boot',
+      afterwards: [['modprobe', 'vfio-pci']],
+      needsReboot: false,
+    },
+    ...(vfioIds.length === 0
+      ? []
+      : [
+          {
+            path: '/etc/modprobe.d/gpuaas-vfio.conf',
+            content: `options vfio-pci ids=${vfioIds.join(',')}\nsoftdep nvidia pre: vfio-pci\nsoftdep nouveau pre: vfio-pci\n`,
+            why: 'GPUs and fabric functions go to vfio-pci before any other driver',
+            afterwards: [['update-initramfs', '-u']],
+            needsReboot: true,
+          },
+        ]),
+    {
+      path: '/etc/sysctl.d/60-gpuaas.conf',
+      content: 'net.ipv4.ip_forward = 1\n',
+      why: 'slices reach out through the host',
+      afterwards: [['sysctl', '--load', '/etc/sysctl.d/60-gpuaas.conf']],
+      needsReboot: false,
+    },
+    ...(ipoib.length === 0
+      ? []
+      : [
+          {
+            path: '/etc/netplan/60-ipoib.yaml',
+            content: ipoibPlan(ipoib),
+            why: 'the fabric of the host itself, apart from the management network',
+            afterwards: [['netplan', 'apply']],
+            needsReboot: false,
+          },
+        ]),
+    {
+      path: dhcpPaths(STATE).config,
+      content: dnsmasqConfig(STATE, bridge, gateway),
+      why: 'addresses for slices by reservation only',
+      afterwards: [],
+      needsReboot: false,
+    },
+    {
+      path: `/etc/systemd/system/${DHCP_UNIT}`,
+      content: dhcpUnit(bridge, gateway),
+      why: 'serves them',
+      afterwards: [
+        ['systemctl', 'daemon-reload'],
+        ['systemctl', 'enable', '--now', DHCP_UNIT],
+      ],
+      needsReboot: false,
+    },
+  ];
+}
+
+export function kernelArguments({ processor, hugepagesGib }: HostProfile): string[] {
+  return [
+    ...(processor === 'intel' ? ['intel_iommu=on'] : []),
+    'iommu=pt',
+    ...(hugepagesGib > 0 ? ['default_hugepagesz=2M', 'hugepagesz=1G', `hugepages=${hugepagesGib}`] : []),
+  ];
+}
+
+function ipoibPlan(interfaces: readonly string[]): string {
+  const entries = interfaces.flatMap((name) => [
+    `    ${name}:`,
+    '      infiniband-mode: datagram',
+    '      optional: true',
+    '      link-local: []',
+  ]);
+  return ['network:', '  version: 2', '  ethernets:', ...entries, ''].join('\n');
+}
+
+function dhcpUnit(bridge: string, gateway: string): string {
+  const { config } = dhcpPaths(STATE);
+  return `[Unit]
+Description=Addresses of GPUaaS slices
+After=openvswitch-switch.service
+Requires=openvswitch-switch.service
+
+[Service]
+Type=exec
+ExecStartPre=ip address replace ${gateway}/24 dev ${bridge}
+ExecStartPre=ip link set ${bridge} up
+ExecStartPre=touch ${dhcpPaths(STATE).hosts}
+ExecStart=dnsmasq --keep-in-foreground --conf-file=${config}
+Restart=always
+RestartSec=2
+NoNewPrivileges=yes
+ProtectSystem=strict
+ReadWritePaths=${dhcpPaths(STATE).folder}
+ProtectHome=yes
+CapabilityBoundingSet=CAP_NET_ADMIN CAP_NET_RAW CAP_NET_BIND_SERVICE CAP_DAC_OVERRIDE CAP_SETUID CAP_SETGID CAP_CHOWN
+
+[Install]
+WantedBy=multi-user.target
+`;
+}

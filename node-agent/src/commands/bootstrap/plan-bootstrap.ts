@@ -1,0 +1,122 @@
+import { readFabrics } from '../../host/linux/fabrics.ts';
+import type { RunCommand } from '../../host/linux/commands.ts';
+import type { HostFiles } from '../../host/linux/host-files.ts';
+import { readHostDevices, readOvsBridges, type HostDevices } from '../../host/linux/inventory.ts';
+import { readProcessors } from '../../host/linux/processors.ts';
+import { suggestAddresses } from '../../host/suggest-addresses.ts';
+import { kernelArguments, wantedFiles, type HostProfile, type WantedFile } from './host-files-wanted.ts';
+
+/** One thing that is not as it should be, and the commands or the file that put it right. */
+export interface Change {
+  what: string;
+  file: WantedFile | null;
+  commands: readonly (readonly string[])[];
+}
+
+export interface BootstrapPlan {
+  changes: Change[];
+  inPlace: string[];
+  /** Why the host has to be booted again; empty when it has not. */
+  rebootReasons: string[];
+}
+
+export interface BootstrapOptions {
+  hostname: string;
+  bridge: string;
+  hugepagesGib: number;
+}
+
+const PACKAGES = [
+  'qemu-system-x86',
+  'qemu-utils',
+  'ovmf',
+  'libvirt-daemon-system',
+  'libvirt-clients',
+  'openvswitch-switch',
+  'dnsmasq-base',
+  'dnsmasq-utils',
+  'nftables',
+  'cloud-image-utils',
+  'nvme-cli',
+  'ibverbs-utils',
+  'infiniband-diags',
+];
+
+/** Holds the host against what slices need. Looks only; the order of the changes is the order to make them. */
+export async function planBootstrap(
+  files: HostFiles,
+  run: RunCommand,
+  options: BootstrapOptions,
+): Promise<BootstrapPlan> {
+  const devices = await readHostDevices(files, run);
+  const profile = profileOf(files, devices, options);
+  const changes: Change[] = [];
+  const inPlace: string[] = [];
+
+  const missing = await missingPackages(run);
+  if (missing.length === 0) inPlace.push(`${PACKAGES.length} packages`);
+  else {
+    const install = ['apt-get', 'install', '--yes', '--no-install-recommends', ...missing];
+    changes.push({ what: `install ${missing.join(', ')}`, file: null, commands: [install] });
+  }
+  const { bridge } = options;
+  if ((await readOvsBridges(run)).includes(bridge)) inPlace.push(`bridge ${bridge}`);
+  else
+    changes.push({
+      what: `make the bridge ${bridge}`,
+      file: null,
+      commands: [['ovs-vsctl', '--may-exist', 'add-br', bridge]],
+    });
+
+  for (const file of wantedFiles(profile)) {
+    if (files.text(file.path) === file.content.trim()) inPlace.push(file.path);
+    else changes.push({ what: `write ${file.path}: ${file.why}`, file, commands: file.afterwards });
+  }
+  return { changes, inPlace, rebootReasons: rebootReasons(files, devices, profile, changes) };
+}
+
+function profileOf(files: HostFiles, { gpus, pci }: HostDevices, options: BootstrapOptions): HostProfile {
+  const functions = readFabrics(files, pci).flatMap((fabric) =>
+    fabric.functions.map(({ device }) => device.id),
+  );
+  const sold = gpus.map(({ device }) => device).filter(({ known }) => known?.role === 'gpu');
+  return {
+    hugepagesGib: options.hugepagesGib,
+    bridge: options.bridge,
+    gateway: suggestAddresses(options.hostname)(0).private_ip.replace(/\.\d+$/, '.1'),
+    vfioIds: [...new Set([...sold.map(({ id }) => id), ...functions])].toSorted(),
+    ipoib: readFabrics(files, pci)
+      .filter(({ linkLayer }) => linkLayer === 'InfiniBand')
+      .flatMap(({ pf }) => files.list(`/sys/bus/pci/devices/${pf.address}/net`)),
+    processor: /amd|epyc/i.test(readProcessors(files).model) ? 'amd' : 'intel',
+  };
+}
+
+async function missingPackages(run: RunCommand): Promise<string[]> {
+  const format = '${Package} ${db:Status-Status}\\n';
+  const result = await run('dpkg-query', ['--show', `--showformat=${format}`, ...PACKAGES]);
+  const installed = new Set(
+    (result?.stdout ?? '').split('\n').flatMap((line) => /^(\S+) installed$/.exec(line)?.[1] ?? []),
+  );
+  return PACKAGES.filter((name) => !installed.has(name));
+}
+
+/** By the state of the running kernel, so that a host that was never booted again still says so. */
+function rebootReasons(
+  files: HostFiles,
+  { gpus }: HostDevices,
+  profile: HostProfile,
+  changes: readonly Change[],
+): string[] {
+  const line = new Set((files.text('/proc/cmdline') ?? '').split(/\s+/));
+  const absent = kernelArguments(profile).filter((argument) => !line.has(argument));
+  const unbound = gpus.filter(({ device }) => device.known?.role === 'gpu' && device.driver !== 'vfio-pci');
+  return [
+    ...(absent.length > 0 ? [`the kernel runs without ${absent.join(' ')}`] : []),
+    ...(unbound.length > 0 ? [`${unbound.length} GPUs are not bound to vfio-pci`] : []),
+    ...changes
+      .filter(({ file }) => file?.needsReboot)
+      .map(({ file }) => `${file?.path} acts with the next boot`),
+    ...(files.exists('/run/reboot-required') ? ['packages ask for it'] : []),
+  ];
+}

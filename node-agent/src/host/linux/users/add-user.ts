@@ -1,0 +1,79 @@
+import { chmod, chown, mkdir, readFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { pause } from '../../../backoff.ts';
+import { writeDurable } from '../../../durable-file.ts';
+import { TaskError } from '../../../tasks/task-error.ts';
+import type { HostUser, Step, UserFacts } from '../../host.ts';
+import { hostKeyFacts } from '../../ssh-key-pair.ts';
+import type { RunCommand } from '../commands.ts';
+import { ensureAccount } from './accounts.ts';
+import type { LeaseUsers } from './lease-user.ts';
+
+const HOST_KEY = '/etc/ssh/ssh_host_ed25519_key.pub';
+const SSHD_MS = 15_000;
+
+export function leaseMark(allocationId: string): string {
+  return `gpuaas lease ${allocationId}`;
+}
+
+/** A login without any right beyond its own files; a second run finds it made. */
+export async function addUser(
+  { run, users }: { run: RunCommand; users: LeaseUsers },
+  user: HostUser,
+  step: Step,
+): Promise<UserFacts> {
+  const { allocation_id, username } = user;
+  const now = new Date().toISOString();
+  const { started_at, since } = (await users.find(allocation_id)) ?? { started_at: now, since: now };
+  const account = await ensureAccount(run, username, leaseMark(allocation_id));
+  await users.keep({ allocation_id, username, uid: account.uid, started_at, since });
+  const folder = join(account.home, '.ssh');
+  const file = join(folder, 'authorized_keys');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeDurable(file, `${user.ssh_authorized_keys.map((key) => key.trim()).join('\n')}\n`);
+  await chmod(account.home, 0o700);
+  for (const path of [folder, file]) await chown(path, account.uid, account.gid);
+  await awaitSshd(step);
+  return {
+    ...hostKeyFacts(await hostKey()),
+    started_at,
+    address: ownAddress(),
+  };
+}
+
+async function hostKey(): Promise<string> {
+  try {
+    return await readFile(HOST_KEY, 'utf8');
+  } catch {
+    throw new TaskError('login_not_ready', `this host has no ${HOST_KEY}`);
+  }
+}
+
+async function awaitSshd(step: Step): Promise<void> {
+  const end = Date.now() + SSHD_MS;
+  while (!(await greets())) {
+    if (Date.now() > end) throw new TaskError('login_not_ready', 'SSH of the host does not answer');
+    await pause(250, step.signal);
+    step.signal.throwIfAborted();
+  }
+}
+
+async function greets(): Promise<boolean> {
+  const socket = connect({ host: '127.0.0.1', port: 22 });
+  try {
+    const [chunk] = (await once(socket, 'data', { signal: AbortSignal.timeout(2_000) })) as [Buffer];
+    return chunk.toString('latin1').startsWith('SSH-2.0-');
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+function ownAddress(): string | null {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return all.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? null;
+}

@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { complaintOf, type RunCommand } from '../commands.ts';
+import type { HostFiles } from '../host-files.ts';
+import { readMounts } from '../mounts.ts';
+
+/** File systems that hold no files of their own, or nobody's. */
+const NO_FILES =
+  /^(proc|sysfs|cgroup2?|devpts|securityfs|debugfs|tracefs|configfs|bpf|pstore|mqueue|hugetlbfs|autofs|binfmt_misc|fusectl|efivarfs|nsfs|squashfs|iso9660|nfs4?|ceph|lustre|beegfs)$/;
+const SEARCH_MS = 600_000;
+
+/** Processes that run as the user, or could become it again. */
+export function processesOf(uid: number): { pid: number; command: string }[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    const status = read(join('/proc', name, 'status'));
+    const uids = /^Uid:\s*(.*)$/m.exec(status)?.[1]?.split(/\s+/).map(Number) ?? [];
+    if (!uids.includes(uid) || /^State:\s*Z/m.test(status)) return [];
+    return [{ pid: Number(name), command: /^Name:\s*(.*)$/m.exec(status)?.[1] ?? 'process' }];
+  });
+}
+
+export interface IpcObject {
+  kind: 'shm' | 'msg' | 'sem';
+  id: number;
+}
+
+const ID_COLUMN = { shm: 'shmid', msg: 'msqid', sem: 'semid' } as const;
+
+/** System V objects outlive the process that made them. */
+export function ipcOf(uid: number): IpcObject[] {
+  return (['shm', 'msg', 'sem'] as const).flatMap((kind) => {
+    const [head, ...rows] = read(`/proc/sysvipc/${kind}`).trim().split('\n');
+    const columns = head?.trim().split(/\s+/) ?? [];
+    const cells = rows.map((row) => row.trim().split(/\s+/));
+    const at = (name: string): number => columns.indexOf(name);
+    return cells
+      .filter((row) => [row[at('uid')], row[at('cuid')]].includes(String(uid)))
+      .map((row) => ({ kind, id: Number(row[at(ID_COLUMN[kind])]) }));
+  });
+}
+
+/** Removes the user's files on every local file system; what others put into its folders stays and shows. */
+export async function deleteFilesOf(
+  run: RunCommand,
+  files: HostFiles,
+  { uid, since }: { uid: number; since: string },
+  signal: AbortSignal,
+): Promise<void> {
+  // What is older than the lease is not of it. By find itself: a name may hold anything, also the name of another file.
+  const words = [
+    ...localMounts(files),
+    '-xdev',
+    '-ignore_readdir_race',
+    '-depth',
+    '-uid',
+    String(uid),
+    '-newerct',
+    since,
+    '-delete',
+  ];
+  await run('find', words, { timeoutMs: SEARCH_MS, signal });
+}
+
+/** One file of the user that is still there, or why nobody can say that there is none. */
+export async function anyFileOf(run: RunCommand, files: HostFiles, uid: number): Promise<string | null> {
+  const words = [
+    ...localMounts(files),
+    '-xdev',
+    '-ignore_readdir_race',
+    '-uid',
+    String(uid),
+    '-print',
+    '-quit',
+  ];
+  const result = await run('find', words, { timeoutMs: SEARCH_MS });
+  if (result === null) return 'files: find is not installed';
+  if (result.stdout !== '') return `file ${result.stdout.trim()}`;
+  return result.code === 0 ? null : `files: ${complaintOf(result)}`;
+}
+
+function localMounts(files: HostFiles): string[] {
+  const local = readMounts(files).filter(({ fsType }) => !NO_FILES.test(fsType));
+  return [...new Set(local.map(({ mountPoint }) => mountPoint))];
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

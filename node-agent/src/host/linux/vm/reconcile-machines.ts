@@ -1,0 +1,120 @@
+import type { SlotBundle } from '@gpuaas/contracts/tasks';
+import { TaskError } from '../../../tasks/task-error.ts';
+import type { DesiredMachine, Finding } from '../../host.ts';
+import type { RunCommand } from '../commands.ts';
+import { dialGuest } from '../dial-guest.ts';
+import { resolveDisk } from '../disks/resolve-disk.ts';
+import type { HostFiles } from '../host-files.ts';
+import { readHostDevices, type HostDevices } from '../inventory.ts';
+import type { SliceNetwork } from '../network/slice-network.ts';
+import { allocationOf, domainName } from './domain.ts';
+import type { Libvirt } from './libvirt.ts';
+
+export interface Reconciliation {
+  root: string;
+  files: HostFiles;
+  run: RunCommand;
+  libvirt: Libvirt;
+  network: SliceNetwork;
+}
+
+const SSH_PORT = 22;
+
+/** Holds machines, devices, disks, ports, addresses and guests against what should be; looks only. */
+export async function reconcileMachines(
+  host: Reconciliation,
+  desired: readonly DesiredMachine[],
+): Promise<Finding[]> {
+  const devices = await readHostDevices(host.files, host.run);
+  const found = [...(await findOrphans(host, desired))];
+  for (const machine of desired) {
+    const { allocation_id } = machine;
+    const add = (subject: Finding['subject'], state: Finding['state'], evidence: string): void =>
+      void found.push({ subject, state, allocation_id, evidence });
+    const state = await host.libvirt.state(domainName(allocation_id));
+    if (state === null) add('machine', 'missing', 'libvirt knows no such machine');
+    else if (state !== 'running') add('machine', 'wrong', `the machine is ${state}`);
+    for (const slot of machine.slots) {
+      checkDevices(devices, slot, add);
+      await checkDisk(host, devices, slot, allocation_id, add);
+    }
+    const [boot] = machine.slots;
+    if (boot && state === 'running') await checkNetwork(host, boot, add);
+  }
+  return found;
+}
+
+type Add = (subject: Finding['subject'], state: Finding['state'], evidence: string) => void;
+
+/** Machines and addresses of allocations that the platform does not name. They are reported, never removed. */
+async function findOrphans(
+  { libvirt, network }: Reconciliation,
+  desired: readonly DesiredMachine[],
+): Promise<Finding[]> {
+  const wanted = new Set(desired.map(({ allocation_id }) => allocation_id));
+  const machines = (await libvirt.names()).flatMap((name) => allocationOf(name) ?? []);
+  const ports = await network.ports();
+  return [
+    ...machines
+      .filter((id) => !wanted.has(id))
+      .map((allocation_id): Finding => {
+        return { subject: 'machine', state: 'orphan', allocation_id, evidence: domainName(allocation_id) };
+      }),
+    ...ports
+      .filter(({ allocation_id }) => !wanted.has(allocation_id))
+      .map(({ allocation_id, mac, ip }): Finding => {
+        return { subject: 'address', state: 'orphan', allocation_id, evidence: `${mac} ${ip}` };
+      }),
+  ];
+}
+
+function checkDevices({ gpus, pci }: HostDevices, slot: SlotBundle, add: Add): void {
+  const gpu = gpus.find(({ device }) => device.address === slot.gpu_pci_address);
+  if (!gpu) add('gpu', 'missing', `there is no GPU at ${slot.gpu_pci_address}`);
+  else if (gpu.lost) add('gpu', 'wrong', `${slot.gpu_pci_address} does not answer on the bus`);
+  else if (gpu.device.driver !== 'vfio-pci') {
+    add('gpu', 'wrong', `${slot.gpu_pci_address} is bound to ${gpu.device.driver ?? 'no driver'}`);
+  }
+  const vf = pci.get(slot.fabric_vf_pci_address);
+  if (!vf) add('fabric', 'missing', `there is no function at ${slot.fabric_vf_pci_address}`);
+  else if (vf.driver !== 'vfio-pci')
+    add('fabric', 'wrong', `${vf.address} is bound to ${vf.driver ?? 'no driver'}`);
+}
+
+async function checkDisk(
+  { root, libvirt }: Reconciliation,
+  devices: HostDevices,
+  slot: SlotBundle,
+  allocationId: string,
+  add: Add,
+): Promise<void> {
+  try {
+    const disk = resolveDisk(root, devices, slot);
+    if (disk.use.mounts.length > 0)
+      add('disk', 'wrong', `mounted on ${disk.use.mounts.join(', ')}`.slice(0, 300));
+    const users = await libvirt.domainsUsing(disk.number);
+    const foreign = users.filter((name) => name !== domainName(allocationId));
+    if (foreign.length > 0)
+      add('disk', 'wrong', `${slot.nvme_serial} is used by ${foreign.join(', ')}`.slice(0, 300));
+  } catch (error) {
+    if (!(error instanceof TaskError) || error.code !== 'plan_refused') throw error;
+    add('disk', 'missing', error.message.slice(0, 300));
+  }
+}
+
+async function checkNetwork({ network }: Reconciliation, boot: SlotBundle, add: Add): Promise<void> {
+  const { management_mac: mac, private_ip: ip, ovs_port } = boot;
+  const present = await network.residue([boot]);
+  for (const part of [`port ${ovs_port}`, `flows of ${mac}`]) {
+    if (!present.includes(part)) add('port', 'missing', part);
+  }
+  if (!present.includes(`NAT of ${ip}`)) add('address', 'missing', `NAT of ${ip}`);
+  const leased = await network.leaseOf(mac);
+  if (leased !== ip)
+    add('address', leased ? 'wrong' : 'missing', `${mac} has ${leased ?? 'no lease'}, not ${ip}`);
+  try {
+    (await dialGuest(ip, SSH_PORT)).destroy();
+  } catch {
+    add('guest', 'wrong', `SSH of ${ip} does not answer`);
+  }
+}

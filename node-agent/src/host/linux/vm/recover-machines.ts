@@ -1,0 +1,44 @@
+import { reasonOf, type Logger } from '../../../log.ts';
+import type { SliceNetwork } from '../network/slice-network.ts';
+import { domainName } from './domain.ts';
+import type { Libvirt } from './libvirt.ts';
+import { openSliceRecord } from './slice-record.ts';
+import { noteStart } from './started-machines.ts';
+
+export interface Recovery {
+  dir: string;
+  bootId: string;
+  libvirt: Libvirt;
+  network: SliceNetwork;
+  log: Logger;
+}
+
+/**
+ * After a reboot of the host nothing of the network is left and no machine runs. Those that ran are started again behind
+ * their guard; one that its owner had switched off in this boot stays off. Trouble with one is told and stops no other.
+ */
+export async function recoverMachines({ dir, bootId, libvirt, network, log }: Recovery): Promise<void> {
+  let ports;
+  try {
+    ports = await network.restore();
+  } catch (error) {
+    log.warn({ reason: reasonOf(error) }, 'the network of the slices is not in place');
+    return;
+  }
+  for (const port of ports) {
+    const { allocation_id } = port;
+    const record = openSliceRecord(dir, allocation_id);
+    try {
+      const before = await record.read('started');
+      const name = domainName(allocation_id);
+      if (!before || before.bootId === bootId || (await libvirt.state(name)) !== 'shut off') continue;
+      await libvirt.startPaused(name, AbortSignal.timeout(300_000));
+      await network.guard(port);
+      await libvirt.resume(name);
+      await noteStart(record, allocation_id, port.ip, bootId);
+      log.info({ allocation_id }, 'VM started again with the host');
+    } catch (error) {
+      log.error({ allocation_id, reason: reasonOf(error) }, 'VM did not start again with the host');
+    }
+  }
+}
