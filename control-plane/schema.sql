@@ -1966,6 +1966,22 @@ create table teams (
   description text default ''::text not null,
   created_at timestamp with time zone default now() not null
 );
+create table terminal_recording_parts (
+  recording_id uuid not null,
+  part integer not null,
+  sealed bytea not null
+);
+create table terminal_recordings (
+  id uuid not null,
+  organization_id uuid not null,
+  project_id uuid not null,
+  allocation_id uuid not null,
+  actor_id uuid not null,
+  started_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  bytes bigint default 0 not null,
+  truncated boolean default false not null
+);
 create table terminal_tokens (
   token_hash bytea not null,
   allocation_id uuid not null,
@@ -2247,6 +2263,8 @@ alter table statement_transactions add constraint statement_transactions_pkey PR
 alter table statements add constraint statements_pkey PRIMARY KEY (id);
 alter table team_members add constraint team_members_pkey PRIMARY KEY (team_id, user_id);
 alter table teams add constraint teams_pkey PRIMARY KEY (id);
+alter table terminal_recording_parts add constraint terminal_recording_parts_pkey PRIMARY KEY (recording_id, part);
+alter table terminal_recordings add constraint terminal_recordings_pkey PRIMARY KEY (id);
 alter table terminal_tokens add constraint terminal_tokens_pkey PRIMARY KEY (token_hash);
 alter table test_charges add constraint test_charges_pkey PRIMARY KEY (payment_id);
 alter table tick_runs add constraint tick_runs_pkey PRIMARY KEY (tick, period_start);
@@ -2544,6 +2562,7 @@ alter table statements add constraint statements_month_check CHECK ((EXTRACT(day
 alter table statements add constraint statements_number_check CHECK ((length(number) <= 40));
 alter table teams add constraint teams_description_check CHECK ((length(description) <= 500));
 alter table teams add constraint teams_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
+alter table terminal_recording_parts add constraint terminal_recording_parts_part_check CHECK ((part >= 0));
 alter table test_charges add constraint test_charges_state_check CHECK ((state = ANY (ARRAY['succeeded'::text, 'failed'::text])));
 alter table tick_runs add constraint tick_runs_check CHECK ((period_end > period_start));
 alter table usage_records add constraint usage_bills_no_more_than_its_window CHECK (((from_second IS NULL) OR ((billed_seconds >= 0) AND (billed_seconds <= (to_second - from_second)))));
@@ -2684,6 +2703,10 @@ alter table statements add constraint statements_organization_id_fkey FOREIGN KE
 alter table team_members add constraint team_members_organization_id_team_id_fkey FOREIGN KEY (organization_id, team_id) REFERENCES teams(organization_id, id) ON DELETE CASCADE;
 alter table team_members add constraint team_members_organization_id_user_id_fkey FOREIGN KEY (organization_id, user_id) REFERENCES organization_members(organization_id, user_id) ON DELETE CASCADE;
 alter table teams add constraint teams_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table terminal_recording_parts add constraint terminal_recording_parts_recording_id_fkey FOREIGN KEY (recording_id) REFERENCES terminal_recordings(id) ON DELETE CASCADE;
+alter table terminal_recordings add constraint terminal_recordings_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
+alter table terminal_recordings add constraint terminal_recordings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table terminal_recordings add constraint terminal_recordings_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
 alter table terminal_tokens add constraint terminal_tokens_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table usage_records add constraint usage_records_allocation_id_continues_at_fkey FOREIGN KEY (allocation_id, continues_at) REFERENCES usage_records(allocation_id, to_second);
 alter table usage_records add constraint usage_records_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocation_meters(allocation_id);
@@ -2788,6 +2811,9 @@ CREATE INDEX sessions_user ON public.sessions USING btree (user_id, id DESC);
 CREATE INDEX slot_overviews_node ON public.slot_overviews USING btree (node_id);
 CREATE INDEX statement_transactions_of_statement ON public.statement_transactions USING btree (statement_id);
 CREATE INDEX team_members_user ON public.team_members USING btree (user_id);
+CREATE INDEX terminal_recordings_allocation ON public.terminal_recordings USING btree (allocation_id, id DESC);
+CREATE INDEX terminal_recordings_project ON public.terminal_recordings USING btree (organization_id, project_id);
+CREATE INDEX terminal_recordings_started ON public.terminal_recordings USING btree (started_at);
 CREATE INDEX usage_records_of_month ON public.usage_records USING btree (organization_id, window_from);
 CREATE INDEX usage_records_of_project ON public.usage_records USING btree (project_id, window_from);
 CREATE INDEX usage_records_of_tenant ON public.usage_records USING btree (organization_id, id);
@@ -2927,6 +2953,8 @@ alter table statement_transactions enable row level security;
 alter table statements enable row level security;
 alter table team_members enable row level security;
 alter table teams enable row level security;
+alter table terminal_recording_parts enable row level security;
+alter table terminal_recordings enable row level security;
 alter table terminal_tokens enable row level security;
 alter table usage_records enable row level security;
 alter table users enable row level security;
@@ -2990,6 +3018,8 @@ create policy every on sku_prices as permissive for all to gpuaas_operator, gpua
 create policy every on statement_transactions as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on statements as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on team_members as permissive for select to gpuaas_auth using (true);
+create policy every on terminal_recording_parts as permissive for insert to gpuaas_gateway with check (true);
+create policy every on terminal_recordings as permissive for all to gpuaas_gateway, gpuaas_worker using (true);
 create policy every on terminal_tokens as permissive for all to gpuaas_gateway using (true);
 create policy every on usage_records as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on users as permissive for all to gpuaas_auth using (true);
@@ -3086,6 +3116,10 @@ create policy own on statement_transactions as permissive for select to gpuaas_t
 create policy own on statements as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on team_members as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on teams as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on terminal_recording_parts as permissive for select to gpuaas_tenant using ((EXISTS ( SELECT
+   FROM terminal_recordings r
+  WHERE (r.id = terminal_recording_parts.recording_id))));
+create policy own on terminal_recordings as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on terminal_tokens as permissive for all to gpuaas_tenant using ((EXISTS ( SELECT
    FROM allocations a
   WHERE (a.id = terminal_tokens.allocation_id))));
@@ -3132,6 +3166,7 @@ create role gpuaas_worker;
 grant delete on idempotency_keys to gpuaas_worker;
 grant delete on pending_logins to gpuaas_worker;
 grant delete on sessions to gpuaas_worker;
+grant delete on terminal_recordings to gpuaas_worker;
 grant delete on terminal_tokens to gpuaas_worker;
 grant delete, insert on allocation_access_keys to gpuaas_worker;
 grant delete, insert on identity_providers to gpuaas_tenant;
@@ -3208,6 +3243,8 @@ grant insert on outbox_events to gpuaas_node;
 grant insert on outbox_events to gpuaas_placement;
 grant insert on projects to gpuaas_auth;
 grant insert on service_account_tokens to gpuaas_tenant;
+grant insert on terminal_recording_parts to gpuaas_gateway;
+grant insert on terminal_recordings to gpuaas_gateway;
 grant insert on workflow_starts to gpuaas_placement;
 grant insert on workflow_starts to gpuaas_tenant;
 grant insert, select on allocation_meters to gpuaas_worker;
@@ -3288,6 +3325,7 @@ grant select (expires_at) on sessions to gpuaas_worker;
 grant select (expires_at, used_at, revoked_at, authority_id) on node_enrolments to gpuaas_worker;
 grant select (id) on organizations to gpuaas_auth;
 grant select (id) on projects to gpuaas_auth;
+grant select (id) on terminal_recordings to gpuaas_gateway;
 grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_authorities to gpuaas_operator;
 grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_authorities to gpuaas_worker;
 grant select (id, email, name) on users to gpuaas_tenant;
@@ -3305,6 +3343,7 @@ grant select (id, organization_id, service_account_id, prefix, created_at, expir
 grant select (id, type, severity, target_type, target_id, opened_at, acknowledged_at, resolved_at) on incidents to gpuaas_tenant;
 grant select (id, user_id, name, prefix, created_at, expires_at, revoked_at, organization_id, scopes, last_used_at) on api_keys to gpuaas_tenant;
 grant select (node_id, expires_at, revoked_at, authority_id) on node_certificates to gpuaas_worker;
+grant select (started_at) on terminal_recordings to gpuaas_worker;
 grant select (state, created_at) on notification_emails to gpuaas_operator;
 grant select (workflow_id) on workflow_starts to gpuaas_placement;
 grant select (workflow_id) on workflow_starts to gpuaas_tenant;
@@ -3410,6 +3449,8 @@ grant select on statements to gpuaas_operator;
 grant select on statements to gpuaas_tenant;
 grant select on team_members to gpuaas_auth;
 grant select on team_members to gpuaas_worker;
+grant select on terminal_recording_parts to gpuaas_tenant;
+grant select on terminal_recordings to gpuaas_tenant;
 grant select on usage_records to gpuaas_operator;
 grant select on usage_records to gpuaas_tenant;
 grant select on utilisation_samples to gpuaas_operator;
@@ -3436,6 +3477,7 @@ grant update (display_name, digest, readiness_checks) on images to gpuaas_operat
 grant update (display_name, status) on regions to gpuaas_operator;
 grant update (email, name) on users to gpuaas_auth;
 grant update (enabled, waits_until, last_failure) on auto_top_ups to gpuaas_worker;
+grant update (ended_at, bytes, truncated) on terminal_recordings to gpuaas_gateway;
 grant update (ended_at, revision) on allocation_outages to gpuaas_node;
 grant update (enrolled_at) on nodes to gpuaas_placement;
 grant update (entitled, reason, changed_at) on sku_entitlements to gpuaas_operator;

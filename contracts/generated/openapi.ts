@@ -1614,6 +1614,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/allocations/{allocation_id}/terminal-recordings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Recorded terminals of the allocation, newest first
+         * @description Terminals are recorded where the policy `terminal.recorded` says so; whoever opens one is told.
+         */
+        get: operations["listTerminalRecordings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/allocations/{allocation_id}/terminal-recordings/{recording_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a recorded terminal showed
+         * @description In asciicast format, version 2, for any player of those.
+         */
+        get: operations["getTerminalRecording"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/allocations/{allocation_id}/stream-token": {
         parameters: {
             query?: never;
@@ -4678,6 +4718,23 @@ export interface components {
             public_key_pem: string;
             created_at: components["schemas"]["Timestamp"];
             retired_at: components["schemas"]["Timestamp"] | null;
+        };
+        TerminalRecording: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            allocation_id: string;
+            /**
+             * Format: uuid
+             * @description The user or service account at the terminal.
+             */
+            actor_id: string;
+            started_at: components["schemas"]["Timestamp"];
+            /** @description Null while it runs, and when its gateway was lost. */
+            ended_at: components["schemas"]["Timestamp"] | null;
+            bytes: number;
+            /** @description It grew past what is kept of one. */
+            truncated: boolean;
         };
         Balance: {
             /** Format: uuid */
@@ -9284,6 +9341,60 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listTerminalRecordings: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                allocation_id: components["parameters"]["AllocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["TerminalRecording"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getTerminalRecording: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                allocation_id: components["parameters"]["AllocationId"];
+                recording_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The recording as far as it goes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-asciicast": string;
                 };
             };
             "4XX": components["responses"]["Problem"];

@@ -2770,6 +2770,63 @@ export const operations: readonly Operation[] = [
     "answer": "text"
   },
   {
+    "id": "listTerminalRecordings",
+    "method": "get",
+    "path": "/api/v1/allocations/{allocation_id}/terminal-recordings",
+    "summary": "Recorded terminals of the allocation, newest first",
+    "fields": [
+      {
+        "name": "allocation_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "allocation_id",
+      "actor_id",
+      "started_at",
+      "ended_at",
+      "bytes",
+      "truncated"
+    ]
+  },
+  {
+    "id": "getTerminalRecording",
+    "method": "get",
+    "path": "/api/v1/allocations/{allocation_id}/terminal-recordings/{recording_id}",
+    "summary": "What a recorded terminal showed",
+    "fields": [
+      {
+        "name": "allocation_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "recording_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "text"
+  },
+  {
     "id": "createStreamToken",
     "method": "post",
     "path": "/api/v1/allocations/{allocation_id}/stream-token",

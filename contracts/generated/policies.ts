@@ -571,6 +571,39 @@ export const policies = {
     },
     "guard_rail": "at_most"
   },
+  "terminal.recorded": {
+    "type": "boolean",
+    "default": false,
+    "doc": "Whether what terminals show is kept; whoever opens one is told.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "tenant_policy.manage",
+      "project": "tenant_policy.manage"
+    },
+    "guard_rail": "at_least"
+  },
+  "terminal.recording_max_bytes": {
+    "type": "integer",
+    "default": 10485760,
+    "minimum": 65536,
+    "maximum": 104857600,
+    "unit": "bytes",
+    "doc": "How much is kept of one terminal; what comes after that is not.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "terminal.recording_retention_seconds": {
+    "type": "duration",
+    "default": 7776000,
+    "minimum": 86400,
+    "maximum": 157680000,
+    "unit": "s",
+    "doc": "How long recorded terminals are kept.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "access.stream_token_ttl_seconds": {
     "type": "duration",
     "default": 300,
@@ -1145,6 +1178,9 @@ export interface PolicyValues {
   'terminal.grant_ttl_seconds': number;
   'terminal.idle_seconds': number;
   'terminal.max_duration_seconds': number;
+  'terminal.recorded': boolean;
+  'terminal.recording_max_bytes': number;
+  'terminal.recording_retention_seconds': number;
   'access.stream_token_ttl_seconds': number;
   'access.stream_idle_seconds': number;
   'access.max_streams_per_allocation': number;

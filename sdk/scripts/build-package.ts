@@ -15,6 +15,7 @@ const CONTRACT_FILES = [
   'generated/operations.ts',
   'generated/permissions.ts',
   'generated/problems.ts',
+  'src/join-socket.ts',
   'src/operations.ts',
   'src/signing.ts',
   'src/wipe-certificate.ts',

@@ -23,6 +23,32 @@ export async function seedActiveAllocation({ services, people }: TestApi): Promi
   return id;
 }
 
+/** One whose terminal was recorded. */
+export async function seedRecordedAllocation(
+  api: TestApi,
+): Promise<{ allocationId: string; recordingId: string }> {
+  const [allocationId, recordingId] = [await seedActiveAllocation(api), newId()];
+  const { services, people } = api;
+  const { projectId, organizationId } = people['member']!;
+  await services.db
+    .insertInto('terminal_recordings')
+    .values({
+      id: recordingId,
+      organization_id: organizationId!,
+      project_id: projectId!,
+      allocation_id: allocationId,
+      actor_id: newId(),
+      started_at: new Date(),
+    })
+    .execute();
+  const sealed = services.sealer.seal('{"version":2}\n', `${recordingId} 0`);
+  await services.db
+    .insertInto('terminal_recording_parts')
+    .values({ recording_id: recordingId, part: 0, sealed })
+    .execute();
+  return { allocationId, recordingId };
+}
+
 export async function seedEndingAllocation(api: TestApi): Promise<string> {
   const id = await seedActiveAllocation(api);
   await api.services.db

@@ -11,6 +11,7 @@ import { addDiscovery, addNode, approveAll, candidate } from '../harness/fleet.t
 import {
   seedActiveAllocation,
   seedEndingAllocation,
+  seedRecordedAllocation,
   seedReservation,
   seedWipeCertificate,
 } from './known-allocations.ts';
@@ -50,6 +51,7 @@ export async function seedKnownResources(
   const tenancy = await seedTenancy(api);
   const payments = await seedPayments(api);
   const wiped = await seedWipeCertificate(api, slotHost.sold['slot_id']![0] as string);
+  const recorded = await seedRecordedAllocation(api);
   const values: KnownValues = {
     ...newProducts,
     ...(await seedIdentityProvider(api, 'known')),
@@ -71,7 +73,8 @@ export async function seedKnownResources(
     after: ['1:0'],
     corrects_entry_id: [await seedLedgerEntry(api)],
     node_id: [nodeId],
-    allocation_id: [await seedActiveAllocation(api)],
+    allocation_id: [recorded.allocationId],
+    recording_id: [recorded.recordingId],
     ...webhook,
     url: ['https://hooks.example.com/fuzz'],
     incident_id: [await seedIncident(api, nodeId)],

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createGpuaasClient, type GpuaasClient } from '@gpuaas/sdk/client';
 import { subscribeEvents, type EventEnvelope } from '@gpuaas/sdk/events';
 import { unwrap } from '@gpuaas/sdk/problem';
@@ -128,6 +128,66 @@ describe('the right to a terminal', () => {
     await terminal.ready;
     return terminal;
   }
+});
+
+describe('a recorded terminal', () => {
+  it.skipIf(!existsSync('/usr/bin/bwrap'))(
+    'says so, and can be played by who may (needs bubblewrap)',
+    async () => {
+      const path = { organization_id: allocation.organization_id, policy_name: 'terminal.recorded' };
+      const record = (value: boolean) =>
+        unwrap(
+          platform.admin.PUT('/api/v1/organizations/{organization_id}/policies/{policy_name}', {
+            params: { path },
+            body: { value },
+          }),
+        );
+      await record(true);
+      const opened = async () => {
+        const { token, websocket_path } = await mintTerminalToken(platform.member, allocation.id);
+        const terminal = new TestTerminal(platform.baseUrl, websocket_path, token);
+        await terminal.ready;
+        return terminal;
+      };
+      // Policies reach every process within seconds.
+      const terminal = await vi.waitUntil(
+        async () => {
+          const one = await opened();
+          await new Promise((resolve) => setTimeout(resolve, 200));
+          if (one.output.includes('This terminal is recorded')) return one;
+          one.close();
+          return null;
+        },
+        { timeout: 30_000 },
+      );
+      terminal.type('echo "seen $((40+2))"\n');
+      await expect.poll(() => terminal.output).toContain('seen 42');
+      terminal.type('exit\n');
+      await terminal.ended;
+
+      const params = { path: { allocation_id: allocation.id } };
+      const list = (client: GpuaasClient) =>
+        unwrap(client.GET('/api/v1/allocations/{allocation_id}/terminal-recordings', { params }));
+      await expect.poll(async () => (await list(platform.admin)).items[0]?.ended_at).toBeTruthy();
+      const [recording] = (await list(platform.admin)).items;
+      expect(recording).toMatchObject({ allocation_id: allocation.id, truncated: false });
+      const cast = await unwrap(
+        platform.admin.GET('/api/v1/allocations/{allocation_id}/terminal-recordings/{recording_id}', {
+          params: { path: { ...params.path, recording_id: recording!.id } },
+          parseAs: 'text',
+        }),
+      );
+      const [header, ...shown] = cast
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown[]);
+      expect(header).toMatchObject({ version: 2, width: 80, height: 24 });
+      expect(shown.map(([, , text]) => text).join('')).toContain('seen 42');
+      await expect(list(platform.member)).rejects.toMatchObject({ code: 'forbidden' });
+      await expect(list(platform.stranger)).rejects.toMatchObject({ code: 'not_found' });
+      await record(false);
+    },
+  );
 });
 
 describe('a terminal that is left while it opens', () => {

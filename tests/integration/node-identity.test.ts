@@ -1,8 +1,10 @@
 import { once } from 'node:events';
+import http2 from 'node:http2';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
-import { WebSocket } from 'ws';
+import { createWebSocketStream, WebSocket } from 'ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { asSocket } from '@gpuaas/contracts/socket-pair';
 import { TUNNEL_PATH } from '@gpuaas/contracts/tunnel';
 import { claimTask } from '@gpuaas/control-plane/domains/fleet/claim-task';
 import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
@@ -166,7 +168,11 @@ describe('a revocation', () => {
     const options = { ...identity, ca, servername: 'localhost' };
     const tunnel = new WebSocket(`wss://127.0.0.1:${node.port}${TUNNEL_PATH}`, options);
     const closed = once(tunnel, 'close');
-    await once(tunnel, 'open');
+    const stream = createWebSocketStream(tunnel, { allowHalfOpen: false });
+    stream.on('error', () => undefined);
+    const agent = http2.createServer();
+    agent.on('sessionError', () => undefined);
+    agent.emit('connection', await asSocket(stream));
     await eventually('the tunnel', async () => (node.hub.nodeIds().includes(nodeId) ? true : null));
     await revoke(nodeId);
     await closed;

@@ -78,7 +78,7 @@ describe('the packed SDK', () => {
     await writeFile(join(folder, 'right.mts'), right.join('\n'));
     await writeFile(
       join(folder, 'wrong.mts'),
-      [...begin, `unwrap(client.GET('/api/v1/unicorns'));`].join('\n'),
+      [...begin, `unwrap(client.GET('/api/v1/unicorns', {}));`].join('\n'),
     );
     const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022,dom', '--types', 'node'];
     const compile = (file: string, module: string, resolution: string) =>

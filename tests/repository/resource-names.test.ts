@@ -24,6 +24,7 @@ const withoutName: Record<string, string> = {
   ServiceAccountToken: 'a part of a service account',
   Session: 'a person’s own',
   Statement: 'a document whose bytes never change; its summary carries the name',
+  TerminalRecording: 'a record of an allocation',
   UsageRecord: 'a record of an allocation',
   WebhookDelivery: 'a record of a webhook',
   WipeCertificate: 'a record; the signed document names the allocation',

@@ -54,6 +54,8 @@ export const tableOwners: Record<string, string> = {
   node_conversions: 'domains/fleet',
   maintenance_windows: 'domains/fleet',
   node_tunnels: 'domains/terminal',
+  terminal_recordings: 'domains/terminal',
+  terminal_recording_parts: 'domains/terminal',
   allocations: 'domains/allocations',
   allocation_resource_claims: 'domains/allocations',
   // Written by the trigger on claims alone.

@@ -33,6 +33,7 @@ import { pruneNotifications } from '../domains/notifications/prune-notifications
 import { watchQuotas } from '../domains/quotas/watch-quotas.ts';
 import { actingAs } from '../platform/db/scope.ts';
 import { keepMonths } from '../platform/db/keep-months.ts';
+import { pruneRecordings } from '../domains/terminal/recordings/prune-recordings.ts';
 import { pruneExpired } from '../platform/db/prune-expired.ts';
 import type { Services } from '../platform/services.ts';
 import { createMetrics } from '../platform/telemetry/metrics.ts';
@@ -133,6 +134,7 @@ export async function startWorker(
       pruneExecutors,
       pruneExpired,
       pruneNotifications,
+      pruneRecordings,
       keepMonths,
       watchQuotas,
       watchSealLag,

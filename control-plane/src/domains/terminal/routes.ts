@@ -4,6 +4,7 @@ import type { Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
 import { findAllocation } from '../allocations/find-allocation.ts';
 import { readConsoleLog } from './read-console-log.ts';
+import { listRecordings, readRecording } from './recordings/list-recordings.ts';
 import { mintStreamToken } from './streams/stream-token.ts';
 import { mintTerminalToken } from './tokens/mint-terminal-token.ts';
 import type { TerminalTokens } from './tokens/terminal-tokens.ts';
@@ -12,7 +13,14 @@ import type { TunnelHub } from './tunnel/tunnel-hub.ts';
 export const TERMINAL_PATH = '/api/v1/terminal';
 export const STREAM_PATH = '/api/v1/streams';
 
-type TerminalOperations = Pick<operations, 'createTerminalToken' | 'createStreamToken' | 'getConsoleLog'>;
+type TerminalOperations = Pick<
+  operations,
+  | 'createTerminalToken'
+  | 'createStreamToken'
+  | 'getConsoleLog'
+  | 'listTerminalRecordings'
+  | 'getTerminalRecording'
+>;
 
 export function terminalRoutes(
   services: Services,
@@ -26,6 +34,19 @@ export function terminalRoutes(
       );
       const body = await readConsoleLog(gateway, caller, allocation);
       return { status: 200, body, mediaType: 'text/plain; charset=utf-8' };
+    },
+    listTerminalRecordings({ caller, params, query, read }) {
+      return read(async (tx) => ({
+        status: 200,
+        body: await listRecordings(tx, caller, params.allocation_id, { limit: 50, ...query }),
+      }));
+    },
+    getTerminalRecording({ caller, params: { allocation_id, recording_id }, read }) {
+      return read(async (tx) => ({
+        status: 200,
+        body: await readRecording(services.sealer, tx, caller, allocation_id, recording_id),
+        mediaType: 'application/x-asciicast',
+      }));
     },
     createTerminalToken({ caller, params, correlationId, audit, mutate }) {
       const target = { targetType: 'allocation', targetId: params.allocation_id };

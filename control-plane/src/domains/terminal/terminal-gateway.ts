@@ -6,13 +6,15 @@ import type { Services } from '../../platform/services.ts';
 import type { StreamMetrics } from '../../platform/telemetry/stream-metrics.ts';
 import { AccessRefused, type Access, type AccessWatch, type Entry } from './access-watch.ts';
 import { TERMINAL_PATH } from './routes.ts';
-import { openShell } from './open-shell.ts';
+import { openShell, type Shell } from './open-shell.ts';
+import { startRecording } from './recordings/start-recording.ts';
 import { parseClientMessage, type AuthMessage } from './terminal-messages.ts';
 import { TerminalSession, type TerminalEnd } from './terminal-session.ts';
 import type { TerminalTokens } from './tokens/terminal-tokens.ts';
 import type { TunnelHub } from './tunnel/tunnel-hub.ts';
 
 const AUTH_TIMEOUT_MS = 10_000;
+const NOT_RECORDED = 'The terminal could not be recorded.';
 
 export interface GatewayParts {
   services: Services;
@@ -102,12 +104,24 @@ export class TerminalGateway {
     const { services, hub, metrics } = this.#parts;
     const { machine } = entry;
     const size = { cols: auth.cols, rows: auth.rows };
-    const shell = await openShell(services, hub, access, machine, size);
+    let session: TerminalSession | null = null;
+    const recorder = await startRecording(services, access, machine, size, () => {
+      if (session) session.end(NOT_RECORDED);
+      else closeWith(ws, NOT_RECORDED);
+    });
+    let shell: Shell;
+    try {
+      shell = await openShell(services, hub, access, machine, size);
+    } catch (error) {
+      await recorder?.end();
+      throw error;
+    }
     if (ws.readyState !== ws.OPEN) {
       // The browser left, or was sent away, while the shell was being opened.
       shell.channel.close();
       shell.end();
       entry.leave();
+      await recorder?.end();
       return null;
     }
     const scope = { organizationId: machine.organizationId };
@@ -115,10 +129,15 @@ export class TerminalGateway {
       idleMs: services.policies.get('terminal.idle_seconds', scope) * 1000,
       lastsMs: services.policies.get('terminal.max_duration_seconds', scope) * 1000,
     };
-    const session = new TerminalSession({ ws, shell, metered: metrics.opened('terminal') }, limits, (end) => {
-      entry.leave();
-      void this.#note(access, machine.organizationId, end);
-    });
+    session = new TerminalSession(
+      { ws, shell, recorder, metered: metrics.opened('terminal') },
+      limits,
+      (end) => {
+        entry.leave();
+        void recorder?.end();
+        void this.#note(access, machine.organizationId, end);
+      },
+    );
     services.log.info(
       { allocation_id: access.allocationId, correlation_id: access.correlationId },
       'terminal open',

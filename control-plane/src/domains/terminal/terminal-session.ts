@@ -2,6 +2,7 @@ import type { WebSocket } from 'ws';
 import type { MeteredStream } from '../../platform/telemetry/stream-metrics.ts';
 import type { Shell } from './open-shell.ts';
 import { parseClientMessage } from './terminal-messages.ts';
+import type { TerminalRecorder } from './recordings/terminal-recorder.ts';
 import { pingUntilDead } from './tunnel/ping-until-dead.ts';
 
 const HIGH_WATER_BYTES = 512 * 1024;
@@ -23,6 +24,7 @@ export class TerminalSession {
   readonly #ws: WebSocket;
   readonly #shell: Shell;
   readonly #metered: MeteredStream;
+  readonly #recorder: TerminalRecorder | null;
   readonly #stopPinging: () => void;
   readonly #idle: NodeJS.Timeout;
   readonly #last: NodeJS.Timeout;
@@ -32,19 +34,31 @@ export class TerminalSession {
   #ended = false;
 
   constructor(
-    { ws, shell, metered }: { ws: WebSocket; shell: Shell; metered: MeteredStream },
+    {
+      ws,
+      shell,
+      metered,
+      recorder,
+    }: {
+      ws: WebSocket;
+      shell: Shell;
+      metered: MeteredStream;
+      recorder: TerminalRecorder | null;
+    },
     limits: TerminalLimits,
     onEnd: (end: TerminalEnd) => void,
   ) {
     this.#ws = ws;
     this.#shell = shell;
     this.#metered = metered;
+    this.#recorder = recorder;
     this.#onEnd = onEnd;
     this.#stopPinging = pingUntilDead(ws);
     this.#idle = setTimeout(() => this.end('Nothing happened for too long.'), limits.idleMs);
     this.#last = setTimeout(() => this.end('A terminal lasts no longer; open another one.'), limits.lastsMs);
     const { channel } = shell;
-    ws.send(JSON.stringify({ type: 'ready' }));
+    ws.send(JSON.stringify({ type: 'ready', recorded: recorder !== null }));
+    if (recorder) ws.send(Buffer.from(recorder.notice), { binary: true });
     channel.on('data', (data: Buffer) => this.#toBrowser(data));
     channel.stderr.on('data', (data: Buffer) => this.#toBrowser(data));
     channel.on('close', () => this.end('The shell has ended.'));
@@ -77,6 +91,7 @@ export class TerminalSession {
     this.#idle.refresh();
     this.#bytesOut += data.length;
     this.#metered.fromGuest(data.length);
+    this.#recorder?.output(data);
     this.#ws.send(data, { binary: true }, () => {
       if (this.#ws.bufferedAmount < HIGH_WATER_BYTES / 2) channel.resume();
     });
@@ -89,7 +104,10 @@ export class TerminalSession {
     this.#idle.refresh();
     if (!isBinary) {
       const message = parseClientMessage(data);
-      if (message?.type === 'resize') channel.setWindow(message.rows, message.cols, 0, 0);
+      if (message?.type === 'resize') {
+        channel.setWindow(message.rows, message.cols, 0, 0);
+        this.#recorder?.resize(message.cols, message.rows);
+      }
       return;
     }
     this.#bytesIn += data.length;

@@ -1098,6 +1098,24 @@ export interface Teams {
   organization_id: string;
 }
 
+export interface TerminalRecordingParts {
+  part: number;
+  recording_id: string;
+  sealed: Buffer;
+}
+
+export interface TerminalRecordings {
+  actor_id: string;
+  allocation_id: string;
+  bytes: Generated<bigint>;
+  ended_at: Timestamp | null;
+  id: string;
+  organization_id: string;
+  project_id: string;
+  started_at: Timestamp;
+  truncated: Generated<boolean>;
+}
+
 export interface TerminalTokens {
   allocation_id: string;
   correlation_id: string;
@@ -1349,6 +1367,8 @@ export interface DB {
   statements: Statements;
   team_members: TeamMembers;
   teams: Teams;
+  terminal_recording_parts: TerminalRecordingParts;
+  terminal_recordings: TerminalRecordings;
   terminal_tokens: TerminalTokens;
   test_charges: TestCharges;
   tick_runs: TickRuns;

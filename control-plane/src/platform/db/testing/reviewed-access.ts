@@ -70,6 +70,10 @@ export const policiesForEveryRow: Record<string, string> = {
   'allocation_access_keys: every: gpuaas_worker':
     'made and destroyed with the machine; the private half is not readable',
   'allocation_access_keys: every: gpuaas_gateway': 'a token decides which machine is opened',
+  'terminal_recordings: every: gpuaas_gateway':
+    'a token decides whose terminal is recorded; no right to read',
+  'terminal_recordings: every: gpuaas_worker': 'forgets old ones of every tenant; sees nothing but their age',
+  'terminal_recording_parts: every: gpuaas_gateway': 'writes what a terminal shows; no right to read',
   'terminal_tokens: every: gpuaas_gateway': 'whoever holds a token is known by it alone',
   'ledger_transactions: every: gpuaas_operator':
     'operators give credit to any tenant and correct its balance',

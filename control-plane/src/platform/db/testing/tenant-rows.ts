@@ -106,6 +106,11 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
     values (${allocation}, 'p', ${secret})`.execute(db);
   await sql`insert into terminal_tokens (token_hash, allocation_id, user_id, credential, correlation_id, expires_at)
     values (${secret}, ${allocation}, ${user}, '{}', ${correlation}, now() + interval '1 hour')`.execute(db);
+  const recording = newId();
+  await sql`insert into terminal_recordings (id, organization_id, project_id, allocation_id, actor_id, started_at)
+    values (${recording}, ${organization}, ${project}, ${allocation}, ${user}, now())`.execute(db);
+  await sql`insert into terminal_recording_parts (recording_id, part, sealed)
+    values (${recording}, 0, ${secret})`.execute(db);
   await sql`insert into webhooks (id, organization_id, project_id, url, sealed_secret, created_by)
     values (${webhook}, ${organization}, ${project}, 'https://example.test', ${secret}, ${user})`.execute(db);
   await sql`insert into webhook_deliveries (id, webhook_id, event_id, event_type, body)

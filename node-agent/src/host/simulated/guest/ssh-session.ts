@@ -72,6 +72,7 @@ function refuse(channel: ServerChannel, problem: string): void {
 function runOnTerminal(channel: ServerChannel, command: Command, terminal: Terminal): void {
   const { cols, rows, name } = terminal;
   const pty = spawnPty(command.file, command.args, { cols, rows, name, cwd: '/' });
+  let ended = false;
   terminal.resize = (width, height) => pty.resize(width, height);
   pty.onData((data) => {
     if (!channel.write(data)) pty.pause();
@@ -80,12 +81,13 @@ function runOnTerminal(channel: ServerChannel, command: Command, terminal: Termi
   channel.setEncoding('utf8');
   channel.on('data', (text: string) => pty.write(text));
   pty.onExit(({ exitCode, signal }) => {
+    ended = true;
     terminal.resize = null;
     finish(channel, exitCode, signal);
   });
   channel.on('close', () => {
     terminal.resize = null;
-    killGroup(pty.pid);
+    killGroup(pty.pid, ended);
   });
 }
 
@@ -97,7 +99,7 @@ function runOnPipes(channel: ServerChannel, command: Command): void {
   child.stdout.pipe(channel, { end: false });
   child.stderr.pipe(channel.stderr, { end: false });
   child.on('close', (code, signal) => finish(channel, code ?? 0, signal ? constants.signals[signal] : 0));
-  channel.on('close', () => child.pid !== undefined && killGroup(child.pid));
+  channel.on('close', () => child.pid !== undefined && killGroup(child.pid, child.exitCode !== null));
 }
 
 function finish(channel: ServerChannel, code: number, signal: number | undefined): void {
@@ -105,12 +107,17 @@ function finish(channel: ServerChannel, code: number, signal: number | undefined
   channel.end();
 }
 
-/** The whole group: a sandbox that is still starting does not yet die with its parent. */
-function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // It has ended by itself.
+/**
+ * The whole group: a sandbox that is still starting does not yet die with its parent. A program that was only just
+ * started has no group of its own yet, and is ended alone.
+ */
+function killGroup(pid: number, ended: boolean): void {
+  for (const target of ended ? [-pid] : [-pid, pid]) {
+    try {
+      process.kill(target, 'SIGKILL');
+    } catch {
+      // It has ended by itself, or there is no such group yet.
+    }
   }
 }
 
