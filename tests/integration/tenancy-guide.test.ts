@@ -1,12 +1,13 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createKeyPair } from '@gpuaas/node-agent/testing/ssh';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
 
 const GUIDE = new URL('../../docs/tenancy.md', import.meta.url);
-const CLI = new URL('../../cli/src/main.ts', import.meta.url).pathname;
+const CLI = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url));
 
 let platform: TestPlatform;
 beforeAll(async () => {
