@@ -179,6 +179,16 @@ describe('a revocation', () => {
     await eventually('the cut', async () => (node.hub.nodeIds().includes(nodeId) ? null : true));
   });
 
+  it('is not needed for a tunnel that says nothing: it is closed by itself', async () => {
+    const nodeId = await addNode(api);
+    const identity = await identityFor(api.services, nodeId);
+    const ca = api.services.authorities.bundle.pem;
+    const options = { ...identity, ca, servername: 'localhost' };
+    const silent = new WebSocket(`wss://127.0.0.1:${node.port}${TUNNEL_PATH}`, options);
+    await once(silent, 'close');
+    expect(node.hub.nodeIds()).not.toContain(nodeId);
+  });
+
   it('leaves a request that was waiting with nothing', async () => {
     const nodeId = await addNode(api);
     const services = actingAs(api.services, 'gpuaas_node');

@@ -120,6 +120,30 @@ describe('an open stream is cut', () => {
     other.ws.close();
   }, 30_000);
 
+  it('when the role behind it is taken away', async () => {
+    const { organization_id, project_id } = allocation;
+    const { service_account, token: secret } = await unwrap(
+      platform.admin.POST('/api/v1/service-accounts', { body: { project_id, name: 'stream' } }),
+    );
+    const binding = await unwrap(
+      platform.admin.POST('/api/v1/permission-bindings', {
+        body: {
+          organization_id,
+          project_id,
+          permission_group: 'regular_user',
+          holder: { type: 'service_account', id: service_account.id },
+        },
+      }),
+    );
+    const stream = await open(createGpuaasClient({ baseUrl: platform.baseUrl, apiKey: secret! }));
+    await unwrap(
+      platform.admin.DELETE('/api/v1/permission-bindings/{permission_binding_id}', {
+        params: { path: { permission_binding_id: binding.id } },
+      }),
+    );
+    await expectCut(stream);
+  }, 30_000);
+
   it('when the machine is released', async () => {
     const machine = await launch(platform.member, platform.projectId, 1);
     await waitForState(platform.member, machine.id, 'active');

@@ -45,8 +45,12 @@ export function CostsPanel({ organizationId }: { organizationId: string }) {
     <Panel title="Costs">
       <div className="flex flex-col gap-5">
         <div className="grid gap-3 sm:grid-cols-2">
-          <Select label="Time" value={name} onChange={setName} options={SPANS} />
-          <Select label="By" value={group} onChange={setGroup} options={GROUPS} />
+          <div className="flex flex-col gap-1.5">
+            <Select label="Time" value={name} onChange={setName} options={SPANS} />
+          </div>
+          <div className="flex flex-col gap-1.5">
+            <Select label="By" value={group} onChange={setGroup} options={GROUPS} />
+          </div>
         </div>
         <Loaded query={time} loading={<Skeleton label="Loading costs" rows={3} />}>
           {(byTime) => <MoneyChart label={`Costs by ${step}`} steps={steps} lines={byTime} />}
