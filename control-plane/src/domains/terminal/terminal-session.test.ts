@@ -21,7 +21,9 @@ afterEach(() => {
 });
 
 /** A session over a real socket; the shell is a pipe. */
-async function open(limits: TerminalLimits): Promise<{ ended: Promise<TerminalEnd> }> {
+async function open(
+  limits: TerminalLimits,
+): Promise<{ session: TerminalSession; ended: Promise<TerminalEnd> }> {
   const { port } = server.address() as { port: number };
   const accepted = new Promise<WebSocket>((resolve) => server.once('connection', resolve));
   browser = new WebSocket(`ws://127.0.0.1:${port}`);
@@ -35,19 +37,13 @@ async function open(limits: TerminalLimits): Promise<{ ended: Promise<TerminalEn
     end: () => undefined,
   };
   const ws = await accepted;
-  const ended = new Promise<TerminalEnd>((resolve) => {
-    new TerminalSession(
-      {
-        ws,
-        shell: { ...shell, channel: shell.channel as unknown as ClientChannel },
-        recorder: null,
-        metered,
-      },
-      limits,
-      resolve,
-    );
-  });
-  return { ended };
+  const { promise: ended, resolve } = Promise.withResolvers<TerminalEnd>();
+  const session = new TerminalSession(
+    { ws, shell: { ...shell, channel: shell.channel as unknown as ClientChannel }, recorder: null, metered },
+    limits,
+    resolve,
+  );
+  return { session, ended };
 }
 
 it('ends when nothing happens for too long', async () => {
