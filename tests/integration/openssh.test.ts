@@ -116,29 +116,33 @@ describe.skipIf(missing.length > 0)(`OpenSSH into a machine through the tunnel${
     expect(refused.stderr).toContain('Host key verification failed');
   }, 90_000);
 
-  it('forwards a port that a program there listens on', async () => {
-    const server =
-      '$| = 1; $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1:8000", Listen => 5); print "listening\\n"; ' +
-      'while ($c = $s->accept) { $line = <$c>; print $c "heard $line"; close $c }';
-    const serving = spawn(
-      process.execPath,
-      [MAIN, 'ssh', '-i', key, 'reach', '--', `perl -MIO::Socket::INET -e '${server}'`],
-      { env, stdio: ['ignore', 'pipe', 'inherit'] },
-    );
-    const forwarding = spawn(process.execPath, [MAIN, '--json', 'forward', 'reach', '0:8000'], {
-      env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    try {
-      await firstLine(serving.stdout);
-      const { port } = JSON.parse(await firstLine(forwarding.stdout)) as { port: number };
-      expect(await say(port, 'one\n')).toBe('heard one\n');
-      expect(await say(port, 'two\n')).toBe('heard two\n');
-    } finally {
-      forwarding.kill('SIGINT');
-      serving.kill('SIGTERM');
-    }
-  }, 60_000);
+  it.skipIf(process.getuid?.() !== 0)(
+    'forwards a port that a program there listens on (needs root)',
+    async () => {
+      const server =
+        '$| = 1; $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1:8000", Listen => 5); print "listening\\n"; ' +
+        'while ($c = $s->accept) { $line = <$c>; print $c "heard $line"; close $c }';
+      const serving = spawn(
+        process.execPath,
+        [MAIN, 'ssh', '-i', key, 'reach', '--', `perl -MIO::Socket::INET -e '${server}'`],
+        { env, stdio: ['ignore', 'pipe', 'inherit'] },
+      );
+      const forwarding = spawn(process.execPath, [MAIN, '--json', 'forward', 'reach', '0:8000'], {
+        env,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      try {
+        await firstLine(serving.stdout);
+        const { port } = JSON.parse(await firstLine(forwarding.stdout)) as { port: number };
+        expect(await say(port, 'one\n')).toBe('heard one\n');
+        expect(await say(port, 'two\n')).toBe('heard two\n');
+      } finally {
+        forwarding.kill('SIGINT');
+        serving.kill('SIGTERM');
+      }
+    },
+    60_000,
+  );
 
   it('opens a terminal without a key', async () => {
     const terminal = spawn(process.execPath, [MAIN, 'terminal', 'reach'], {

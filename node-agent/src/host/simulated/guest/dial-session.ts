@@ -9,14 +9,20 @@ const RELAY = fileURLToPath(new URL('relay-main.ts', import.meta.url));
 const DIAL_MS = 10_000;
 const LISTENING = '0A';
 
-/** A connection to what a shell of the guest listens with. Each shell is contained in a network of its own. */
+/**
+ * A connection to what a shell of the guest listens with. Each shell is contained in a network of its own, which only root
+ * may enter: the namespace that owns it is not the one that a plain user's shell runs in.
+ */
 export async function dialSession(guestPid: number, port: number): Promise<Duplex> {
   const listener = findListener(guestPid, port);
   if (listener === null) throw new GuestUnreachableError(`nothing in the guest listens on port ${port}`);
-  const enter = process.getuid?.() === 0 ? ['--net'] : ['--user', '--preserve-credentials', '--net'];
+  if (process.getuid?.() !== 0)
+    throw new GuestUnreachableError(
+      'ports of a simulated guest can be reached only if its agent runs as root',
+    );
   const relay = spawn(
     'nsenter',
-    ['--target', String(listener), ...enter, '--', process.execPath, RELAY, String(port)],
+    ['--target', String(listener), '--net', '--', process.execPath, RELAY, String(port)],
     { stdio: ['pipe', 'pipe', 'pipe'], env: {} },
   );
   const stream = Duplex.from({ readable: relay.stdout, writable: relay.stdin });
