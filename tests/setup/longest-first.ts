@@ -5,10 +5,14 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * some of these last, with one processor idle.
  */
 export const LONGEST = [
+  'node-agent/src/crash-matrix.deep.test.ts',
+  'tests/e2e/console-accessibility.deep.test.ts',
   'tests/integration/crashes.deep.test.ts',
   'tests/simulation/workflow-steps.deep.test.ts',
   'tests/integration/placement-model.deep.test.ts',
   'tests/simulation/virtual-year.deep.test.ts',
+  'tests/repository/fresh-clone.deep.test.ts',
+  'tests/vm-lab/faults.deep.test.ts',
   'tests/contract/access-matrix.test.ts',
   'tests/contract/fuzz.test.ts',
   'tests/integration/separate-processes.test.ts',
