@@ -2,10 +2,8 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import { notFound } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
-import { issueTask } from './issue-task.ts';
+import { askHost } from './ask-host.ts';
 import { describeDiscovery } from './list-discoveries.ts';
-import { describeTask } from './list-tasks.ts';
-import { requireNode } from './require-node.ts';
 
 type NodeTask = components['schemas']['NodeTask'];
 
@@ -16,22 +14,7 @@ export async function startDiscovery(
   nodeId: string,
   correlationId: string,
 ): Promise<NodeTask> {
-  await requireNode(tx, nodeId);
-  const taskId = await issueTask(tx, {
-    nodeId,
-    kind: 'slice.topology_discover',
-    params: {},
-    correlationId,
-    expiresAt: new Date(
-      services.clock.now().getTime() + services.policies.get('fleet.discovery_deadline_seconds') * 1000,
-    ),
-  });
-  const task = await tx
-    .selectFrom('node_tasks')
-    .selectAll()
-    .where('id', '=', taskId)
-    .executeTakeFirstOrThrow();
-  return describeTask(task, services.clock.now());
+  return await askHost(services, tx, { nodeId, kind: 'slice.topology_discover', params: {}, correlationId });
 }
 
 export async function latestDiscovery(db: Db | Tx, now: Date, nodeId: string) {

@@ -1,10 +1,8 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import type { Services } from '../../platform/services.ts';
-import { issueTask } from './issue-task.ts';
+import { askHost } from './ask-host.ts';
 import { latestSucceeded } from './latest-task.ts';
-import { describeTask } from './list-tasks.ts';
-import { requireNode } from './require-node.ts';
 
 type NodeReadiness = components['schemas']['NodeReadiness'];
 type NodeTask = components['schemas']['NodeTask'];
@@ -16,21 +14,7 @@ export async function startReadinessCheck(
   nodeId: string,
   correlationId: string,
 ): Promise<NodeTask> {
-  await requireNode(tx, nodeId);
-  const now = services.clock.now();
-  const taskId = await issueTask(tx, {
-    nodeId,
-    kind: 'slice.prereq_check',
-    params: {},
-    correlationId,
-    expiresAt: new Date(now.getTime() + services.policies.get('fleet.discovery_deadline_seconds') * 1000),
-  });
-  const task = await tx
-    .selectFrom('node_tasks')
-    .selectAll()
-    .where('id', '=', taskId)
-    .executeTakeFirstOrThrow();
-  return describeTask(task, now);
+  return await askHost(services, tx, { nodeId, kind: 'slice.prereq_check', params: {}, correlationId });
 }
 
 export async function readinessOf(db: Db | Tx, nodeId: string): Promise<NodeReadiness> {
