@@ -7,6 +7,7 @@ import { subscribeEvents, type EventEnvelope } from '@gpuaas/sdk/events';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { getAllocation, launch, release, waitForState, type Allocation } from '../harness/allocations.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
+import { roleToLose } from '../harness/role-to-lose.ts';
 import { mintTerminalToken, TestTerminal } from '../harness/terminal.ts';
 
 let platform: TestPlatform;
@@ -97,26 +98,9 @@ describe('the right to a terminal', () => {
   it.skipIf(!existsSync('/usr/bin/bwrap'))(
     'ends with the binding that gave it, also to a service account (needs bubblewrap)',
     async () => {
-      const { organization_id, project_id } = allocation;
-      const { service_account, token: secret } = await unwrap(
-        platform.admin.POST('/api/v1/service-accounts', { body: { project_id, name: 'terminal' } }),
-      );
-      const binding = await unwrap(
-        platform.admin.POST('/api/v1/permission-bindings', {
-          body: {
-            organization_id,
-            project_id,
-            permission_group: 'regular_user',
-            holder: { type: 'service_account', id: service_account.id },
-          },
-        }),
-      );
-      const open = await openTerminal(createGpuaasClient({ baseUrl: platform.baseUrl, apiKey: secret! }));
-      await unwrap(
-        platform.admin.DELETE('/api/v1/permission-bindings/{permission_binding_id}', {
-          params: { path: { permission_binding_id: binding.id } },
-        }),
-      );
+      const { client, takeAway } = await roleToLose(platform, allocation);
+      const open = await openTerminal(client);
+      await takeAway();
       await expect(open.ended).resolves.toMatchObject(noLonger);
     },
     30_000,

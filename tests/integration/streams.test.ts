@@ -6,6 +6,7 @@ import { unwrap } from '@gpuaas/sdk/problem';
 import { launch, release, waitForState, type Allocation } from '../harness/allocations.ts';
 import { mintStreamToken, openStream, type GuestStream } from '../harness/guest-stream.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
+import { roleToLose } from '../harness/role-to-lose.ts';
 
 let platform: TestPlatform;
 let allocation: Allocation;
@@ -121,26 +122,9 @@ describe('an open stream is cut', () => {
   }, 30_000);
 
   it('when the role behind it is taken away', async () => {
-    const { organization_id, project_id } = allocation;
-    const { service_account, token: secret } = await unwrap(
-      platform.admin.POST('/api/v1/service-accounts', { body: { project_id, name: 'stream' } }),
-    );
-    const binding = await unwrap(
-      platform.admin.POST('/api/v1/permission-bindings', {
-        body: {
-          organization_id,
-          project_id,
-          permission_group: 'regular_user',
-          holder: { type: 'service_account', id: service_account.id },
-        },
-      }),
-    );
-    const stream = await open(createGpuaasClient({ baseUrl: platform.baseUrl, apiKey: secret! }));
-    await unwrap(
-      platform.admin.DELETE('/api/v1/permission-bindings/{permission_binding_id}', {
-        params: { path: { permission_binding_id: binding.id } },
-      }),
-    );
+    const { client, takeAway } = await roleToLose(platform, allocation);
+    const stream = await open(client);
+    await takeAway();
     await expectCut(stream);
   }, 30_000);
 
