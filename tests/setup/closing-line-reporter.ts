@@ -3,8 +3,8 @@ import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
 import type { SerializedError } from 'vitest';
 
 /**
- * Ends the run with `N passed, N failed[, N skipped]` alone on the last line, after the list of what was not
- * run here and why. It is written when the process exits, because the global teardown may still speak.
+ * Ends the run with `N passed, N failed[, N skipped]` alone on the last line, after the lists of what failed and of
+ * what was not run here and why. It is written when the process exits, because the global teardown may still speak.
  */
 export class ClosingLineReporter implements Reporter {
   #closing: string | undefined;
@@ -21,8 +21,17 @@ export class ClosingLineReporter implements Reporter {
     const [prevented, skipped] = partition(inState('skipped'), wasPrevented);
     // A file that could not be loaded has no tests to fail, and an unhandled error belongs to none.
     const empty = modules.filter((module) => module.errors().length > 0 && module.children.size === 0);
-    const failed = inState('failed').length + prevented.length + empty.length + unhandledErrors.length;
-    this.#closing = notRunHere(skipped) + closingLine(inState('passed').length, failed, skipped.length);
+    const broken = [
+      ...[...inState('failed'), ...prevented].map(
+        (test) => `${test.module.relativeModuleId}: ${test.fullName}`,
+      ),
+      ...empty.map((module) => module.relativeModuleId),
+      ...unhandledErrors.map(({ message }) => `unhandled: ${message.split('\n')[0]}`),
+    ];
+    this.#closing =
+      listed('failed here', broken) +
+      listed('not run here', skipped.map(withReason)) +
+      closingLine(inState('passed').length, broken.length, skipped.length);
   }
 }
 
@@ -44,12 +53,12 @@ export function closingLine(passed: number, failed: number, skipped: number): st
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`;
 }
 
-function notRunHere(skipped: readonly TestCase[]): string {
-  if (skipped.length === 0) return '';
-  const lines = skipped.map(
-    (test) => `  ${test.module.relativeModuleId}: ${test.fullName}: ${reasonOf(test)}`,
-  );
-  return `not run here\n${lines.join('\n')}\n\n`;
+function listed(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : `${title}\n${lines.map((line) => `  ${line}\n`).join('')}\n`;
+}
+
+function withReason(test: TestCase): string {
+  return `${test.module.relativeModuleId}: ${test.fullName}: ${reasonOf(test)}`;
 }
 
 /** `ctx.skip('reason')`, or for a whole suite `(needs chromium)` in its title. */

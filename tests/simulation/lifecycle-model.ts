@@ -130,6 +130,7 @@ export class LifecycleModel {
     for (const known of this.#known.values()) if (known.wish === 'active') await this.#release(known);
     await this.#rest();
     await this.#compare();
+    await this.#convertAlone();
     await this.#world.expectCleanEnd(SETTLE_MS);
   }
 
@@ -145,7 +146,7 @@ export class LifecycleModel {
     if (dice < 78) return await this.#onNode((nodeId) => this.#drainOrResume(nodeId));
     if (dice < 82) return await this.#onNode((nodeId) => this.#disable(nodeId));
     if (dice < 87) return await this.#onNode((nodeId) => this.#approve(nodeId));
-    if (dice < 91) return await this.#onNode((nodeId) => this.#convert(nodeId));
+    if (dice < 91) return await this.#onNode(async (nodeId) => void (await this.#convert(nodeId)));
     if (dice < 96) return await this.#onNode((nodeId) => this.#cutOrMend(nodeId));
     if (dice < 98) return await this.#onNode(async (nodeId) => this.#reboot(nodeId));
     this.#note('kill a worker');
@@ -255,7 +256,7 @@ export class LifecycleModel {
     this.#count(`approve ${status}`);
   }
 
-  async #convert(nodeId: string): Promise<void> {
+  async #convert(nodeId: string): Promise<number> {
     const mode = this.#world.hosts.host(nodeId).mode === 'slice' ? 'baremetal' : 'slice';
     if (this.#random.chance(0.2)) this.#world.hosts.mood(nodeId, 'node.set_mode', 'fails', 1);
     const { status, body } = await this.#ask('operator', `/admin/nodes/${nodeId}/convert`, {
@@ -264,6 +265,7 @@ export class LifecycleModel {
     });
     expect([202, 409], JSON.stringify(body)).toContain(status);
     this.#count(`convert ${status}`);
+    return status;
   }
 
   async #cutOrMend(nodeId: string): Promise<void> {
@@ -295,6 +297,16 @@ export class LifecycleModel {
     // A quota may be in the way of what there is room for.
     if (status === 202 || !room) expect(status, `${gpus} GPUs, room: ${room}`).toBe(room ? 202 : 409);
     else expect(this.trace.at(-1)).toContain('quota_exceeded');
+  }
+
+  /** A host that nobody holds is converted whenever it is asked for. */
+  async #convertAlone(): Promise<void> {
+    for (const nodeId of this.#world.nodeIds) expect(await this.#convert(nodeId), nodeId).toBe(202);
+    await this.#rest();
+    this.#world.hosts.calm();
+    await this.#repairConversions();
+    await this.#rest();
+    await this.#compare();
   }
 
   async #hasRoom(gpus: number, shape: Shape): Promise<boolean> {

@@ -46,9 +46,10 @@ export const scenes: Record<string, Scene> = {
       const ids = await launchAll(world, steps);
       for (const id of ids) {
         world.hosts.mood(id, 'slice.vm_provision', 'fails');
-        world.hosts.mood(id, 'slice.vm_release', 'dirty', 2);
+        world.hosts.mood(id, 'slice.vm_release', 'dirty');
       }
       await undisturbed(world, () => world.waitFor(ids, ['failed'], timeoutMs));
+      world.hosts.calm();
       return await Promise.all(
         ids.map(async (id, index) => {
           setMoods(world, id, steps[index]!);
@@ -175,7 +176,7 @@ function setMoods({ hosts }: LifecycleWorld, subject: string, step: string): voi
   if (/^provision\.(fail|wipe|cleaned)/.test(step)) hosts.mood(subject, 'slice.vm_provision', 'fails');
   if (step === 'provision.expire') hosts.mood(subject, 'slice.vm_provision', 'silent', 1);
   if (step.endsWith('.wipe.expire')) hosts.mood(subject, 'slice.vm_release', 'silent', 1);
-  if (step.endsWith('.wipe.blocked')) hosts.mood(subject, 'slice.vm_release', 'dirty', 2);
+  if (step.endsWith('.wipe.blocked')) hosts.mood(subject, 'slice.vm_release', 'dirty');
   if (step.startsWith('convert.undo')) hosts.mood(subject, 'node.set_mode', 'fails', 1);
   if (/^convert\.(bind|undo)\.expire$/.test(step)) hosts.mood(subject, 'node.set_mode', 'silent', 1);
   if (step === 'convert.check.expire') hosts.mood(subject, 'slice.prereq_check', 'silent', 1);
