@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { requestConversion } from '@gpuaas/control-plane/domains/fleet/conversion/request-conversion';
 import { disableSlot } from '@gpuaas/control-plane/domains/fleet/disable-slot';
 import { drainNode } from '@gpuaas/control-plane/domains/fleet/drain-node';
+import { fleetIndexOf } from '@gpuaas/control-plane/domains/fleet/fleet-index-of';
 import type { Tx } from '@gpuaas/control-plane/platform/db/database';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import { launchBody } from '../harness/allocations.ts';
@@ -95,6 +96,20 @@ describe.each(Object.entries(changes))('a launch that races with %s', (_name, ch
     expect(launched.statusCode).toBe(202);
     expect(await claimsOn(host)).toBe(2);
   });
+});
+
+it('sees what a transaction wrote after it had looked at the fleet itself', async () => {
+  const { db } = api.services;
+  const { nodeId } = await addHost(db, 2);
+  await sql`update node_resource_slots set state = 'disabled' where node_id = ${nodeId}`.execute(db);
+  await db.transaction().execute(async (tx) => {
+    await sql`select pg_current_xact_id()`.execute(tx);
+    // A later transaction has ended by the time of the look, so that this one's id is within what the look has seen.
+    await addHost(db, 1);
+    await fleetIndexOf(api.services).catchUp(tx);
+    await sql`update node_resource_slots set state = 'available' where node_id = ${nodeId}`.execute(tx);
+  });
+  expect((await launch(2)).statusCode).toBe(202);
 });
 
 describe('a row written past everything', () => {

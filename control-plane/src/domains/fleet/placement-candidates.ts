@@ -10,6 +10,7 @@ import {
 } from '../placement/candidate.ts';
 import { maskOf, type SlotMask } from '../placement/slot-mask.ts';
 import { isComplete, type SlotFacts } from '../placement/slot-rules.ts';
+import { lookSnapshot, ownXid, type LookSnapshotRow } from './look-snapshot.ts';
 
 export interface FleetNode extends Candidate {
   hostname: string;
@@ -77,8 +78,8 @@ export async function lookAtFleet(
 ): Promise<FleetLook> {
   const silence = policies.get('fleet.unreachable_after_seconds');
   const which = only ? sql`where n.id = any(${only}::uuid[])` : sql``;
-  const { rows } = await sql<CandidateRow & { snapshot: string }>`
-    select seen.snapshot::text, n.*
+  const { rows } = await sql<CandidateRow & LookSnapshotRow>`
+    select seen.snapshot::text, ${ownXid} as "ownXid", n.*
     from (select pg_current_snapshot() as snapshot) as seen left join lateral (
       select n.id as "nodeId", n.hostname, n.region, n.mode, n.draining,
         exists (select from node_cordons c where c.node_id = n.id) as cordoned,
@@ -107,7 +108,7 @@ export async function lookAtFleet(
       from nodes n ${which}
     ) as n on true`.execute(db);
   return {
-    snapshot: rows[0]!.snapshot,
+    snapshot: lookSnapshot(rows[0]!),
     nodes: rows.filter(({ nodeId }) => nodeId !== null).map(fleetNode),
   };
 }

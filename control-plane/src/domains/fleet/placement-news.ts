@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/database.ts';
 import { candidate, OPEN_ENDED, type Lease } from '../placement/candidate.ts';
 import type { SlotMask } from '../placement/slot-mask.ts';
+import { lookSnapshot, ownXid, type LookSnapshotRow } from './look-snapshot.ts';
 import type { FleetNode } from './placement-candidates.ts';
 
 /** States and leases of a node that has changed; `facts` if anything else of it has, so that it must be read as a whole. */
@@ -26,10 +27,10 @@ export async function readNews(
   known: readonly string[],
   suspects: readonly string[],
 ): Promise<News> {
-  const { rows } = await sql<NodeNews & { snapshot: string; nodeId: string | null }>`
-    select snapshot, node_id as "nodeId", facts, available, unhealthy, leases
+  const { rows } = await sql<NodeNews & LookSnapshotRow & { nodeId: string | null }>`
+    select snapshot, ${ownXid} as "ownXid", node_id as "nodeId", facts, available, unhealthy, leases
     from placement_news(${since}, ${known}::xid8[], ${suspects}::uuid[])`.execute(tx);
-  return { snapshot: rows[0]!.snapshot, nodes: rows.filter(({ nodeId }) => nodeId !== null) };
+  return { snapshot: lookSnapshot(rows[0]!), nodes: rows.filter(({ nodeId }) => nodeId !== null) };
 }
 
 /** The node with its states and leases of now. */
