@@ -250,8 +250,12 @@ describe.skipIf(!canRun)('gpuaas in a terminal (needs tmux, bubblewrap and ssh)'
     expect(machine).toMatchObject({ name: 'by-hand', state: 'active' });
     await run('gpuaas ssh -i "$HOME/keys/laptop" by-hand');
     await terminal.shows(/by-hand\S*[$#:~]/);
-    await terminal.type('sleep 1000');
-    await terminal.press('Enter', 'C-c');
+    await terminal.type(`sh -c 'echo "up $((6 * 7))"; exec sleep 1000'`);
+    await terminal.press('Enter');
+    // The key is for the program, not for a shell that is about to start it.
+    await terminal.shows('up 42');
+    await terminal.press('C-c');
+    await terminal.shows(/up 42[^]*by-hand\S*[$#:~]/);
     await terminal.type('echo "in $((40 + 2))"');
     await terminal.press('Enter');
     await terminal.shows('in 42');

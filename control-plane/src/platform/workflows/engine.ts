@@ -11,6 +11,7 @@ import { APPLICATION, QUEUE } from './names.ts';
 import { repeat } from '../repeat.ts';
 import { runStartDispatcher } from './start-dispatcher.ts';
 import { type LostExecutor, sweepExecutors } from './sweeper.ts';
+import { systemDatabaseUrl } from './system-database.ts';
 
 export interface WorkflowEngine {
   executorId: string;
@@ -64,7 +65,7 @@ export async function startWorkflowEngine<Services>(
   for (const definition of options.definitions) register(definition, lease, options);
   DBOS.setConfig({
     name: APPLICATION,
-    systemDatabaseUrl: database.url,
+    systemDatabaseUrl: systemDatabaseUrl(database.url),
     systemDatabasePoolSize: 10,
     applicationVersion: APPLICATION_VERSION,
     executorID: executorId,

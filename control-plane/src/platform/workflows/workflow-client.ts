@@ -5,6 +5,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { dbosLogger } from './dbos-logger.ts';
 import { dispatchStarts } from './dispatch-starts.ts';
 import { APPLICATION } from './names.ts';
+import { systemDatabaseUrl } from './system-database.ts';
 
 export interface WorkflowStart {
   workflowId: string;
@@ -23,7 +24,7 @@ export class WorkflowClient {
   static async connect(url: string, log: Logger): Promise<WorkflowClient> {
     return new WorkflowClient(() =>
       DBOSClient.create({
-        systemDatabaseUrl: url,
+        systemDatabaseUrl: systemDatabaseUrl(url),
         applicationName: APPLICATION,
         systemDatabasePoolSize: 2,
         logger: dbosLogger(log),
