@@ -130,6 +130,10 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @enum {unknown} */
+        TaskStage: "plan" | "image" | "seed" | "vm" | "network" | "readiness" | "user" | "stop" | "network_cleanup" | "wipe" | "verify" | "discover" | "check" | "mode";
+        StagePercent: number;
+        StageMessage: string;
         NodeIdentity: {
             /** Format: uuid */
             node_id: string;
@@ -429,10 +433,15 @@ export interface operations {
             content: {
                 "application/json": {
                     epoch: number;
-                    /** @enum {unknown} */
-                    stage: "plan" | "image" | "seed" | "vm" | "network" | "readiness" | "user" | "stop" | "network_cleanup" | "wipe" | "verify" | "discover" | "check" | "mode";
-                    percent: number;
-                    message: string;
+                    stage: components["schemas"]["TaskStage"];
+                    percent: components["schemas"]["StagePercent"];
+                    message: components["schemas"]["StageMessage"];
+                    /** @description Stages that passed since the last report, in their order; a fast task tells them together. */
+                    earlier?: {
+                        stage: components["schemas"]["TaskStage"];
+                        percent: components["schemas"]["StagePercent"];
+                        message: components["schemas"]["StageMessage"];
+                    }[];
                 };
             };
         };

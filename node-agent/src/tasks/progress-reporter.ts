@@ -4,6 +4,8 @@ import { ServerRefusedError } from '../http-json.ts';
 
 export type Stage = Progress['stage'];
 
+type StageReport = NonNullable<Progress['earlier']>[number];
+
 export interface ProgressReporter {
   update(stage: Stage, percent: number, message: string): void;
   /** Sends what is pending, within a bound, and stops. */
@@ -21,27 +23,31 @@ export interface ProgressOptions {
 }
 
 /**
- * Progress may be lost, but each stage is told in order, so that a fast task still shows every step. The last
- * word is repeated now and then because a report is also what keeps the task's lease.
+ * Progress may be lost, but each stage is told in order, so that a fast task still shows every step: those that passed
+ * since the last report go with the next. The last word is repeated now and then because a report is also what keeps the
+ * task's lease.
  */
 export function createProgressReporter(options: ProgressOptions): ProgressReporter {
   const { intervalMs = 300, keepaliveMs = 5_000 } = options;
-  const pending = new Map<Stage, Omit<Progress, 'epoch'>>();
+  const pending = new Map<Stage, StageReport>();
   const stopped = new AbortController();
-  let last: Omit<Progress, 'epoch'> | null = null;
+  let last: StageReport | null = null;
   let sending: Promise<void> | null = null;
 
   async function drain(): Promise<void> {
-    for (let next = takeOldest(pending); next; next = takeOldest(pending)) {
-      await send(next);
-      if (!stopped.signal.aborted && pending.size <= 1) await pause(intervalMs, stopped.signal);
+    while (pending.size > 0) {
+      const told = [...pending.values()];
+      pending.clear();
+      await send(told.at(-1)!, told.slice(0, -1));
+      if (!stopped.signal.aborted) await pause(intervalMs, stopped.signal);
     }
     sending = null;
   }
 
-  async function send(progress: Omit<Progress, 'epoch'>): Promise<void> {
+  async function send(current: StageReport, earlier: StageReport[] = []): Promise<void> {
+    const report = { epoch: options.epoch(), ...current, ...(earlier.length > 0 ? { earlier } : {}) };
     try {
-      await options.controlPlane.reportProgress(options.task, { epoch: options.epoch(), ...progress });
+      await options.controlPlane.reportProgress(options.task, report);
     } catch (error) {
       if (error instanceof ServerRefusedError && (error.status === 409 || error.status === 404))
         options.onFenced();
@@ -74,11 +80,4 @@ export function createProgressReporter(options: ProgressOptions): ProgressReport
     await sending;
     await drain();
   }
-}
-
-function takeOldest<K, V>(map: Map<K, V>): V | undefined {
-  const first = map.entries().next();
-  if (first.done) return undefined;
-  map.delete(first.value[0]);
-  return first.value[1];
 }

@@ -28,7 +28,8 @@ export interface FakeControlPlane {
   token(): string;
   lifetimeMs: number;
   heartbeats: Heartbeat[];
-  progress: (Progress & { task_id: string })[];
+  /** Every stage by itself, also where several were told together. */
+  progress: (Omit<Progress, 'earlier'> & { task_id: string })[];
   outcomes: (TaskOutcome & { task_id: string })[];
   refusals: TaskRefusalReport[];
   /** Goes into every answer to a heartbeat. */
@@ -163,8 +164,11 @@ export async function startFakeControlPlane(
       return answer(response, 204, null);
     }
     if (path === '/node/v1/tasks/claim') return await claim(response);
-    if (taskId && call === 'progress')
-      fake.progress.push({ task_id: taskId, ...(body as unknown as Progress) });
+    if (taskId && call === 'progress') {
+      const { earlier = [], ...current } = body as unknown as Progress;
+      const steps = [...earlier.map((step) => ({ epoch: current.epoch, ...step })), current];
+      fake.progress.push(...steps.map((step) => ({ task_id: taskId, ...step })));
+    }
     if (taskId && call === 'complete')
       fake.outcomes.push({ task_id: taskId, ...(body as unknown as TaskOutcome) });
     answer(response, taskId ? 204 : 404, null);

@@ -1,5 +1,6 @@
 import type { Tx } from '../../platform/db/database.ts';
-import { emitAllocation } from './allocation-events.ts';
+import { emitAll } from '../../platform/events/emit.ts';
+import { allocationEvent } from './allocation-events.ts';
 import { stageWords } from './tenant-words.ts';
 
 export type NodeStage =
@@ -15,23 +16,30 @@ export type NodeStage =
   | 'wipe'
   | 'verify';
 
-/** How far the node is, in the allocation's timeline and in words for its tenant. */
+/** How far the node is, step by step, in the allocation's timeline and in words for its tenant. */
 export async function recordStageProgress(
   tx: Tx,
   allocationId: string,
-  { stage, percent }: { stage: NodeStage; percent: number },
+  steps: readonly { stage: NodeStage; percent: number }[],
   correlationId: string,
 ): Promise<void> {
+  if (steps.length === 0) return;
   const allocation = await tx
     .selectFrom('allocations')
     .select(['id', 'organization_id', 'project_id', 'state'])
     .where('id', '=', allocationId)
     .executeTakeFirst();
   if (!allocation) return;
-  await emitAllocation(
+  const about = { ...allocation, correlation_id: correlationId };
+  await emitAll(
     tx,
-    'allocation.progress',
-    { ...allocation, correlation_id: correlationId },
-    { stage, percent, message: stageWords[stage], status: percent >= 100 ? 'done' : 'running' },
+    steps.map(({ stage, percent }) =>
+      allocationEvent('allocation.progress', about, {
+        stage,
+        percent,
+        message: stageWords[stage],
+        status: percent >= 100 ? 'done' : 'running',
+      }),
+    ),
   );
 }

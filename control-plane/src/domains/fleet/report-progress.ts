@@ -7,11 +7,16 @@ import { recordStageProgress, type NodeStage } from '../allocations/record-stage
 /** Stages of tasks that serve no allocation. */
 type HostStage = 'discover' | 'check' | 'mode';
 
-export interface Progress {
-  epoch: number;
+interface StageReport {
   stage: NodeStage | HostStage;
   percent: number;
   message: string;
+}
+
+export interface Progress extends StageReport {
+  epoch: number;
+  /** What passed since the last report, in its order. */
+  earlier?: StageReport[];
 }
 
 /** Progress of a claimed task renews its lease. A fenced attempt learns it here and stops. */
@@ -35,14 +40,20 @@ export async function reportProgress(
     })
     .where('id', '=', taskId)
     .execute();
-  const moved = task.stage !== stage || task.percent !== percent;
-  if (moved && task.allocation_id && !isHostStage(stage)) {
-    await recordStageProgress(tx, task.allocation_id, { stage, percent }, task.correlation_id);
+  const steps = [...(progress.earlier ?? []), progress].filter(
+    (step, index, all) => !isSame(step, index === 0 ? task : all[index - 1]!),
+  );
+  if (task.allocation_id) {
+    await recordStageProgress(tx, task.allocation_id, steps.filter(isOfAllocation), task.correlation_id);
   }
 }
 
-function isHostStage(stage: Progress['stage']): stage is HostStage {
-  return stage === 'discover' || stage === 'check' || stage === 'mode';
+function isSame(step: StageReport, before: { stage: string | null; percent: number | null }): boolean {
+  return step.stage === before.stage && step.percent === before.percent;
+}
+
+function isOfAllocation<S extends StageReport>(step: S): step is S & { stage: NodeStage } {
+  return step.stage !== 'discover' && step.stage !== 'check' && step.stage !== 'mode';
 }
 
 export async function lockOwnTask(tx: Tx, nodeId: string, taskId: string) {

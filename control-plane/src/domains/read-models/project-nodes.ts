@@ -17,6 +17,12 @@ export function nodeOverviewConsumer(db: Db): Consumer {
         await projectNode(db, String(envelope.payload['node_id']));
       }
     },
+    // Each shows the host as it is now, so several events of one host are one look.
+    async handleTogether(events) {
+      const told = events.filter(({ envelope }) => ABOUT_HOSTS.has(envelope.event_type));
+      const nodeIds = new Set(told.map(({ envelope }) => String(envelope.payload['node_id'])));
+      for (const nodeId of nodeIds) await projectNode(db, nodeId);
+    },
   };
 }
 

@@ -7,7 +7,7 @@ import { createTestDatabase } from '../../platform/db/testing.ts';
 import { emit } from '../../platform/events/emit.ts';
 import { LOG_START, readEvents } from '../../platform/events/event-log.ts';
 import { newId } from '../../platform/ids.ts';
-import { projectAllocation } from './project-allocations.ts';
+import { projectAllocations } from './project-allocations.ts';
 import { rebuildReadModels } from './rebuild.ts';
 
 let database: Database;
@@ -84,7 +84,8 @@ describe('read models', () => {
     const read = () => readEvents(database.db, LOG_START, 100);
     await expect.poll(async () => (await read()).length, { timeout: 30_000 }).toBe(4);
     const events = await read();
-    for (const event of [...events, ...events.toReversed()]) await projectAllocation(database.db, event);
+    for (const event of [...events, ...events.toReversed()]) await projectAllocations(database.db, [event]);
+    await projectAllocations(database.db, [...events.toReversed(), ...events]);
     expect(await overviews()).toEqual([
       { allocation_id: first, state: 'active', stage: 'active', message: 'it is active' },
       { allocation_id: second, state: 'reserved', stage: 'placement', message: 'it is reserved' },

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../platform/db/database.ts';
 import { LOG_START, readEvents } from '../../platform/events/event-log.ts';
-import { projectAllocation } from './project-allocations.ts';
+import { projectAllocations } from './project-allocations.ts';
 import { projectEveryNode } from './project-nodes.ts';
 
 const BATCH = 1000;
@@ -55,11 +55,9 @@ async function replay(db: Db): Promise<number> {
   let events = 0;
   for (;;) {
     const batch = await readEvents(db, cursor, BATCH);
-    for (const event of batch) {
-      await projectAllocation(db, event);
-      cursor = event.cursor;
-    }
+    await projectAllocations(db, batch);
     events += batch.length;
     if (batch.length < BATCH) return events;
+    cursor = batch.at(-1)!.cursor;
   }
 }

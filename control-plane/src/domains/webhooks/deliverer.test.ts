@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Caller } from '../../platform/auth/caller.ts';
 import { EmbeddedBus } from '../../platform/events/embedded-bus.ts';
 import { emit } from '../../platform/events/emit.ts';
+import { LOG_START, readEvents } from '../../platform/events/event-log.ts';
 import { until } from '../../platform/events/testing.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
@@ -196,6 +197,26 @@ describe('events of a project', () => {
     await happen('admin', 'allocation.progress');
     await until(async () => (await deliveries(row)).length > 0);
     expect((await deliveries(row)).map((delivery) => delivery.event_type)).toEqual(['allocation.progress']);
+  });
+
+  test('that are read together make a delivery each, and none when they are read again', async () => {
+    const { row } = await create('admin', ['allocation.active']);
+    for (const key of ['admin', 'other', 'admin']) await happen(key, 'allocation.active');
+    await happen('admin', 'allocation.progress');
+    const read = async () =>
+      (await readEvents(services.db, LOG_START, 100)).filter(({ envelope }) =>
+        envelope.event_type.startsWith('allocation.'),
+      );
+    await until(async () => (await read()).length === 4);
+    const events = await read();
+    const fanOut = webhookFanOut(services.db);
+    await fanOut.handleTogether!(events);
+    for (const event of events) await fanOut.handle(event);
+    await fanOut.handleTogether!(events);
+    expect((await deliveries(row)).map(({ event_type }) => event_type)).toEqual([
+      'allocation.active',
+      'allocation.active',
+    ]);
   });
 });
 

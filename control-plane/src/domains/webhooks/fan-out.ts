@@ -4,7 +4,7 @@ import { permissionsAt } from '../../platform/auth/caller.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import type { Consumer } from '../../platform/events/consumer.ts';
 import type { LoggedEvent } from '../../platform/events/event-log.ts';
-import { handleOnce } from '../../platform/events/handle-once.ts';
+import { handleOnce, markHandled } from '../../platform/events/handle-once.ts';
 import { listPeople } from '../tenancy/members/list-people.ts';
 import { enqueueEvent } from './enqueue-delivery.ts';
 
@@ -23,7 +23,35 @@ export function webhookFanOut(db: Db): Consumer {
         });
       });
     },
+    async handleTogether(events) {
+      await db.transaction().execute(async (tx) => {
+        const ids = events.map(({ envelope }) => envelope.event_id);
+        const fresh = await markHandled(tx, NAME, ids);
+        const listening = await tenantsWithWebhooks(tx, events);
+        for (const event of events) {
+          if (!fresh.has(event.envelope.event_id) || !listening.has(event.organizationId)) continue;
+          await enqueueEvent(tx, await subscribers(tx, event), event.envelope);
+        }
+      });
+    },
   };
+}
+
+/** Most tenants have none, and their events need no further look. */
+async function tenantsWithWebhooks(
+  tx: Tx,
+  events: readonly LoggedEvent[],
+): Promise<ReadonlySet<string | null>> {
+  const tenants = new Set(events.flatMap(({ organizationId }) => organizationId ?? []));
+  if (tenants.size === 0) return new Set();
+  const rows = await tx
+    .selectFrom('webhooks')
+    .select('organization_id')
+    .distinct()
+    .where('organization_id', 'in', [...tenants])
+    .where('state', '=', 'enabled')
+    .execute();
+  return new Set(rows.map(({ organization_id }) => organization_id));
 }
 
 async function subscribers(tx: Tx, event: LoggedEvent): Promise<string[]> {

@@ -18,6 +18,8 @@ export interface Database {
 }
 
 const INT8 = 20;
+/** Each is used for the length of one statement. */
+const STANDING_MAX = 6;
 
 export function openDatabase(
   url: string,
@@ -27,17 +29,22 @@ export function openDatabase(
     getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
       oid === INT8 ? BigInt : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
   };
-  const pool = new pg.Pool({ connectionString: url, max: options.max ?? 20, types });
-  const identities = new pg.Pool({
-    connectionString: withRole(url, 'gpuaas_auth'),
-    max: options.max ?? 10,
-    types,
-  });
   // Connections fail when the server restarts; the pool replaces them, the process must not die of it. The pool tells
   // of idle ones only: one that is between two statements of a transaction would bring the process down.
   const tell = (error: Error): void => options.onError?.(error);
-  for (const each of [pool, identities])
-    each.on('error', tell).on('connect', (client) => client.on('error', tell));
+  const open = (connectionString: string, max: number): pg.Pool =>
+    new pg.Pool({ connectionString, max, types })
+      .on('error', tell)
+      .on('connect', (client) => client.on('error', tell));
+  const pool = open(url, options.max ?? 20);
+  const identities = open(withRole(url, 'gpuaas_auth'), options.max ?? 10);
+  const standing = new Map<string, pg.Pool>();
+  standingPools.set(pool, (role) => {
+    const known =
+      standing.get(role) ?? open(withRole(url, role), Math.min(options.max ?? STANDING_MAX, STANDING_MAX));
+    standing.set(role, known);
+    return known;
+  });
   const db = openHandle(pool, new PostgresDialect({ pool }));
   return {
     db,
@@ -45,7 +52,7 @@ export function openDatabase(
     identities,
     url,
     async close() {
-      await Promise.all([pool.end(), identities.end()]);
+      await Promise.all([pool, identities, ...standing.values()].map((each) => each.end()));
     },
   };
 }
@@ -71,6 +78,18 @@ export function poolOf(db: Db): pg.Pool {
   const pool = pools.get(db);
   if (!pool) throw new Error('a scope opens its own transaction and cannot stand inside one');
   return pool;
+}
+
+const standingPools = new WeakMap<pg.Pool, (role: string) => pg.Pool>();
+
+/**
+ * Connections to the same database that act under one role from the first to the last byte, for statements that need no
+ * transaction: putting one around each would cost two more round trips.
+ */
+export function standingPool(pool: pg.Pool, role: string): pg.Pool {
+  const open = standingPools.get(pool);
+  if (!open) throw new Error('the pool belongs to no database');
+  return open(role);
 }
 
 /** True for the SQLSTATE `code` of a failed statement. */

@@ -142,4 +142,20 @@ describe('services that act under a role', () => {
     );
     expect((await whoAmI(worker)).role).toBe('gpuaas_worker');
   });
+
+  test('send a single statement as it is, on connections that no transaction uses', async () => {
+    const { db: worker } = actingAs({ db, database }, 'gpuaas_worker');
+    const backend = async (handle: Db | Tx): Promise<number> => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(handle);
+      return rows[0]!.pid;
+    };
+    const alone = await backend(worker);
+    expect(await worker.transaction().execute(backend)).not.toBe(alone);
+    expect(await backend(worker)).toBe(alone);
+    // A scope of more than a role has no connections of its own, and its statements no way around it.
+    const organization = newId();
+    const scoped = await inScope(db, { role: 'gpuaas_worker', organizationIds: [organization] }, whoAmI);
+    expect(scoped).toMatchObject({ role: 'gpuaas_worker', organizations: `{${organization}}` });
+    expect(await whoAmI(worker)).toMatchObject({ role: 'gpuaas_worker', organizations: '' });
+  });
 });

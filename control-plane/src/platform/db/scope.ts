@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type pg from 'pg';
 import { isUuid } from '../ids.ts';
-import { openHandle, poolOf, type Database, type Db, type Tx } from './database.ts';
+import { openHandle, poolOf, standingPool, type Database, type Db, type Tx } from './database.ts';
 import { ScopedDialect } from './scoped-dialect.ts';
 
 /** The database roles of `0010_roles.sql`, which says what each may do. */
@@ -88,11 +88,16 @@ function openScope(db: Db, scope: Scope): Db {
   const begin = opening(scope);
   const known = handles.get(pool) ?? new Map<string, Db>();
   handles.set(pool, known);
-  const handle = known.get(begin) ?? openHandle(pool, new ScopedDialect(pool, begin));
+  const handle = known.get(begin) ?? openHandle(pool, new ScopedDialect(pool, begin, aloneIn(pool, scope)));
   // They hold nothing of their own, so forgetting all of them is cheap and safe.
   if (known.size >= MAX_HANDLES) known.clear();
   known.set(begin, handle);
   return handle;
+}
+
+/** A scope that is nothing but a role has connections that stand in it; any other begins with every transaction. */
+function aloneIn(pool: pg.Pool, { role, ...more }: Scope): pg.Pool | null {
+  return Object.values(more).every((setting) => setting === undefined) ? standingPool(pool, role) : null;
 }
 
 function opening({ role, organizationIds = [], callerId, nodeId, lockTimeoutMs }: Scope): string {

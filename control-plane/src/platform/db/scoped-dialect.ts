@@ -10,21 +10,24 @@ import {
 import type pg from 'pg';
 
 /**
- * Postgres whose every transaction begins with `opening`, in the same round trip. A statement outside a
- * transaction gets one of its own, so that nothing ever runs without it.
+ * Postgres whose every transaction begins with `opening`, in the same round trip. A statement outside a transaction runs
+ * on a connection of `alone`, which stands in the same scope, or else gets a transaction of its own: nothing ever runs
+ * without the scope.
  */
 export class ScopedDialect extends PostgresDialect {
   readonly #pool: pg.Pool;
   readonly #opening: string;
+  readonly #alone: pg.Pool | null;
 
-  constructor(pool: pg.Pool, opening: string) {
+  constructor(pool: pg.Pool, opening: string, alone: pg.Pool | null) {
     super({ pool });
     this.#pool = pool;
     this.#opening = opening;
+    this.#alone = alone;
   }
 
   override createDriver(): Driver {
-    return new ScopedDriver(this.#pool, this.#opening);
+    return new ScopedDriver(this.#pool, this.#opening, this.#alone);
   }
 
   override createAdapter(): PostgresAdapter {
@@ -34,20 +37,23 @@ export class ScopedDialect extends PostgresDialect {
 
 class ScopedDriver implements Driver {
   readonly #postgres: PostgresDriver;
+  readonly #alone: PostgresDriver | null;
   readonly #opening: string;
 
-  constructor(pool: pg.Pool, opening: string) {
+  constructor(pool: pg.Pool, opening: string, alone: pg.Pool | null) {
     this.#postgres = new PostgresDriver({ pool });
+    this.#alone = alone && new PostgresDriver({ pool: alone });
     this.#opening = opening;
   }
 
-  init(): Promise<void> {
-    return this.#postgres.init();
+  async init(): Promise<void> {
+    await this.#postgres.init();
+    await this.#alone?.init();
   }
 
-  async acquireConnection(): Promise<ScopedConnection> {
-    const connection = (await this.#postgres.acquireConnection()) as PostgresConnection;
-    return new ScopedConnection(this.#postgres, connection, this.#opening);
+  /** Which pool it comes from shows with the first thing that is asked of it. */
+  acquireConnection(): Promise<ScopedConnection> {
+    return Promise.resolve(new ScopedConnection(this.#postgres, this.#alone, this.#opening));
   }
 
   beginTransaction(connection: ScopedConnection): Promise<void> {
@@ -63,59 +69,86 @@ class ScopedDriver implements Driver {
   }
 
   releaseConnection(connection: ScopedConnection): Promise<void> {
-    return this.#postgres.releaseConnection(connection.postgres);
+    return connection.release();
   }
 
-  /** The pool belongs to the database, which outlives its scopes. */
+  /** The pools belong to the database, which outlives its scopes. */
   async destroy(): Promise<void> {}
 }
 
 type PostgresConnection = Parameters<PostgresDriver['releaseConnection']>[0];
 
 class ScopedConnection implements DatabaseConnection {
-  readonly postgres: PostgresConnection;
   readonly #driver: PostgresDriver;
+  readonly #alone: PostgresDriver | null;
   readonly #opening: string;
-  #inTransaction = false;
+  /** Of the transaction. */
+  #postgres: PostgresConnection | null = null;
 
-  constructor(driver: PostgresDriver, postgres: PostgresConnection, opening: string) {
+  constructor(driver: PostgresDriver, alone: PostgresDriver | null, opening: string) {
     this.#driver = driver;
-    this.postgres = postgres;
+    this.#alone = alone;
     this.#opening = opening;
   }
 
   async begin(): Promise<void> {
+    const postgres = (await this.#driver.acquireConnection()) as PostgresConnection;
     try {
-      await this.postgres.executeQuery(CompiledQuery.raw(this.#opening));
+      await postgres.executeQuery(CompiledQuery.raw(this.#opening));
     } catch (error) {
       // `begin` may have worked although what follows it did not.
-      await this.#driver.rollbackTransaction(this.postgres);
+      await this.#driver
+        .rollbackTransaction(postgres)
+        .finally(() => this.#driver.releaseConnection(postgres));
       throw error;
     }
-    this.#inTransaction = true;
+    this.#postgres = postgres;
   }
 
   async commit(): Promise<void> {
-    await this.#driver.commitTransaction(this.postgres);
-    this.#inTransaction = false;
+    await this.#driver.commitTransaction(this.#begun());
   }
 
   async rollback(): Promise<void> {
-    this.#inTransaction = false;
-    await this.#driver.rollbackTransaction(this.postgres);
+    await this.#driver.rollbackTransaction(this.#begun());
+  }
+
+  async release(): Promise<void> {
+    if (this.#postgres) await this.#driver.releaseConnection(this.#postgres);
+    this.#postgres = null;
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    if (this.#inTransaction) return await this.postgres.executeQuery<R>(query);
+    if (this.#postgres) return await this.#postgres.executeQuery<R>(query);
+    return this.#alone ? await this.#runAlone(this.#alone, query) : await this.#runInOwnTransaction(query);
+  }
+
+  async #runAlone<R>(alone: PostgresDriver, query: CompiledQuery): Promise<QueryResult<R>> {
+    const postgres = (await alone.acquireConnection()) as PostgresConnection;
+    try {
+      return await postgres.executeQuery<R>(query);
+    } finally {
+      await alone.releaseConnection(postgres);
+    }
+  }
+
+  async #runInOwnTransaction<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     await this.begin();
     try {
-      const result = await this.postgres.executeQuery<R>(query);
+      const result = await this.#begun().executeQuery<R>(query);
       await this.commit();
       return result;
     } catch (error) {
       await this.rollback();
       throw error;
+    } finally {
+      await this.release();
     }
+  }
+
+  #begun(): PostgresConnection {
+    if (!this.#postgres) throw new Error('there is no transaction');
+    return this.#postgres;
   }
 
   streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {

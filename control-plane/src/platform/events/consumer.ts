@@ -14,6 +14,8 @@ export interface Consumer {
   startFrom: 'beginning' | 'now';
   /** A throw holds the consumer at this event and tries again later. */
   handle(event: LoggedEvent): Promise<void>;
+  /** The same for several in their order, where that costs less. After a throw each is handled by itself. */
+  handleTogether?(events: readonly LoggedEvent[]): Promise<void>;
 }
 
 /** What consumers rely on, whichever way events travel. */

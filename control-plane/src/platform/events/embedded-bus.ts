@@ -2,9 +2,9 @@ import type { Db } from '../db/database.ts';
 import type { Listener } from '../db/listener.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Bus, Consumer, Consumption } from './consumer.ts';
-import type { LoggedEvent } from './event-log.ts';
+import { handleInOrder } from './handle-in-order.ts';
 import { LogFollower } from './log-follower.ts';
-import { runConsumer } from './run-consumer.ts';
+import { GATHER_MS, runConsumer } from './run-consumer.ts';
 
 /** Events straight from the log in Postgres. */
 export class EmbeddedBus implements Bus {
@@ -26,6 +26,7 @@ export class EmbeddedBus implements Bus {
       startFrom: consumer.startFrom,
       openSource: () => Promise.resolve(new LogFollower(this.#db, this.#listener)),
       handleBatch: handleInOrder(consumer),
+      gatherMs: GATHER_MS,
     });
     this.#running.push(consumption);
     return consumption;
@@ -44,20 +45,4 @@ export class EmbeddedBus implements Bus {
 export async function checkListener(listener: Listener): Promise<string> {
   if (!listener.connected) throw new Error('PostgreSQL cannot wake readers: the LISTEN connection is down');
   return 'woken by PostgreSQL';
-}
-
-/** One event after the other; those of other types count as done. */
-export function handleInOrder(consumer: Consumer) {
-  const wanted: ReadonlySet<string> | null = consumer.types ? new Set(consumer.types) : null;
-  return async (
-    events: LoggedEvent[],
-    done: (event: LoggedEvent) => void,
-    signal: AbortSignal,
-  ): Promise<void> => {
-    for (const event of events) {
-      if (signal.aborted) return;
-      if (!wanted || wanted.has(event.envelope.event_type)) await consumer.handle(event);
-      done(event);
-    }
-  };
 }

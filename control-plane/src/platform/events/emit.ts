@@ -23,10 +23,9 @@ export type NewEvent = { [T in EventType]: EventOf<T> }[EventType];
 
 /** Writes the event in the transaction of the change it tells of. Returns its id. */
 export async function emit(tx: Tx, event: NewEvent): Promise<string> {
-  const { event_id, payload } = eventRow(event);
-  await sql`select emit_event(${event_id}, ${event.type}, ${event.correlationId}, ${event.organizationId},
-    ${event.subjectId}, ${JSON.stringify(payload)})`.execute(tx);
-  return event_id;
+  const row = eventRow(event);
+  await sql`select emit_events(${JSON.stringify([row])})`.execute(tx);
+  return row.event_id;
 }
 
 /** Many events in one statement, in their order. */

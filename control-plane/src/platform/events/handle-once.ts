@@ -24,6 +24,21 @@ export async function handleOnce(
   return true;
 }
 
+/** Marks many events as done by this consumer, and names those that it had not done before. */
+export async function markHandled(
+  tx: Tx,
+  consumer: string,
+  eventIds: readonly string[],
+): Promise<Set<string>> {
+  const marked = await tx
+    .insertInto('handled_events')
+    .values(eventIds.map((event_id) => ({ consumer, event_id })))
+    .onConflict((c) => c.columns(['consumer', 'event_id']).doNothing())
+    .returning('event_id')
+    .execute();
+  return new Set(marked.map(({ event_id }) => event_id));
+}
+
 export async function forgetHandledEvents(db: Db): Promise<void> {
   await sql`delete from handled_events where handled_at < now() - ${KEPT}::interval`.execute(db);
 }

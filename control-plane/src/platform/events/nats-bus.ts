@@ -1,10 +1,10 @@
 import type { Db } from '../db/database.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Bus, Consumer, Consumption } from './consumer.ts';
-import { handleInOrder } from './embedded-bus.ts';
+import { handleInOrder } from './handle-in-order.ts';
 import { NatsSource } from './nats-source.ts';
 import { NatsLink } from './nats-stream.ts';
-import { runConsumer } from './run-consumer.ts';
+import { GATHER_MS, runConsumer } from './run-consumer.ts';
 
 /** Events through JetStream, where the relay puts them. */
 export class NatsBus implements Bus {
@@ -26,6 +26,7 @@ export class NatsBus implements Bus {
       startFrom: consumer.startFrom,
       openSource: async () => await NatsSource.open(this.#db, await this.#link.connection()),
       handleBatch: handleInOrder(consumer),
+      gatherMs: GATHER_MS,
     });
     this.#running.push(consumption);
     return consumption;

@@ -21,6 +21,11 @@ const BATCH = 200;
 const RENEW_MS = (LEASE_SECONDS * 1000) / 3;
 const ELECTION_MS = 1000;
 const MAX_BACKOFF_MS = 30_000;
+/**
+ * For consumers that nobody waits for. The first event after a silence is handled at once; what follows is gathered for
+ * so long, because reading and moving the cursor cost as much for one event as for many.
+ */
+export const GATHER_MS = 50;
 
 export interface RunnableConsumer {
   name: string;
@@ -29,6 +34,8 @@ export interface RunnableConsumer {
   openSource(state: ConsumerState): Promise<EventSource>;
   /** Handles events in order and calls `done` after each; a throw repeats what is not done. */
   handleBatch(events: LoggedEvent[], done: (event: LoggedEvent) => void, signal: AbortSignal): Promise<void>;
+  /** The pause between two batches, unless there is more than a batch to do. */
+  gatherMs?: number;
 }
 
 /** Competes for the consumer's lease and, while it holds it, reads, handles and moves the cursor. */
@@ -91,7 +98,9 @@ async function lead(run: Run, state: ConsumerState): Promise<void> {
     let { cursor } = state;
     while (!signal.aborted) {
       const events = await source.next(cursor, BATCH, signal);
-      if (events.length > 0) cursor = await handle(run, events, cursor, signal);
+      if (events.length === 0) continue;
+      cursor = await handle(run, events, cursor, signal);
+      if (consumer.gatherMs && events.length < BATCH) await pause(consumer.gatherMs, signal);
     }
   } finally {
     clearInterval(renewal);

@@ -102,9 +102,12 @@ export async function waitForSignal<T>(topic: string, timeoutSeconds: number): P
   return await DBOS.recv<T>(topic, { timeoutSeconds });
 }
 
+/** Who releases a machine the moment it is there meets a workflow that is about to end. */
+const WORKFLOW_POLL_MS = 250;
+
 /** Waits until another workflow has ended, however it ended. It may still be a start row. */
 export async function waitForWorkflow(workflowId: string): Promise<void> {
-  await DBOS.getResult(workflowId).catch(() => undefined);
+  await DBOS.getResult(workflowId, { pollingIntervalMs: WORKFLOW_POLL_MS }).catch(() => undefined);
 }
 
 function outsideWorkflow(): never {

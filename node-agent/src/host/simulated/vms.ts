@@ -78,7 +78,7 @@ export async function openVms(dir: string, powerFd: number | null): Promise<Simu
     async powerOn(vm) {
       if (await running(vm.plan.allocation_id)) return;
       await store({ ...vm, started_at: new Date().toISOString() });
-      startGuest(definitionFile(vm.plan.allocation_id), vm, powerFd);
+      startGuest(definitionFile(vm.plan.allocation_id), vm, { powerFd, codeCache: join(dir, 'guest-code') });
       await pollUntil(POWER_ON_MS, async () => (await running(vm.plan.allocation_id)) !== null);
     },
     async stop(allocationId, timeoutMs, signal) {
@@ -101,7 +101,11 @@ async function pollUntil(deadlineMs: number, look: () => Promise<boolean>): Prom
 }
 
 /** Detached, like a QEMU under libvirt: it outlives the agent, but not the power of the machine. */
-function startGuest(definitionFile: string, vm: VmDefinition, powerFd: number | null): void {
+function startGuest(
+  definitionFile: string,
+  vm: VmDefinition,
+  { powerFd, codeCache }: { powerFd: number | null; codeCache: string },
+): void {
   mkdirSync(vm.guest_folder, { recursive: true, mode: 0o700 });
   const console = openSync(consoleFile(vm.guest_folder), 'a', 0o600);
   try {
@@ -112,6 +116,8 @@ function startGuest(definitionFile: string, vm: VmDefinition, powerFd: number | 
       stdio: ['ignore', console, console, powerFd ?? 'ignore'],
       env: {
         PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+        // Every guest runs the same code, and compiling it is most of what a start costs.
+        NODE_COMPILE_CACHE: codeCache,
         ...(powerFd === null ? {} : { GPUAAS_SIM_POWER_FD: '3' }),
       },
     });
