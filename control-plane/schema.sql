@@ -287,6 +287,16 @@ AS $function$
 begin
   raise exception '% is append-only', tg_table_name using errcode = 'restrict_violation';
 end $function$;
+CREATE OR REPLACE FUNCTION public.forget_user_data()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  delete from allocation_user_data where allocation_id = new.id;
+  return null;
+end $function$;
 CREATE OR REPLACE FUNCTION public.grant_workflow_engine()
  RETURNS void
  LANGUAGE plpgsql
@@ -1058,6 +1068,10 @@ create table allocation_resource_claims (
   created_at timestamp with time zone default now() not null,
   released_at timestamp with time zone,
   ends_at timestamp with time zone
+);
+create table allocation_user_data (
+  allocation_id uuid not null,
+  sealed bytea not null
 );
 create table allocations (
   id uuid not null,
@@ -2181,6 +2195,7 @@ alter table allocation_meters add constraint allocation_meters_pkey PRIMARY KEY 
 alter table allocation_outages add constraint allocation_outages_pkey PRIMARY KEY (id);
 alter table allocation_overviews add constraint allocation_overviews_pkey PRIMARY KEY (allocation_id);
 alter table allocation_resource_claims add constraint allocation_resource_claims_pkey PRIMARY KEY (id);
+alter table allocation_user_data add constraint allocation_user_data_pkey PRIMARY KEY (allocation_id);
 alter table allocations add constraint allocations_pkey PRIMARY KEY (id);
 alter table api_keys add constraint api_keys_pkey PRIMARY KEY (id);
 alter table app_usage_meters add constraint app_usage_meters_pkey PRIMARY KEY (id);
@@ -2591,6 +2606,7 @@ alter table allocation_idleness add constraint allocation_idleness_organization_
 alter table allocation_meters add constraint allocation_meters_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table allocation_meters add constraint allocation_meters_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table allocation_outages add constraint allocation_outages_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
+alter table allocation_user_data add constraint allocation_user_data_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table api_keys add constraint api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table app_usage_meters add constraint app_usage_meters_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
@@ -2843,6 +2859,7 @@ CREATE TRIGGER allocations_are_kept BEFORE DELETE OR TRUNCATE ON public.allocati
 CREATE TRIGGER allocations_move_to_known_nodes AFTER UPDATE OF node_id ON public.allocations FOR EACH ROW WHEN (((new.node_id IS NOT NULL) AND (new.node_id IS DISTINCT FROM old.node_id))) EXECUTE FUNCTION require_known_node();
 CREATE TRIGGER allocations_name_what_exists AFTER INSERT ON public.allocations REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_known_references();
 CREATE TRIGGER allocations_stamp_state BEFORE UPDATE OF state ON public.allocations FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION stamp_state_change();
+CREATE TRIGGER forget_user_data AFTER UPDATE OF state ON public.allocations FOR EACH ROW WHEN (((old.state = ANY (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text])) AND (new.state <> ALL (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text])))) EXECUTE FUNCTION forget_user_data();
 CREATE TRIGGER app_usage_prices_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.app_usage_prices FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER app_usage_records_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.app_usage_records FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_exports_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_exports FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
@@ -2900,6 +2917,7 @@ alter table allocation_meters enable row level security;
 alter table allocation_outages enable row level security;
 alter table allocation_overviews enable row level security;
 alter table allocation_resource_claims enable row level security;
+alter table allocation_user_data enable row level security;
 alter table allocations enable row level security;
 alter table api_keys enable row level security;
 alter table app_usage_meters enable row level security;
@@ -2970,6 +2988,7 @@ create policy every on allocation_meters as permissive for all to gpuaas_operato
 create policy every on allocation_outages as permissive for select to gpuaas_operator, gpuaas_worker using (true);
 create policy every on allocation_overviews as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on allocation_resource_claims as permissive for all to gpuaas_operator, gpuaas_worker using (true);
+create policy every on allocation_user_data as permissive for insert to gpuaas_placement with check (true);
 create policy every on allocations as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
 create policy every on api_keys as permissive for all to gpuaas_auth using (true);
 create policy every on app_usage_meters as permissive for all to gpuaas_operator using (true);
@@ -3053,6 +3072,9 @@ create policy old on idempotency_keys as permissive for all to gpuaas_worker usi
 create policy on_it on allocation_outages as permissive for all to gpuaas_node using ((EXISTS ( SELECT
    FROM allocations a
   WHERE (a.id = allocation_outages.allocation_id))));
+create policy on_it on allocation_user_data as permissive for select to gpuaas_node using ((EXISTS ( SELECT
+   FROM allocations a
+  WHERE ((a.id = allocation_user_data.allocation_id) AND (a.node_id = ( SELECT scope_node() AS scope_node))))));
 create policy on_it on allocations as permissive for select to gpuaas_node using ((node_id = ( SELECT scope_node() AS scope_node)));
 create policy opening on organizations as permissive for all to gpuaas_auth using (true);
 create policy opening on projects as permissive for all to gpuaas_auth using (true);
@@ -3229,6 +3251,7 @@ grant execute on function signal_workflow(text,text,json) to gpuaas_node;
 grant execute on function signal_workflow(text,text,json) to gpuaas_worker;
 grant insert (image, display_name, kind, readiness_checks) on images to gpuaas_operator;
 grant insert on allocation_resource_claims to gpuaas_placement;
+grant insert on allocation_user_data to gpuaas_placement;
 grant insert on api_keys to gpuaas_tenant;
 grant insert on audit_logs to gpuaas_auth;
 grant insert on audit_logs to gpuaas_gateway;
@@ -3361,6 +3384,7 @@ grant select on allocation_overviews to gpuaas_operator;
 grant select on allocation_overviews to gpuaas_tenant;
 grant select on allocation_resource_claims to gpuaas_operator;
 grant select on allocation_resource_claims to gpuaas_worker;
+grant select on allocation_user_data to gpuaas_node;
 grant select on allocations to gpuaas_operator;
 grant select on api_keys to gpuaas_auth;
 grant select on app_usage_records to gpuaas_tenant;
@@ -3523,6 +3547,7 @@ revoke execute on function add_to_balances() from public;
 revoke execute on function claim_bound_nodes() from public;
 revoke execute on function create_month_partitions(timestamp with time zone,integer) from public;
 revoke execute on function drop_month_partitions(text,timestamp with time zone) from public;
+revoke execute on function forget_user_data() from public;
 revoke execute on function grant_workflow_engine() from public;
 revoke execute on function hold_funds(uuid[]) from public;
 revoke execute on function hold_quota_usage(uuid[],text[],uuid[],text[],text[]) from public;

@@ -4521,6 +4521,12 @@ export interface components {
                 detail: string;
             };
         };
+        /**
+         * @description What a slice does when it first boots: a script that begins with `#!`, or `#cloud-config`. It adds to what the platform
+         *     sets; `user_data_refused` names keys that are not the tenant's, such as users, keys, names and network. Kept sealed
+         *     until the machine is active and never shown.
+         */
+        UserData: string;
         CreateAllocation: {
             /** Format: uuid */
             project_id: string;
@@ -4538,6 +4544,7 @@ export interface components {
              * @enum {unknown}
              */
             when_unavailable?: "fail" | "queue";
+            user_data?: components["schemas"]["UserData"];
         };
         TimelineEntry: {
             /** Format: uuid */

@@ -2142,6 +2142,13 @@ export const operations: readonly Operation[] = [
           "queue"
         ],
         "description": "What to do when no node has room"
+      },
+      {
+        "name": "user_data",
+        "in": "body",
+        "type": "string",
+        "description": "What a slice does when it first boots: a script that begins with `#!`, or `#cloud-config`",
+        "fromFile": true
       }
     ],
     "answer": "json",

@@ -392,6 +392,10 @@ export const problems = {
     "status": 409,
     "title": "The key was added before"
   },
+  "user_data_refused": {
+    "status": 422,
+    "title": "The machine cannot be started with this user-data"
+  },
   "ssh_key_unknown": {
     "status": 422,
     "title": "There is no such SSH key for this launch"

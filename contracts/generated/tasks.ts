@@ -440,6 +440,10 @@ export interface SliceVmProvisionParams {
    */
   ssh_authorized_keys: string[];
   /**
+   * Of the tenant: a script that begins with `#!`, or `#cloud-config` that leaves users, keys, names and network alone. Added when the task is claimed; it is stored with no task.
+   */
+  user_data?: string;
+  /**
    * What the image promises beyond a login; each is proven inside the guest before the machine is called ready.
    *
    * @maxItems 16
@@ -1819,6 +1823,13 @@ export const taskSchemas: Record<string, object> = {
           "minLength": 1,
           "maxLength": 2000
         }
+      },
+      "user_data": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": 16384,
+        "x-secret": true,
+        "description": "Of the tenant: a script that begins with `#!`, or `#cloud-config` that leaves users, keys, names and network alone. Added when the task is claimed; it is stored with no task."
       },
       "readiness_checks": {
         "type": "array",

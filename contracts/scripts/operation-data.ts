@@ -6,6 +6,8 @@ interface Schema {
   enum?: unknown[];
   const?: unknown;
   description?: string;
+  /** Long enough that people keep it in a file. */
+  'x-from-file'?: boolean;
   properties?: Record<string, Schema>;
   required?: string[];
   items?: Schema;
@@ -114,6 +116,7 @@ function field(
     ...(required && { required: true as const }),
     ...(choices.length > 0 && { choices }),
     ...(words && { description: firstSentence(words) }),
+    ...(resolve(document, schema)['x-from-file'] && { fromFile: true as const }),
   };
 }
 

@@ -25,4 +25,6 @@ export interface OperationField {
   required?: true;
   choices?: string[];
   description?: string;
+  /** People keep it in a file. */
+  fromFile?: true;
 }

@@ -45,7 +45,12 @@ describe.skipIf(obstacle !== null)(
         const key = await unwrap(
           member.POST('/api/v1/ssh-keys', { body: { name: 'lab', public_key: pair.public.trim() } }),
         );
-        const body = { ...launchBody(projectId, 1), ssh_key_ids: [key.id], name: 'train-01' };
+        const body = {
+          ...launchBody(projectId, 1),
+          ssh_key_ids: [key.id],
+          name: 'train-01',
+          user_data: '#!/bin/sh\necho "as $(id -u) for $(hostname)" > /home/ubuntu/of-the-tenant\n',
+        };
         const { id } = await unwrap(member.POST('/api/v1/allocations', { body }));
         await waitForState(member, id, 'active', MACHINE_MS).catch((error: unknown) => {
           throw new Error(`${String(error)}\n${host.log()}`);
@@ -56,7 +61,14 @@ describe.skipIf(obstacle !== null)(
           member.GET('/api/v1/allocations/{allocation_id}/connection', { params: { path } }),
         );
         expect(connection).toMatchObject({ lease_state: 'bound', actual_ip: connection.expected_ip });
-        expect(await overSsh(connection.expected_ip, pair.private)).toBe('train-01 ubuntu');
+        expect(await overSsh(connection.expected_ip, pair.private, 'echo $(hostname) $(whoami)')).toBe(
+          'train-01 ubuntu',
+        );
+        // Its user-data ran once, as root, and changed nothing of what the platform has set.
+        await eventually('the script of the tenant', async () => {
+          const said = await overSsh(connection.expected_ip, pair.private, 'cat of-the-tenant');
+          return said === 'as 0 for train-01' || null;
+        });
         expect(await overTerminal(id)).toContain('nothing-of-ours=0');
         expect(await keyShown(connection.expected_ip)).toContain(connection.host_key_fingerprint);
 
@@ -129,7 +141,7 @@ async function mintToken(): Promise<string> {
 }
 
 /** OpenSSH beside the host, over the bridge. */
-async function overSsh(address: string, privateKey: string): Promise<string> {
+async function overSsh(address: string, privateKey: string, command: string): Promise<string> {
   const file = join(host.dir, 'tenant-key');
   writeFileSync(file, privateKey);
   chmodSync(file, 0o600);
@@ -140,14 +152,7 @@ async function overSsh(address: string, privateKey: string): Promise<string> {
     'BatchMode=yes',
   ];
   const words = options.flatMap((option) => ['-o', option]);
-  const answer = await host.room.run(
-    'ssh',
-    '-i',
-    file,
-    ...words,
-    `ubuntu@${address}`,
-    'echo $(hostname) $(whoami)',
-  );
+  const answer = await host.room.run('ssh', '-i', file, ...words, `ubuntu@${address}`, command);
   return answer.trim();
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
+import { contentOf } from '../contract-commands/read-body.ts';
 import { describe } from '../describe-allocation.ts';
 import { followAllocation } from '../follow-allocation.ts';
 import { gpuCount } from '../gpu-count.ts';
@@ -13,6 +14,7 @@ import { UsageError } from '../usage-error.ts';
 
 interface LaunchOptions extends OrderFlags {
   project?: string;
+  userData?: string;
   wait?: boolean;
 }
 
@@ -29,6 +31,7 @@ export function addLaunch(program: Command): void {
     .option('--name <name>', 'name; one is made up when left out')
     .option('--queue', 'wait in line when no node has room')
     .option('--max-duration <seconds>', 'release it by itself after so long', seconds)
+    .option('--user-data <text>', 'what it does when it first boots; @file, or - for standard input')
     .option('--wait', 'follow it until it is active; a terminal does')
     .option('--no-wait', 'do not, not even in a terminal')
     .action(async (options: LaunchOptions, command: Command) => {
@@ -45,7 +48,11 @@ export function addLaunch(program: Command): void {
         options.gpus === undefined
           ? await (await import('../launch/ask-for-order.ts')).askForOrder(offer, options)
           : completeOrder(offer, { ...options, gpus: options.gpus });
-      const body = { project_id: projectId, ...order };
+      const body = {
+        project_id: projectId,
+        ...order,
+        ...(options.userData !== undefined && { user_data: await contentOf(options.userData) }),
+      };
       const launched = await unwrap(client.POST('/api/v1/allocations', { body }));
       const allocation =
         (options.wait ?? asks) ? await followAllocation(session, launched.id, 'active') : launched;

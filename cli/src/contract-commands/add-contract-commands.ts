@@ -5,7 +5,7 @@ import { callOperation } from './call-operation.ts';
 import { commandWords } from './command-words.ts';
 import { flagOf, isFound, keyOf, readFlag } from './flags.ts';
 import { printAnswer } from './print-answer.ts';
-import { readBody } from './read-body.ts';
+import { contentOf, readBody } from './read-body.ts';
 import { canWait, waitFor } from './wait-for.ts';
 
 export const RESOURCES = 'Resources, with a command for each of their operations:';
@@ -80,7 +80,7 @@ function addCommand(group: Command, verb: string, operation: Operation): void {
     const answer = await callOperation(session, operation, {
       path: Object.fromEntries(inPath.map((field, index) => [field.name, command.processedArgs[index]])),
       query: given('query'),
-      body: { ...(await readBody(flags.body)), ...given('body') },
+      body: { ...(await readBody(flags.body)), ...(await fromFiles(others, given('body'))) },
       ...(flags.ifMatch !== undefined && { ifMatch: flags.ifMatch }),
       everyPage: flags.all ?? false,
     });
@@ -89,12 +89,23 @@ function addCommand(group: Command, verb: string, operation: Operation): void {
   });
 }
 
+async function fromFiles(
+  fields: OperationField[],
+  given: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const read = { ...given };
+  for (const { name, fromFile } of fields)
+    if (fromFile && typeof given[name] === 'string') read[name] = await contentOf(given[name]);
+  return read;
+}
+
 function optionOf(field: OperationField, group: Command): Option {
   const flag = flagOf(field, group);
   const words = [
     field.description && lowerFirst(field.description),
     field.required && (isFound(field) ? 'needed when you have several' : 'required'),
     field.type === 'json' && 'as JSON',
+    field.fromFile && '@file, or - for standard input',
     field.type === 'money' && 'such as "2.99 USD"',
   ].filter(Boolean);
   const value =

@@ -11,7 +11,8 @@ export async function readBody(given: string | undefined): Promise<Record<string
   return body as Record<string, unknown>;
 }
 
-async function contentOf(given: string): Promise<string> {
+/** A long text given as it is, as `@file`, or as `-` for standard input. */
+export async function contentOf(given: string): Promise<string> {
   if (given === '-') return await text(process.stdin);
   if (given.startsWith('@')) return await readFile(given.slice(1), 'utf8');
   return given;

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { asCli, asCurl } from './equivalent-commands.ts';
 
@@ -15,6 +16,16 @@ test('the command line asks for what the form asks for', () => {
   expect(asCli(body).replaceAll(' \\\n  ', ' ')).toBe(
     'gpuaas allocations create --project p1 --sku h200-sxm-slice --gpu-count 2 --image ubuntu ' +
       '--region uae-north-1 --max-duration-seconds 3600 --ssh-key-ids k1 k2',
+  );
+});
+
+test('user-data is a file for the command line, and survives the quotes of a shell in the call', () => {
+  const scripted = { ...body, user_data: "#!/bin/sh\necho 'hello'\n" };
+  expect(asCli(scripted)).toContain('--user-data @user-data.txt');
+  const call = asCurl(scripted, 'https://cloud.example');
+  const quoted = call.slice(call.indexOf("-d '") + 3);
+  expect(JSON.parse(execFileSync('sh', ['-c', `printf %s ${quoted}`], { encoding: 'utf8' }))).toEqual(
+    scripted,
   );
 });
 

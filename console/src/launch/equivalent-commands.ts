@@ -12,6 +12,7 @@ export function asCli(body: CreateAllocation): string {
     ['max-duration-seconds', body.max_duration_seconds],
     ['tags', body.tags?.join(' ') || undefined],
     ['ssh-key-ids', body.ssh_key_ids?.join(' ') || undefined],
+    ['user-data', body.user_data === undefined ? undefined : '@user-data.txt'],
   ];
   const given = flags.filter(([, value]) => value !== undefined).map(([name, value]) => `--${name} ${value}`);
   return ['gpuaas allocations create', ...given].join(' \\\n  ');
@@ -24,6 +25,7 @@ export function asCurl(body: CreateAllocation, origin: string): string {
     '-H "authorization: Bearer $GPUAAS_API_KEY"',
     '-H "x-idempotency-key: $(uuidgen)"',
     "-H 'content-type: application/json'",
-    `-d '${JSON.stringify(body)}'`,
+    // A script may contain the quote that ends the shell's own.
+    `-d '${JSON.stringify(body).replaceAll("'", String.raw`'\''`)}'`,
   ].join(' \\\n  ');
 }

@@ -9,6 +9,7 @@ import { NetworkNote } from './network-note.tsx';
 import { TagsField } from '../allocations/tags-field.tsx';
 import { ShapePicker } from './shape-picker.tsx';
 import { SshKeyField } from './ssh-key-field.tsx';
+import { UserDataField } from './user-data-field.tsx';
 
 interface LaunchFieldsProps {
   projectId: string;
@@ -21,12 +22,15 @@ interface LaunchFieldsProps {
   seconds: number | undefined;
   sshKeys: string[];
   onSshKeys: (ids: string[]) => void;
+  userData: string;
+  onUserData: (text: string) => void;
   onChange: (next: LaunchChange) => void;
 }
 
 export function LaunchFields(props: LaunchFieldsProps) {
   const { projectId, catalog, choice, name, onName, tags, onTags, seconds, sshKeys, onSshKeys, onChange } =
     props;
+  const { userData, onUserData } = props;
   const { sku, region, image } = choice;
   const alike = catalog.skus.filter(({ capacity_shape: shape }) => shape === sku.capacity_shape);
   return (
@@ -87,6 +91,11 @@ export function LaunchFields(props: LaunchFieldsProps) {
         <TagsField value={tags} onChange={onTags} />
         <DurationField seconds={seconds} onChange={(next) => onChange({ seconds: next })} />
       </Group>
+      {sku.capacity_shape === 'gpu_slice' && (
+        <Group>
+          <UserDataField value={userData} onChange={onUserData} />
+        </Group>
+      )}
     </div>
   );
 }

@@ -11,6 +11,7 @@ import { EquivalentPanel } from './equivalent-panel.tsx';
 import { LaunchFields } from './launch-fields.tsx';
 import { LaunchSummary } from './launch-summary.tsx';
 import { nameRefusal } from './name-field.tsx';
+import { userDataRefusal } from './user-data-field.tsx';
 import { tagsIn, tagsRefusal } from '../allocations/tags.ts';
 
 const route = getRouteApi('/signed-in/launch');
@@ -29,6 +30,7 @@ export function LaunchForm({ organizationId, projectId, ...catalog }: LaunchForm
   const [name, setName] = useState('');
   const [tags, setTags] = useState('');
   const [sshKeys, setSshKeys] = useState<string[]>([]);
+  const [userData, setUserData] = useState('');
   const choice = launchChoice(search, catalog);
 
   const launch = useMutation({
@@ -49,7 +51,7 @@ export function LaunchForm({ organizationId, projectId, ...catalog }: LaunchForm
   const impossible = mayInProject(me, projectId, 'allocation.create')
     ? region === null
       ? 'No region is open yet.'
-      : (nameRefusal(name) ?? tagsRefusal(tags))
+      : (nameRefusal(name) ?? tagsRefusal(tags) ?? userDataRefusal(userData))
     : 'You lack the permission allocation.create in this project.';
   const slice = skuOf(catalog.skus, 'gpu_slice', sku.gpu_model);
   const sliceRoom = slice?.availability.find((stock) => stock.region === region)?.largest_slice ?? 0;
@@ -67,6 +69,8 @@ export function LaunchForm({ organizationId, projectId, ...catalog }: LaunchForm
     ...(name ? { name } : {}),
     ...(tagsIn(tags).length > 0 ? { tags: tagsIn(tags) } : {}),
     ...(sshKeys.length > 0 ? { ssh_key_ids: sshKeys } : {}),
+    // A whole host is leased as it runs.
+    ...(userData && sku.capacity_shape === 'gpu_slice' ? { user_data: userData } : {}),
   };
 
   const change = (next: LaunchChange) => {
@@ -100,6 +104,8 @@ export function LaunchForm({ organizationId, projectId, ...catalog }: LaunchForm
           onTags={setTags}
           sshKeys={sshKeys}
           onSshKeys={setSshKeys}
+          userData={userData}
+          onUserData={setUserData}
           onChange={change}
         />
         {body && <EquivalentPanel body={body} />}

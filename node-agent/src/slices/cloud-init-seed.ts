@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureFolder, writeDurable } from '../durable-file.ts';
 import type { VmPlan } from './plan-vm.ts';
+import { withTenantPart } from './tenant-user-data.ts';
 
 /** Keys of the host's making that go into the guest. */
 export interface SeedKeys {
@@ -28,8 +29,14 @@ export async function removeSeed(dir: string, allocationId: string): Promise<voi
   await rm(seedFolder(dir, allocationId), { recursive: true, force: true });
 }
 
-/** Scalars are written as JSON strings, which YAML reads as they are, so that no value can add a key. */
+/** Ours alone, or the tenant's with ours. */
 export function userData(plan: VmPlan, keys: SeedKeys | null = null): string {
+  const ours = platformConfig(plan, keys);
+  return plan.user_data === undefined ? ours : withTenantPart(ours, plan.user_data);
+}
+
+/** Scalars are written as JSON strings, which YAML reads as they are, so that no value can add a key. */
+function platformConfig(plan: VmPlan, keys: SeedKeys | null): string {
   const authorized = [...plan.ssh_authorized_keys, ...(keys ? [keys.firstLogin] : [])];
   return [
     '#cloud-config',

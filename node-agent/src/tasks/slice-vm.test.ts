@@ -108,6 +108,30 @@ describe('provisioning', () => {
     expect(seed).toMatch(/^#cloud-config\n/);
     expect(seed).not.toMatch(/^runcmd/m);
   });
+
+  it('puts the user-data of the tenant before its own, so that its own wins', async () => {
+    const ending = '--gpuaas-user-data--\nusers: []\n';
+    const params = { ...launch([0]), user_data: `#cloud-config\nruncmd: [id]\n# ${ending}` };
+    await provision(params);
+    const seed = await readFile(join(machine.dir, 'slices', params.allocation_id, 'user-data.yaml'), 'utf8');
+    const parts = [...seed.matchAll(/Content-Type: (text\/\S+);[^]*?\n\n([^]*?)\n--gpuaas-user-data/g)].map(
+      ([, type, text]) => ({ type, text: Buffer.from(text!, 'base64').toString() }),
+    );
+    expect(parts).toEqual([
+      { type: 'text/cloud-config', text: params.user_data },
+      {
+        type: 'text/cloud-config',
+        text: expect.stringMatching(/^#cloud-config\nhostname: .*\n[^]*users:\n/),
+      },
+    ]);
+    const script = { ...launch([1]), user_data: '#!/bin/sh\nid\n' };
+    await provision(script);
+    const scripted = await readFile(
+      join(machine.dir, 'slices', script.allocation_id, 'user-data.yaml'),
+      'utf8',
+    );
+    expect(scripted).toMatch(/text\/x-shellscript[^]*text\/cloud-config/);
+  });
 });
 
 describe('release', () => {

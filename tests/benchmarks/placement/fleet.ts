@@ -98,6 +98,7 @@ export function randomOrder(random: () => number, buyers: readonly Buyer[]): Ord
       seconds: 3600,
       availableMicros: 10n ** 15n,
     },
+    userData: null,
     charge: {
       organizationId: buyer.organizationId,
       projectId: buyer.projectId,

@@ -11,6 +11,7 @@ import { recordSales } from './record-sales.ts';
 import { reserveSlots } from './reserve-slots.ts';
 import { leaseEnd } from './launch-request.ts';
 import { prepareLaunch } from './prepare-launch.ts';
+import { keepUserData } from './user-data/keep-user-data.ts';
 
 type CreateAllocation = components['schemas']['CreateAllocation'];
 
@@ -30,11 +31,16 @@ export async function createAllocation(
       if (request.when_unavailable === 'queue' && isCapacityRefusal(error)) return null;
       throw error;
     });
-    if (!reservation) return await enterQueue(services, tx, launch.allocation, request.max_duration_seconds);
+    if (!reservation) {
+      const queued = await enterQueue(services, tx, launch.allocation, request.max_duration_seconds);
+      await keepUserData(tx, [launch]);
+      return queued;
+    }
     const { nodeId, slotIds } = reservation;
     const sold = { ...launch.allocation, node_id: nodeId, ends_at: leaseEnd(wanted) };
     const sale = { allocation: sold, slotIds, gpuModel: offer.gpuModel };
     const { allocations } = await recordSales(services, tx, [sale]);
+    await keepUserData(tx, [launch]);
     return allocations[0]!;
   });
 }

@@ -14,8 +14,9 @@ import type { Ask, LaunchFacts } from './launch-facts.ts';
 import { launchRequest } from './launch-request.ts';
 import { requireDuration } from './lease-duration.ts';
 import type { Launch } from './sell-together.ts';
+import { checkUserData } from './user-data/check-user-data.ts';
 
-type Sources = Pick<Services, 'clock' | 'policies'>;
+type Sources = Pick<Services, 'clock' | 'policies' | 'sealer'>;
 
 /**
  * Everything that may refuse a launch but quota and capacity: rights, keys, price, duration, money. What is left is to
@@ -69,7 +70,8 @@ function launchOf(
   { id: projectId, organization_id: organizationId }: { id: string; organization_id: string },
   { sshKeys, offer, funds }: { sshKeys: string[]; offer: Offer; funds: LaunchFunds },
 ): Launch {
-  const { image, region, gpu_count } = request;
+  const { image, region, gpu_count, user_data: userData } = request;
+  if (userData !== undefined) checkUserData(userData, offer.shape);
   const perHour = times(offer.perGpuHour, gpu_count);
   const id = newId();
   return {
@@ -97,6 +99,7 @@ function launchOf(
     offer,
     funds,
     queues: request.when_unavailable === 'queue',
+    userData: userData === undefined ? null : services.sealer.seal(userData, id),
     charge: {
       organizationId,
       projectId,

@@ -11,7 +11,7 @@ import { prepareFrom } from './prepare-launch.ts';
 import { sellTogether, type Group, type Order, type Outcome } from './sell-together.ts';
 
 type Scheduler = Pick<Services, 'db' | 'policies' | 'workflows'>;
-type Desk = Scheduler & Pick<Services, 'clock'>;
+type Desk = Scheduler & Pick<Services, 'clock' | 'sealer'>;
 
 /** A launch as it was asked for, and what is written beside it. */
 export interface Wanted extends Omit<Ask, 'idempotencyKey'> {

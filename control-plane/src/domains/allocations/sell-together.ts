@@ -15,6 +15,7 @@ import { leaseEnd } from './launch-request.ts';
 import type { AllocationRow } from './move-allocation.ts';
 import { recordSales, type NewAllocation } from './record-sales.ts';
 import { refuseUnserved, reserveTogether } from './reserve-slots.ts';
+import { keepUserData } from './user-data/keep-user-data.ts';
 
 /** A launch with everything known but where. */
 export interface Launch {
@@ -25,6 +26,8 @@ export interface Launch {
   funds: LaunchFunds;
   /** Waits in line if there is no room, so a group does not refuse it for that. */
   queues?: boolean;
+  /** Sealed; null when the tenant gave none. */
+  userData: Buffer | null;
 }
 
 /** A launch that commits with others, and what is written beside it. */
@@ -74,6 +77,10 @@ export async function sellTogether(
   const { allocations, xid } =
     sales.length > 0 ? await recordSales(services, tx, sales) : { allocations: [], xid: null };
   const sold = new Map(allocations.map((row) => [row.id, row]));
+  await keepUserData(
+    tx,
+    within.filter(({ allocation }) => sold.has(allocation.id)),
+  );
   await keepPapers(tx, orders, sold);
   const everybodyWon = sales.length === within.length;
   const outcomes = orders.map((order, index): Outcome => {

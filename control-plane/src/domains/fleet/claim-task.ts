@@ -6,6 +6,7 @@ import { inScope } from '../../platform/db/scope.ts';
 import type { Services } from '../../platform/services.ts';
 import { TASKS_CHANNEL } from './issue-task.ts';
 import { nodeScope } from './node-caller.ts';
+import { secretParams } from './secret-params.ts';
 import { emitTaskChanged } from './task-events.ts';
 import { deadlineAfter } from '../../platform/clock.ts';
 
@@ -48,7 +49,7 @@ const BUSY_MS = 1000;
 
 /** Leases the oldest task that is free, or says how long until a lease of another may run out. */
 async function leaseNext(
-  { db, keys, clock, policies }: Services,
+  { db, keys, clock, policies, sealer }: Services,
   nodeId: string,
 ): Promise<SignedTask | { expiryMs: number | null }> {
   return await inScope(db, nodeScope(nodeId), async (tx) => {
@@ -96,7 +97,7 @@ async function leaseNext(
       task_id: row.id,
       kind: row.kind,
       node_id: row.node_id,
-      params: row.params as Record<string, unknown>,
+      params: { ...(row.params as Record<string, unknown>), ...(await secretParams(sealer, tx, row)) },
       nonce: randomBytes(16).toString('base64url'),
       epoch: row.epoch + 1,
       issued_at: clock.now().toISOString(),

@@ -133,6 +133,11 @@ export interface Allocations {
   tags: Generated<string[]>;
 }
 
+export interface AllocationUserData {
+  allocation_id: string;
+  sealed: Buffer;
+}
+
 export interface ApiKeys {
   created_at: Generated<Timestamp>;
   expires_at: Timestamp | null;
@@ -1283,6 +1288,7 @@ export interface DB {
   allocation_outages: AllocationOutages;
   allocation_overviews: AllocationOverviews;
   allocation_resource_claims: AllocationResourceClaims;
+  allocation_user_data: AllocationUserData;
   allocations: Allocations;
   api_keys: ApiKeys;
   app_usage_meters: AppUsageMeters;

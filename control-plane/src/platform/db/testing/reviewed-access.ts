@@ -70,6 +70,7 @@ export const policiesForEveryRow: Record<string, string> = {
   'allocation_access_keys: every: gpuaas_worker':
     'made and destroyed with the machine; the private half is not readable',
   'allocation_access_keys: every: gpuaas_gateway': 'a token decides which machine is opened',
+  'allocation_user_data: every: gpuaas_placement': 'written with the launch; no right to read',
   'terminal_recordings: every: gpuaas_gateway':
     'a token decides whose terminal is recorded; no right to read',
   'terminal_recordings: every: gpuaas_worker': 'forgets old ones of every tenant; sees nothing but their age',

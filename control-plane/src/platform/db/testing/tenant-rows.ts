@@ -104,6 +104,9 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
       now(), now())`.execute(db);
   await sql`insert into allocation_access_keys (allocation_id, public_key, sealed_private_key)
     values (${allocation}, 'p', ${secret})`.execute(db);
+  await sql`insert into allocation_user_data (allocation_id, sealed) values (${allocation}, ${secret})`.execute(
+    db,
+  );
   await sql`insert into terminal_tokens (token_hash, allocation_id, user_id, credential, correlation_id, expires_at)
     values (${secret}, ${allocation}, ${user}, '{}', ${correlation}, now() + interval '1 hour')`.execute(db);
   const recording = newId();

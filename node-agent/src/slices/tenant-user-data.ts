@@ -1,0 +1,35 @@
+const BOUNDARY = 'gpuaas-user-data';
+
+/**
+ * Both as one message that cloud-init reads part by part. Of two parts that set the same key the later one wins, so ours
+ * comes last: even a key that the control plane should have refused leaves our users, keys and names as they are. Parts
+ * are in base64, so that no text of a tenant can end its part.
+ */
+export function withTenantPart(ours: string, tenants: string): string {
+  return [
+    `Content-Type: multipart/mixed; boundary="${BOUNDARY}"`,
+    'MIME-Version: 1.0',
+    '',
+    ...part(tenants.startsWith('#!') ? 'x-shellscript' : 'cloud-config', 'tenant', tenants),
+    ...part('cloud-config', 'platform', ours),
+    `--${BOUNDARY}--`,
+    '',
+  ].join('\n');
+}
+
+function part(type: 'x-shellscript' | 'cloud-config', name: string, text: string): string[] {
+  const lines =
+    Buffer.from(text)
+      .toString('base64')
+      .match(/.{1,76}/g) ?? [];
+  return [
+    `--${BOUNDARY}`,
+    `Content-Type: text/${type}; charset="utf-8"`,
+    'MIME-Version: 1.0',
+    'Content-Transfer-Encoding: base64',
+    `Content-Disposition: attachment; filename="${name}"`,
+    '',
+    ...lines,
+    '',
+  ];
+}
