@@ -1483,7 +1483,8 @@ create table node_certificates (
   issued_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone not null,
   revoked_at timestamp with time zone,
-  authority_id uuid not null
+  authority_id uuid not null,
+  renewed_from text
 );
 create table node_conversions (
   id uuid not null,
@@ -1619,7 +1620,9 @@ create table nodes (
   profile_tags text[] default '{}'::text[] not null,
   drain_reason text,
   identity_revoked_at timestamp with time zone,
-  announced_connection text default 'never_seen'::text not null
+  announced_connection text default 'never_seen'::text not null,
+  certificate_serial text,
+  identity_rotation_since timestamp with time zone
 );
 create table notification_emails (
   id uuid not null,
@@ -2470,7 +2473,7 @@ alter table node_conversions add constraint node_conversions_check CHECK (((stat
 alter table node_conversions add constraint node_conversions_from_mode_check CHECK ((from_mode = ANY (ARRAY['slice'::text, 'baremetal'::text])));
 alter table node_conversions add constraint node_conversions_state_check CHECK ((state = ANY (ARRAY['running'::text, 'succeeded'::text, 'undone'::text, 'failed'::text])));
 alter table node_conversions add constraint node_conversions_to_mode_check CHECK ((to_mode = ANY (ARRAY['slice'::text, 'baremetal'::text])));
-alter table node_cordons add constraint node_cordons_reason_check CHECK ((reason = ANY (ARRAY['burn_in'::text, 'maintenance'::text, 'gpu_missing'::text, 'gpu_unhealthy'::text, 'agent_outdated'::text, 'conversion'::text])));
+alter table node_cordons add constraint node_cordons_reason_check CHECK ((reason = ANY (ARRAY['burn_in'::text, 'maintenance'::text, 'gpu_missing'::text, 'gpu_unhealthy'::text, 'agent_outdated'::text, 'conversion'::text, 'identity_rotation'::text])));
 alter table node_disks add constraint node_disks_check CHECK (((conversion_started_at IS NULL) = (conversion_started_by IS NULL)));
 alter table node_disks add constraint node_disks_check1 CHECK (((conversion_started_at IS NULL) OR (ownership IS DISTINCT FROM 'slice'::text)));
 alter table node_disks add constraint node_disks_ownership_check CHECK ((ownership = ANY (ARRAY['host'::text, 'share'::text, 'baremetal'::text, 'slice'::text])));
@@ -2787,6 +2790,7 @@ CREATE INDEX maintenance_windows_open ON public.maintenance_windows USING btree 
 CREATE UNIQUE INDEX node_authorities_one_signs ON public.node_authorities USING btree (state) WHERE (state = 'signing'::text);
 CREATE INDEX node_burn_ins_node ON public.node_burn_ins USING btree (node_id, id DESC);
 CREATE INDEX node_certificates_by_authority ON public.node_certificates USING btree (authority_id, expires_at);
+CREATE INDEX node_certificates_by_node ON public.node_certificates USING btree (node_id, issued_at);
 CREATE INDEX node_conversions_node ON public.node_conversions USING btree (node_id, id DESC);
 CREATE UNIQUE INDEX node_conversions_running ON public.node_conversions USING btree (node_id) WHERE (state = 'running'::text);
 CREATE UNIQUE INDEX node_promises_allocation ON public.node_promises USING btree (allocation_id) WHERE (allocation_id IS NOT NULL);
@@ -3365,7 +3369,7 @@ grant select (id, organization_id, project_id, state, desired_state, node_id, co
 grant select (id, organization_id, service_account_id, prefix, created_at, expires_at, revoked_at, last_used_at) on service_account_tokens to gpuaas_tenant;
 grant select (id, type, severity, target_type, target_id, opened_at, acknowledged_at, resolved_at) on incidents to gpuaas_tenant;
 grant select (id, user_id, name, prefix, created_at, expires_at, revoked_at, organization_id, scopes, last_used_at) on api_keys to gpuaas_tenant;
-grant select (node_id, expires_at, revoked_at, authority_id) on node_certificates to gpuaas_worker;
+grant select (serial_number, node_id, issued_at, expires_at, revoked_at, authority_id, renewed_from) on node_certificates to gpuaas_worker;
 grant select (started_at) on terminal_recordings to gpuaas_worker;
 grant select (state, created_at) on notification_emails to gpuaas_operator;
 grant select (workflow_id) on workflow_starts to gpuaas_placement;
@@ -3486,7 +3490,7 @@ grant select, update on node_tasks to gpuaas_node;
 grant select, update on webhooks to gpuaas_worker;
 grant update (accepted_at, accepted_by) on invitations to gpuaas_auth;
 grant update (acknowledged_at, acknowledged_by, resolved_at, resolved_by, resolution) on incidents to gpuaas_operator;
-grant update (agent_version, boot_id, last_heartbeat_at, observed, identity_revoked_at) on nodes to gpuaas_node;
+grant update (agent_version, boot_id, last_heartbeat_at, observed, identity_revoked_at, certificate_serial) on nodes to gpuaas_node;
 grant update (amount, changed_at) on quota_limits to gpuaas_operator;
 grant update (amount, changed_at) on quota_limits to gpuaas_tenant;
 grant update (cancelled_at) on capacity_reservations to gpuaas_operator;
@@ -3509,7 +3513,7 @@ grant update (expires_at, revoked_at) on service_account_tokens to gpuaas_tenant
 grant update (last_used_at) on service_account_tokens to gpuaas_auth;
 grant update (last_used_at, user_agent, ip) on sessions to gpuaas_auth;
 grant update (metered_seconds, billed_seconds, billed_micros, records, seen_revision, ended_at, unproven_after) on allocation_meters to gpuaas_worker;
-grant update (mode, announced_connection) on nodes to gpuaas_worker;
+grant update (mode, announced_connection, identity_rotation_since) on nodes to gpuaas_worker;
 grant update (name) on organizations to gpuaas_tenant;
 grant update (name) on projects to gpuaas_tenant;
 grant update (name, client_id, sealed_client_secret, cli_client_id, newcomers_project_id, enabled) on identity_providers to gpuaas_tenant;
@@ -3528,6 +3532,7 @@ grant update (response_status, response_body, response_location) on idempotency_
 grant update (revoked_at) on api_keys to gpuaas_tenant;
 grant update (revoked_at) on invitations to gpuaas_tenant;
 grant update (revoked_at) on node_certificates to gpuaas_operator;
+grant update (revoked_at) on node_certificates to gpuaas_worker;
 grant update (revoked_at) on node_enrolments to gpuaas_operator;
 grant update (revoked_at, last_used_at) on api_keys to gpuaas_auth;
 grant update (sealed_private_key, retired_at) on certificate_keys to gpuaas_operator;

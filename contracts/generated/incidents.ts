@@ -123,6 +123,12 @@ export const incidentTypes = {
     "deadline_seconds": 3600,
     "runbook": "docs/runbooks/node-conversion-failed.md"
   },
+  "node_identity_not_rotated": {
+    "title": "A host has not shown a new key after a lease of the whole host",
+    "severity": "major",
+    "deadline_seconds": 3600,
+    "runbook": "docs/runbooks/node-identity-not-rotated.md"
+  },
   "payment_stuck": {
     "title": "A payment, refund or event of the payment provider does not move on",
     "severity": "major",

@@ -5226,7 +5226,7 @@ export interface components {
         /** @description A reason why nothing new is placed on the host. It goes when its cause goes. */
         Cordon: {
             /** @enum {unknown} */
-            reason: "burn_in" | "maintenance" | "gpu_missing" | "gpu_unhealthy" | "agent_outdated" | "conversion";
+            reason: "burn_in" | "maintenance" | "gpu_missing" | "gpu_unhealthy" | "agent_outdated" | "conversion" | "identity_rotation";
             detail: string;
             since: components["schemas"]["Timestamp"];
         };
@@ -5557,6 +5557,8 @@ export interface components {
             /** @enum {unknown} */
             state: "active" | "expired" | "revoked" | "none";
             revoked_at: components["schemas"]["Timestamp"] | null;
+            /** @description Since when the host owes a new key, after a lease of the whole host; null when it owes none. */
+            rotation_since: components["schemas"]["Timestamp"] | null;
             certificates: {
                 serial_number: string;
                 issued_at: components["schemas"]["Timestamp"];
@@ -5643,7 +5645,7 @@ export interface components {
             acknowledged_at: components["schemas"]["Timestamp"] | null;
         };
         /** @enum {unknown} */
-        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "payment_stuck" | "payment_disputed" | "email_failing";
+        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "node_identity_not_rotated" | "payment_stuck" | "payment_disputed" | "email_failing";
         Incident: {
             /** Format: uuid */
             id: string;

@@ -5186,6 +5186,7 @@ export const operations: readonly Operation[] = [
           "meter_without_workload",
           "workload_without_meter",
           "node_conversion_failed",
+          "node_identity_not_rotated",
           "payment_stuck",
           "payment_disputed",
           "email_failing"

@@ -184,6 +184,17 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "fleet.identity_rotation_deadline_seconds": {
+    "type": "duration",
+    "default": 600,
+    "minimum": 60,
+    "maximum": 86400,
+    "unit": "s",
+    "doc": "How long a host may owe a new key after a lease of the whole host before operators are told.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "fleet.discovery_deadline_seconds": {
     "type": "duration",
     "default": 120,
@@ -1145,6 +1156,7 @@ export interface PolicyValues {
   'fleet.unreachable_incident_after_seconds': number;
   'fleet.minimum_agent_version': number;
   'fleet.conversion_deadline_seconds': number;
+  'fleet.identity_rotation_deadline_seconds': number;
   'fleet.discovery_deadline_seconds': number;
   'allocations.provision_deadline_seconds': number;
   'allocations.provision_attempts': number;

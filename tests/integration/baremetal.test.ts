@@ -35,6 +35,11 @@ async function gpusHeld(): Promise<number> {
   return items.find(({ measure }) => measure === 'gpus')!.used;
 }
 
+async function identityOf(nodeId: string) {
+  const params = { path: { node_id: nodeId } };
+  return await unwrap(platform.operator.GET('/api/v1/admin/nodes/{node_id}/identity', { params }));
+}
+
 async function projectRow(): Promise<{ organizationId: string }> {
   return await platform.services.db
     .selectFrom('projects')
@@ -94,6 +99,7 @@ it('a whole node is quoted, leased once, given to its user, and comes back clean
   });
   expect(skus.find(({ sku }) => sku === 'h200-sxm-slice')!.availability[0]!.gpus_available).toBe(0);
 
+  const before = await identityOf(nodes[0]!.id);
   const allocation = await unwrap(launch());
   expect(allocation).toMatchObject({
     capacity_shape: 'baremetal',
@@ -113,4 +119,20 @@ it('a whole node is quoted, leased once, given to its user, and comes back clean
   expect(await liveClaims()).toEqual([]);
   expect(await gpusHeld()).toBe(0);
   expect(await verifyQuotas(platform.services.db, 10)).toEqual([]);
+
+  // Nobody gets the host before it has shown a new key, and the old one is worth nothing by then.
+  const next = await eventually('the host to be sold again', async () => {
+    const answer = await launch();
+    if (answer.data) return answer.data;
+    expect(answer.error).toMatchObject({ code: 'sku_unavailable' });
+    return null;
+  });
+  const after = await identityOf(nodes[0]!.id);
+  expect(after).toMatchObject({ state: 'active', rotation_since: null });
+  const old = new Set(before.certificates.map(({ serial_number }) => serial_number));
+  expect(after.certificates.some(({ serial_number }) => !old.has(serial_number))).toBe(true);
+  for (const { serial_number, revoked_at } of after.certificates) {
+    expect(revoked_at !== null, serial_number).toBe(old.has(serial_number));
+  }
+  await waitForState(member, next.id, 'active', 120_000);
 }, 300_000);

@@ -12,6 +12,7 @@ import type { SeededRandom } from '../harness/seeded-random.ts';
 import type { Workers } from './keep-workers.ts';
 import { expectInvariants } from './lifecycle-invariants.ts';
 import type { LifecycleWorld } from './lifecycle-world.ts';
+import { whatIsUnderWay } from './what-is-under-way.ts';
 
 type Shape = 'gpu_slice' | 'baremetal';
 
@@ -332,19 +333,8 @@ export class LifecycleModel {
 
   /** True when nothing is under way any more, whatever it was. */
   async #atRest(): Promise<true | null> {
-    const { rows } = await sql<{ what: string }>`
-      select state || ' ' || execution_state || ' ' || id as what from allocations a
-      where state in ('reserved', 'provisioning', 'releasing', 'release_failed')
-        or execution_state = 'cleaning up'
-        or (state = 'active' and desired_state = 'released')
-        or (state in ('released', 'failed') and exists (select from allocation_resource_claims c
-          where c.allocation_id = a.id and c.released_at is null))
-      union all select 'conversion ' || id from node_conversions where state = 'running'
-      union all select 'start ' || workflow_id from workflow_starts
-      union all select 'workflow ' || workflow_uuid from dbos.workflow_status
-        where status in ('PENDING', 'ENQUEUED', 'DELAYED')`.execute(this.#db);
-    this.#underWay = rows.map(({ what }) => what);
-    return rows.length === 0 ? true : null;
+    this.#underWay = await whatIsUnderWay(this.#db);
+    return this.#underWay.length === 0 ? true : null;
   }
 
   #underWay: string[] = [];

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseTaskParams, type SlotBundle, type TaskKind } from '@gpuaas/contracts/tasks';
 import { claimTask } from '@gpuaas/control-plane/domains/fleet/claim-task';
@@ -5,6 +6,7 @@ import { completeTask, type ReportedOutcome } from '@gpuaas/control-plane/domain
 import { nodeScope } from '@gpuaas/control-plane/domains/fleet/node-caller';
 import { recordHeartbeat } from '@gpuaas/control-plane/domains/fleet/record-heartbeat';
 import { candidate, CHECKS } from '../harness/fleet.ts';
+import { identityFor } from '../harness/node-port.ts';
 import { inScope } from '@gpuaas/control-plane/platform/db/scope';
 import { Problem } from '@gpuaas/control-plane/platform/http/problem';
 import type { Services } from '@gpuaas/control-plane/platform/services';
@@ -75,8 +77,9 @@ export class ModelHosts {
     for (const [nodeId, host] of this.#hosts) {
       if (host.cut) continue;
       const beat = host.heartbeat();
+      await this.#renewIfAsked(nodeId, host).catch(() => undefined);
       await inScope(this.#services.db, nodeScope(nodeId), (tx) =>
-        recordHeartbeat(this.#services, tx, nodeId, beat),
+        recordHeartbeat(this.#services, tx, nodeId, beat, host.certificate),
       ).catch(() => undefined);
     }
   }
@@ -86,6 +89,19 @@ export class ModelHosts {
       await this.beatOnce();
       await pause(2_000, undefined, { signal: this.#stop.signal }).catch(() => undefined);
     }
+  }
+
+  /** A host that owes a new key asks for a certificate, and goes on with it. */
+  async #renewIfAsked(nodeId: string, host: ModelHost): Promise<void> {
+    const { identity_rotation_since: since } = await this.#services.db
+      .selectFrom('nodes')
+      .select('identity_rotation_since')
+      .where('id', '=', nodeId)
+      .executeTakeFirstOrThrow();
+    if (!since || since.getTime() === host.rotatedFor) return;
+    const { cert } = await identityFor(this.#services, nodeId);
+    host.certificate = new X509Certificate(cert).serialNumber.toLowerCase();
+    host.rotatedFor = since.getTime();
   }
 
   async #serve(): Promise<void> {
@@ -144,6 +160,9 @@ class ModelHost {
   /** Cut off from the platform: it runs on and hears nothing. */
   cut = false;
   bootId = 'boot-1';
+  certificate: string | null = null;
+  /** When the new key was asked for that it has by now. */
+  rotatedFor = 0;
   readonly vms = new Map<string, string>();
   readonly leases = new Map<string, string>();
   readonly networks = new Set<string>();

@@ -75,9 +75,9 @@ export async function startNodeApi(
   });
   // The notification may have been lost, so it only says when to look.
   const cutRevoked = (): void => {
-    void revokedAmong(services.db, hub.nodeIds()).then(
-      (nodeIds) => nodeIds.forEach((nodeId) => hub.cut(nodeId)),
-      (error: unknown) => services.log.warn({ err: error }, 'revoked hosts could not be looked up'),
+    void revokedAmong(services.db, hub.certificates()).then(
+      (serialNumbers) => hub.cut(serialNumbers),
+      (error: unknown) => services.log.warn({ err: error }, 'revoked certificates could not be looked up'),
     );
   };
   const stopListening = services.listener.on(REVOKED_CHANNEL, cutRevoked);
@@ -112,7 +112,7 @@ async function upgradeTunnel(
 ): Promise<void> {
   try {
     const node = await nodeOfConnection(services.db, request);
-    if (TunnelHub.isTunnelPath(request.url)) hub.accept(node.nodeId, request, socket, head);
+    if (TunnelHub.isTunnelPath(request.url)) hub.accept(node, request, socket, head);
     else socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
   } catch {
     socket.end('HTTP/1.1 401 Unauthorized\r\nconnection: close\r\n\r\n');

@@ -3,6 +3,7 @@ import type { Tx } from '../../platform/db/database.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
 import type { TaskOutcome } from '../fleet/complete-task.ts';
+import { requestIdentityRotation } from '../fleet/rotate-identity.ts';
 import { emitSlotsChanged, moveNodeSlots } from '../fleet/slot-states.ts';
 import { openIncident, resolveIncident } from '../incidents/open-incident.ts';
 import { releaseNodeClaim } from './claims.ts';
@@ -84,6 +85,7 @@ export async function giveHostBack(services: Services, tx: Tx, allocation: Alloc
   await moveNodeSlots(tx, nodeId, { to: 'available', health });
   await resolveIncident(tx, now, { type: 'host_cleanup_blocked', targetId: nodeId }, health.detail);
   await emitSlotsChanged(tx, nodeId, allocation.correlation_id);
+  await requestIdentityRotation(tx, now, nodeId, allocation.correlation_id);
 }
 
 async function blockHost(tx: Tx, allocation: AllocationRow, detail: string): Promise<void> {

@@ -18,6 +18,7 @@ export async function claimTask(
   nodeId: string,
   waitSeconds: number,
   signal: AbortSignal,
+  certificateSerial: string | null = null,
 ): Promise<SignedTask | null> {
   const deadline = deadlineAfter(waitSeconds * 1000);
   for (;;) {
@@ -28,7 +29,7 @@ export async function claimTask(
       payload: nodeId,
       signal: AbortSignal.any([woken.signal, signal]),
     });
-    const found = await leaseNext(services, nodeId);
+    const found = await leaseNext(services, nodeId, certificateSerial);
     if ('task' in found) {
       woken.abort();
       return found;
@@ -51,6 +52,7 @@ const BUSY_MS = 1000;
 async function leaseNext(
   { db, keys, clock, policies, sealer }: Services,
   nodeId: string,
+  certificateSerial: string | null,
 ): Promise<SignedTask | { expiryMs: number | null }> {
   return await inScope(db, nodeScope(nodeId), async (tx) => {
     const open = await tx
@@ -69,7 +71,7 @@ async function leaseNext(
       .selectAll()
       .where('node_id', '=', nodeId)
       .where('expires_at', '>', sql<Date>`now()`)
-      // A request that was waiting when its host was revoked gets nothing any more.
+      // A request that was waiting when its host or its certificate was revoked gets nothing any more.
       .where((e) =>
         e.not(
           e.exists(
@@ -78,6 +80,17 @@ async function leaseNext(
               .select('nodes.id')
               .where('nodes.id', '=', nodeId)
               .where('identity_revoked_at', 'is not', null),
+          ),
+        ),
+      )
+      .where((e) =>
+        e.not(
+          e.exists(
+            e
+              .selectFrom('node_certificates')
+              .select('serial_number')
+              .where('serial_number', '=', certificateSerial)
+              .where('revoked_at', 'is not', null),
           ),
         ),
       )

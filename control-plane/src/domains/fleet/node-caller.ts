@@ -1,5 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import type { IncomingMessage } from 'node:http';
+import { sql } from 'kysely';
 import { recordAudit } from '../../platform/audit/record.ts';
 import type { Db } from '../../platform/db/database.ts';
 import type { Scope } from '../../platform/db/scope.ts';
@@ -11,8 +12,15 @@ import { systemClock } from '../../platform/clock.ts';
 /** A host that proved its identity with a certificate of ours. */
 export interface NodeCaller extends CallerIdentity {
   nodeId: string;
-  /** The CA of the certificate it was proven with; null without one. */
-  authorityId: string | null;
+  /** What it was proven with; null without one. */
+  certificate: ShownCertificate | null;
+}
+
+export interface ShownCertificate {
+  serialNumber: string;
+  authorityId: string;
+  /** The host is to get a new key, and this is still the old one. */
+  rotationDue: boolean;
 }
 
 const NOBODY = '00000000-0000-0000-0000-000000000000';
@@ -21,7 +29,7 @@ export function enrollingNode(): NodeCaller {
   return {
     id: NOBODY,
     nodeId: NOBODY,
-    authorityId: null,
+    certificate: null,
     actorId: null,
     role: 'enrolling_node',
     authorised: true,
@@ -39,12 +47,20 @@ export async function nodeOfConnection(db: Db, request: IncomingMessage): Promis
   if (!certificate) throw refused();
   const serial = certificate.serialNumber.toLowerCase();
   const row = await db
-    .selectFrom('node_certificates')
-    .select(['node_id', 'authority_id', 'expires_at', 'revoked_at'])
-    .where('serial_number', '=', serial)
+    .selectFrom('node_certificates as c')
+    .innerJoin('nodes as n', 'n.id', 'c.node_id')
+    .select(['c.node_id', 'c.authority_id', 'c.expires_at', 'c.revoked_at'])
+    .select(sql<boolean>`coalesce(c.issued_at <= n.identity_rotation_since, false)`.as('rotation_due'))
+    .where('c.serial_number', '=', serial)
     .executeTakeFirst();
   const reason = refusalOf(socket, row);
-  if (reason === null) return enrolledNode(row!.node_id, row!.authority_id);
+  if (row && reason === null) {
+    return enrolledNode(row.node_id, {
+      serialNumber: serial,
+      authorityId: row.authority_id,
+      rotationDue: row.rotation_due,
+    });
+  }
   await recordAudit(db, {
     actorUserId: null,
     actorKind: row ? 'node' : 'anonymous',
@@ -77,9 +93,9 @@ function refusalOf(
   return row.expires_at <= systemClock.now() ? 'expired' : null;
 }
 
-export function enrolledNode(nodeId: string, authorityId: string | null = null): NodeCaller {
+export function enrolledNode(nodeId: string, certificate: ShownCertificate | null = null): NodeCaller {
   const scope = nodeScope(nodeId);
-  return { id: nodeId, nodeId, authorityId, actorId: null, role: 'node', authorised: true, scope };
+  return { id: nodeId, nodeId, certificate, actorId: null, role: 'node', authorised: true, scope };
 }
 
 export function nodeScope(nodeId: string): Scope {

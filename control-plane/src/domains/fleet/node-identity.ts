@@ -19,6 +19,8 @@ export async function issueNodeIdentity(
   tx: Tx,
   nodeId: string,
   csrPem: string,
+  /** The certificate of whoever asks; none for an enrolment. */
+  renewedFrom: string | null = null,
 ): Promise<NodeIdentity> {
   await checkRequest(csrPem);
   const authorities = await services.authorities.inStepWith(tx);
@@ -37,6 +39,7 @@ export async function issueNodeIdentity(
       node_id: nodeId,
       authority_id: signing.id,
       expires_at: certificate.notAfter,
+      renewed_from: renewedFrom,
     })
     .execute();
   return {

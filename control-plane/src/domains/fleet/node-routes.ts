@@ -31,13 +31,25 @@ export function nodeRoutes(services: Services): Handlers<operations, NodeCaller>
       audit({ targetType: 'node', targetId: caller.nodeId });
       return mutate(async (tx) => ({
         status: 201,
-        body: await issueNodeIdentity(services, tx, caller.nodeId, body.csr_pem),
+        body: await issueNodeIdentity(
+          services,
+          tx,
+          caller.nodeId,
+          body.csr_pem,
+          caller.certificate?.serialNumber,
+        ),
       }));
     },
     heartbeat({ caller, body, mutate }) {
       return mutate(async (tx) => {
-        const now = await recordHeartbeat(services, tx, caller.nodeId, body);
-        const trust = trustToTell(services.authorities, caller.authorityId, body.ca_bundle_sha256);
+        const now = await recordHeartbeat(
+          services,
+          tx,
+          caller.nodeId,
+          body,
+          caller.certificate?.serialNumber,
+        );
+        const trust = trustToTell(services.authorities, caller.certificate, body.ca_bundle_sha256);
         return { status: 200, body: { server_time: now.toISOString(), ...trust } };
       });
     },
@@ -51,6 +63,7 @@ export function nodeRoutes(services: Services): Handlers<operations, NodeCaller>
           caller.nodeId,
           body.wait_seconds,
           AbortSignal.any([gone.signal, stopping]),
+          caller.certificate?.serialNumber,
         );
         return task ? { status: 200, body: task } : { status: 204, body: undefined };
       } finally {

@@ -12,6 +12,7 @@ import { cordonNode, cordonsOf, liftCordon, type Cordon, type CordonReason } fro
 import { nodeConditions, type NodeConditions } from './node-conditions.ts';
 import { emitNodeChanged } from './node-events.ts';
 import type { Observed } from './record-heartbeat.ts';
+import { endIdentityRotations } from './rotate-identity.ts';
 import { setDeviceFaults } from './slot-faults.ts';
 import { BOUND, topologyDrift, type ApprovedSlot } from './topology-drift.ts';
 
@@ -34,6 +35,7 @@ export function reconcileNodes(): Tick<Services> {
       await refreshDiscoveries(services.db, discoveries);
       await reconcile(services, discoveries);
       await endAbandonedConversions(services);
+      await endIdentityRotations(services);
     },
   };
 }
@@ -70,7 +72,10 @@ async function reconcile(
       await setDeviceFaults(tx, node.id, conditions.slotFaults);
       if (changed) await emitNodeChanged(tx, node.id, 'cordons_changed', newId());
     }
-    await tellOperators(tx, now, found, policies.get('fleet.unreachable_incident_after_seconds'));
+    await tellOperators(tx, now, found, {
+      silentSeconds: policies.get('fleet.unreachable_incident_after_seconds'),
+      rotationSeconds: policies.get('fleet.identity_rotation_deadline_seconds'),
+    });
   });
   await announceConnections(services, nodes);
 }
@@ -99,7 +104,12 @@ interface Found {
   standing: readonly Cordon[];
 }
 
-async function tellOperators(tx: Tx, now: Date, found: readonly Found[], boxSeconds: number): Promise<void> {
+async function tellOperators(
+  tx: Tx,
+  now: Date,
+  found: readonly Found[],
+  { silentSeconds, rotationSeconds }: { silentSeconds: number; rotationSeconds: number },
+): Promise<void> {
   const about = (node: Selectable<Nodes>, summary: string, detail: Record<string, unknown>): Condition => ({
     targetType: 'node',
     targetId: node.id,
@@ -122,12 +132,19 @@ async function tellOperators(tx: Tx, now: Date, found: readonly Found[], boxSeco
   const outdated = old.map(({ node, conditions }) =>
     about(node, conditions.cordons.get('agent_outdated')!, { agent_version: node.agent_version }),
   );
-  const silent = found.filter(({ node, standing }) => isSilent(node, standing, now, boxSeconds));
+  const silent = found.filter(({ node, standing }) => isSilent(node, standing, now, silentSeconds));
   const unreachable = silent.map(({ node }) =>
     about(node, `${node.hostname} has been silent since ${node.last_heartbeat_at!.toISOString()}.`, {
       last_heartbeat_at: node.last_heartbeat_at!.toISOString(),
     }),
   );
+  const owing = found.flatMap(({ node, standing }) => {
+    const cordon = standing.find(({ reason }) => reason === 'identity_rotation');
+    return cordon && now.getTime() - Date.parse(cordon.since) > rotationSeconds * 1000
+      ? [about(node, `${node.hostname} owes a new key since ${cordon.since}.`, { since: cordon.since })]
+      : [];
+  });
+  await syncIncidents(tx, now, 'node_identity_not_rotated', owing, 'The host has shown a new key.');
   await syncIncidents(tx, now, 'node_device_missing', missing, 'The devices are back.');
   await syncIncidents(tx, now, 'node_gpu_unhealthy', failing, 'The host reports its GPUs as healthy.');
   await syncIncidents(tx, now, 'node_agent_outdated', outdated, 'The agent is new enough.');

@@ -37,6 +37,7 @@ export async function recordHeartbeat(
   tx: Tx,
   nodeId: string,
   heartbeat: Heartbeat,
+  certificateSerial: string | null = null,
 ): Promise<Date> {
   const now = clock.now();
   const { boot_id, agent_version, agent_time, leases, host_lease, vms, gpus, disks, clock_offset_ms } =
@@ -55,7 +56,8 @@ export async function recordHeartbeat(
   const { rows } = await sql<Before>`
     with before as (select id, boot_id, last_heartbeat_at, observed from nodes where id = ${nodeId} for update)
     update nodes set boot_id = ${boot_id}, agent_version = ${agent_version}, last_heartbeat_at = ${now},
-      observed = ${JSON.stringify(observed)}
+      observed = ${JSON.stringify(observed)},
+      certificate_serial = coalesce(${certificateSerial}, nodes.certificate_serial)
     from before where nodes.id = before.id
     returning before.boot_id, before.last_heartbeat_at, before.observed, ${leasesSeen(nodeId, machines)} as leases`.execute(
     tx,

@@ -6,7 +6,7 @@ import { requireNode } from './require-node.ts';
 
 type NodeIdentityState = components['schemas']['NodeIdentityState'];
 
-/** Tells every process with a tunnel that a host is no longer trusted. */
+/** Tells every process with a tunnel that certificates of a host are no longer trusted. */
 export const REVOKED_CHANNEL = 'gpuaas_node_revoked';
 
 /** From now on nothing the host says is heard. It comes back by enrolling again, with its node and its slots. */
@@ -28,7 +28,7 @@ export async function identityOf(db: Db | Tx, now: Date, nodeId: string): Promis
   await requireNode(db, nodeId);
   const node = await db
     .selectFrom('nodes')
-    .select('identity_revoked_at')
+    .select(['identity_revoked_at', 'identity_rotation_since'])
     .where('id', '=', nodeId)
     .executeTakeFirstOrThrow();
   const certificates = await db
@@ -49,6 +49,7 @@ export async function identityOf(db: Db | Tx, now: Date, nodeId: string): Promis
   return {
     state,
     revoked_at: node.identity_revoked_at?.toISOString() ?? null,
+    rotation_since: node.identity_rotation_since?.toISOString() ?? null,
     certificates: certificates.map((row) => ({
       serial_number: row.serial_number,
       issued_at: row.issued_at.toISOString(),
@@ -58,14 +59,14 @@ export async function identityOf(db: Db | Tx, now: Date, nodeId: string): Promis
   };
 }
 
-/** Which of these hosts are revoked; for whoever holds their tunnels. */
-export async function revokedAmong(db: Db, nodeIds: string[]): Promise<string[]> {
-  if (nodeIds.length === 0) return [];
+/** Which of these certificates are revoked; for whoever holds tunnels that were opened with them. */
+export async function revokedAmong(db: Db, serialNumbers: string[]): Promise<string[]> {
+  if (serialNumbers.length === 0) return [];
   const rows = await db
-    .selectFrom('nodes')
-    .select('id')
-    .where('id', 'in', nodeIds)
-    .where('identity_revoked_at', 'is not', null)
+    .selectFrom('node_certificates')
+    .select('serial_number')
+    .where('serial_number', 'in', serialNumbers)
+    .where('revoked_at', 'is not', null)
     .execute();
-  return rows.map((row) => row.id);
+  return rows.map((row) => row.serial_number);
 }

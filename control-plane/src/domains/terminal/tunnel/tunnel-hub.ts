@@ -15,6 +15,17 @@ const CONNECTION_WINDOW = 8 * 1024 * 1024;
 /** Bounds what one host can make us hold for it, in headers and in bytes that nobody reads. */
 const MAX_SESSION_MEGABYTES = 64;
 
+/** An authenticated host, and the certificate that proved it. */
+export interface TunnelOwner {
+  nodeId: string;
+  certificate: { serialNumber: string } | null;
+}
+
+interface Tunnel {
+  session: http2.ClientHttp2Session;
+  owner: TunnelOwner;
+}
+
 export interface TunnelWatcher {
   opened(nodeId: string): void;
   closed(nodeId: string): void;
@@ -24,7 +35,7 @@ export interface TunnelWatcher {
 export class TunnelHub {
   /** Names this process among the gateways. */
   readonly replicaId = newId();
-  readonly #sessions = new Map<string, http2.ClientHttp2Session>();
+  readonly #tunnels = new Map<string, Tunnel>();
   readonly #sockets = new WebSocketServer({
     noServer: true,
     maxPayload: 1024 * 1024,
@@ -45,12 +56,12 @@ export class TunnelHub {
   }
 
   /** Takes over the upgrade of an already authenticated node. */
-  accept(nodeId: string, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  accept(owner: TunnelOwner, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.#sockets.handleUpgrade(request, socket, head, (ws) => {
       // The stream must exist before anything is awaited, or the agent's first bytes are lost.
       const stream = createWebSocketStream(ws, { allowHalfOpen: false });
-      this.#open(nodeId, ws, stream).catch((error: unknown) => {
-        this.#log.warn({ err: error, node_id: nodeId }, 'tunnel could not be opened');
+      this.#open(owner, ws, stream).catch((error: unknown) => {
+        this.#log.warn({ err: error, node_id: owner.nodeId }, 'tunnel could not be opened');
         ws.terminate();
       });
     });
@@ -61,26 +72,35 @@ export class TunnelHub {
   }
 
   session(nodeId: string): http2.ClientHttp2Session | undefined {
-    const session = this.#sessions.get(nodeId);
+    const session = this.#tunnels.get(nodeId)?.session;
     return session?.destroyed ? undefined : session;
   }
 
   nodeIds(): string[] {
-    return [...this.#sessions.keys()];
+    return [...this.#tunnels.keys()];
   }
 
-  /** Ends the tunnel of a host that may no longer have one, with every stream in it. */
-  cut(nodeId: string): void {
-    this.#sessions.get(nodeId)?.destroy();
+  /** Serial numbers of the certificates that the tunnels here were opened with. */
+  certificates(): string[] {
+    return [...this.#tunnels.values()].flatMap(({ owner }) => owner.certificate?.serialNumber ?? []);
+  }
+
+  /** Ends the tunnels that were opened with these certificates, with every stream in them. */
+  cut(serialNumbers: readonly string[]): void {
+    const ended = new Set(serialNumbers);
+    for (const { session, owner } of this.#tunnels.values()) {
+      if (owner.certificate && ended.has(owner.certificate.serialNumber)) session.destroy();
+    }
   }
 
   close(): void {
-    for (const session of this.#sessions.values()) session.destroy();
+    for (const { session } of this.#tunnels.values()) session.destroy();
     this.#sockets.close();
     for (const client of this.#sockets.clients) client.terminate();
   }
 
-  async #open(nodeId: string, ws: WebSocket, stream: Duplex): Promise<void> {
+  async #open(owner: TunnelOwner, ws: WebSocket, stream: Duplex): Promise<void> {
+    const { nodeId } = owner;
     const socket = await asSocket(stream);
     // The agent opened the connection, but requests run from here to there.
     const session = http2.connect('http://agent.tunnel', {
@@ -95,7 +115,7 @@ export class TunnelHub {
     // Only what answers in HTTP/2 is a tunnel.
     session.once('remoteSettings', () => {
       clearTimeout(silence);
-      if (!session.destroyed) this.#register(nodeId, session);
+      if (!session.destroyed) this.#register({ session, owner });
     });
     session.on('close', () => {
       clearTimeout(silence);
@@ -107,19 +127,20 @@ export class TunnelHub {
     if (ws.readyState !== ws.OPEN) session.destroy();
   }
 
-  #register(nodeId: string, session: http2.ClientHttp2Session): void {
-    const before = this.#sessions.get(nodeId);
-    this.#sessions.set(nodeId, session);
-    before?.destroy();
-    this.#metrics.tunnels.set(this.#sessions.size);
+  #register(tunnel: Tunnel): void {
+    const { nodeId } = tunnel.owner;
+    const before = this.#tunnels.get(nodeId);
+    this.#tunnels.set(nodeId, tunnel);
+    before?.session.destroy();
+    this.#metrics.tunnels.set(this.#tunnels.size);
     this.#log.info({ node_id: nodeId }, 'tunnel open');
     this.#watcher?.opened(nodeId);
   }
 
   #forget(nodeId: string, session: http2.ClientHttp2Session): void {
-    if (this.#sessions.get(nodeId) !== session) return;
-    this.#sessions.delete(nodeId);
-    this.#metrics.tunnels.set(this.#sessions.size);
+    if (this.#tunnels.get(nodeId)?.session !== session) return;
+    this.#tunnels.delete(nodeId);
+    this.#metrics.tunnels.set(this.#tunnels.size);
     this.#log.info({ node_id: nodeId }, 'tunnel closed');
     this.#watcher?.closed(nodeId);
   }

@@ -553,6 +553,7 @@ export interface NodeCertificates {
   expires_at: Timestamp;
   issued_at: Generated<Timestamp>;
   node_id: string;
+  renewed_from: string | null;
   revoked_at: Timestamp | null;
   serial_number: string;
 }
@@ -654,12 +655,14 @@ export interface Nodes {
   agent_version: string | null;
   announced_connection: Generated<string>;
   boot_id: string | null;
+  certificate_serial: string | null;
   drain_reason: string | null;
   draining: Generated<boolean>;
   enrolled_at: Generated<Timestamp>;
   hostname: string;
   id: string;
   identity_revoked_at: Timestamp | null;
+  identity_rotation_since: Timestamp | null;
   last_heartbeat_at: Timestamp | null;
   mode: Generated<string>;
   node_family: string;

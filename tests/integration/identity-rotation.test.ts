@@ -1,0 +1,163 @@
+import { once } from 'node:events';
+import http2 from 'node:http2';
+import { X509Certificate } from 'node:crypto';
+import { createWebSocketStream, WebSocket } from 'ws';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { asSocket } from '@gpuaas/contracts/socket-pair';
+import { TUNNEL_PATH } from '@gpuaas/contracts/tunnel';
+import { claimTask } from '@gpuaas/control-plane/domains/fleet/claim-task';
+import { issueTask } from '@gpuaas/control-plane/domains/fleet/issue-task';
+import { reconcileNodes } from '@gpuaas/control-plane/domains/fleet/reconcile-nodes';
+import { requestIdentityRotation } from '@gpuaas/control-plane/domains/fleet/rotate-identity';
+import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
+import { newId } from '@gpuaas/control-plane/platform/ids';
+import { createTestApi, type TestApi } from '../harness/api.ts';
+import { eventually } from '../harness/eventually.ts';
+import { addNode, ask } from '../harness/fleet.ts';
+import {
+  callNodePort,
+  heartbeatBody,
+  identityFor,
+  newCertificateRequest,
+  startNodePort,
+  type NodePort,
+  type TestIdentity,
+} from '../harness/node-port.ts';
+
+let api: TestApi;
+let node: NodePort;
+const tick = reconcileNodes();
+beforeAll(async () => {
+  api = await createTestApi();
+  node = await startNodePort(api.services);
+});
+afterAll(async () => {
+  await node?.stop();
+  await api?.stop();
+});
+
+const call = (identity: TestIdentity, path: string, body: object) =>
+  callNodePort(node.port, api.services.authorities.bundle.pem, identity, path, body);
+const beat = (identity: TestIdentity) => call(identity, '/heartbeat', heartbeatBody());
+
+async function renew(identity: TestIdentity): Promise<TestIdentity> {
+  const { key, csrPem } = await newCertificateRequest();
+  const answer = await call(identity, '/renew', { csr_pem: csrPem });
+  expect(answer.status).toBe(201);
+  return { key, cert: String(answer.body['certificate_pem']) };
+}
+
+async function endOfLease(nodeId: string): Promise<void> {
+  const services = actingAs(api.services, 'gpuaas_worker');
+  await services.db
+    .transaction()
+    .execute((tx) => requestIdentityRotation(tx, services.clock.now(), nodeId, newId()));
+}
+
+async function reconcile(later = 0): Promise<void> {
+  const now = new Date(Date.now() + later);
+  const services = { ...actingAs(api.services, 'gpuaas_worker'), clock: { now: () => now } };
+  await tick.run(services, { from: now, to: now });
+}
+
+async function cordons(nodeId: string): Promise<string[]> {
+  const { body } = await ask<{ cordons: { reason: string }[] }>(api, 'operator', 'GET', `/nodes/${nodeId}`);
+  return body.cordons.map(({ reason }) => reason);
+}
+
+async function openIncidents(nodeId: string): Promise<string[]> {
+  const { body } = await ask<{ items: { type: string; target_id: string }[] }>(
+    api,
+    'operator',
+    'GET',
+    '/incidents?state=open&limit=200',
+  );
+  return body.items.filter(({ target_id }) => target_id === nodeId).map(({ type }) => type);
+}
+
+it('a host is told to renew, and is out of sale until it was heard of with the new key', async () => {
+  const nodeId = await addNode(api);
+  const old = await identityFor(api.services, nodeId);
+  expect((await beat(old)).body).not.toHaveProperty('renew_certificate');
+  await endOfLease(nodeId);
+  expect((await beat(old)).body).toMatchObject({ renew_certificate: true });
+  await reconcile();
+  expect(await cordons(nodeId)).toEqual(['identity_rotation']);
+
+  // The agent dies before it has kept the first answer, and renews once more before it is heard of.
+  const lost = await renew(old);
+  const kept = await renew(await renew(old));
+  await reconcile();
+  expect(await cordons(nodeId)).toEqual(['identity_rotation']);
+  expect((await beat(kept)).body).not.toHaveProperty('renew_certificate');
+  // Renewed by itself a moment before the platform has looked.
+  const later = await renew(kept);
+  await reconcile();
+  expect(await cordons(nodeId)).toEqual([]);
+  expect((await beat(old)).status).toBe(401);
+  expect((await beat(lost)).status).toBe(401);
+  expect((await beat(kept)).status).toBe(200);
+  expect((await beat(later)).status).toBe(200);
+});
+
+it('whoever copied the old key is shut out, whether or not it was renewed in time', async () => {
+  const nodeId = await addNode(api);
+  const old = await identityFor(api.services, nodeId);
+  await endOfLease(nodeId);
+  const copy = await renew(old);
+  const own = await renew(old);
+  expect((await beat(own)).status).toBe(200);
+  await reconcile();
+  expect((await beat(copy)).status).toBe(401);
+  expect((await beat(old)).status).toBe(401);
+  expect((await beat(own)).status).toBe(200);
+});
+
+it('a tunnel and a claim of the old certificate end with it', async () => {
+  const nodeId = await addNode(api);
+  const old = await identityFor(api.services, nodeId);
+  const ca = api.services.authorities.bundle.pem;
+  const options = { ...old, ca, servername: 'localhost' };
+  const tunnel = new WebSocket(`wss://127.0.0.1:${node.port}${TUNNEL_PATH}`, options);
+  const closed = once(tunnel, 'close');
+  const stream = createWebSocketStream(tunnel, { allowHalfOpen: false });
+  stream.on('error', () => undefined);
+  const agent = http2.createServer();
+  agent.on('sessionError', () => undefined);
+  agent.emit('connection', await asSocket(stream));
+  await eventually('the tunnel', async () => (node.hub.nodeIds().includes(nodeId) ? true : null));
+  const serial = new X509Certificate(old.cert).serialNumber.toLowerCase();
+  const services = actingAs(api.services, 'gpuaas_node');
+  const waiting = claimTask(services, nodeId, 8, AbortSignal.timeout(60_000), serial);
+
+  await endOfLease(nodeId);
+  const own = await renew(old);
+  expect((await beat(own)).status).toBe(200);
+  await reconcile();
+  await closed;
+  await api.services.db.transaction().execute((tx) =>
+    issueTask(tx, {
+      nodeId,
+      kind: 'slice.topology_discover',
+      params: {},
+      correlationId: newId(),
+      expiresAt: new Date(Date.now() + 60_000),
+    }),
+  );
+  expect(await waiting).toBeNull();
+  expect((await call(own, '/tasks/claim', { wait_seconds: 0 })).status).toBe(200);
+});
+
+it('a host that owes its new key for too long is an incident, which ends with the key', async () => {
+  const nodeId = await addNode(api);
+  const old = await identityFor(api.services, nodeId);
+  await endOfLease(nodeId);
+  await reconcile();
+  expect(await openIncidents(nodeId)).toEqual([]);
+  await reconcile(3_600_000);
+  expect(await openIncidents(nodeId)).toContain('node_identity_not_rotated');
+  await beat(await renew(old));
+  await reconcile(3_600_000);
+  await reconcile(3_600_000);
+  expect(await openIncidents(nodeId)).not.toContain('node_identity_not_rotated');
+});
