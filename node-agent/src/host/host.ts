@@ -71,6 +71,11 @@ export interface Host {
   vmExists(allocationId: string): Promise<boolean>;
   /** Removes leases, ports and mappings of the slots; answers whether none is left. */
   cleanNetwork(slots: readonly SlotBundle[], step: Step): Promise<boolean>;
+  /**
+   * Resets what the machine had in its hands and scrubs GPU memory where that is asked for, by slot id. Nothing is
+   * answered for a slot whose devices never left the host.
+   */
+  resetDevices(slots: readonly SlotBundle[], step: Step): Promise<ReadonlyMap<string, DeviceReset>>;
   wipeDisk(slot: SlotBundle, method: WipeMethod, step: Step): Promise<void>;
   /** Reads the disk again; never takes the wipe's word for it. */
   verifyWipe(slot: SlotBundle, step: Step): Promise<WipeProof>;
@@ -98,6 +103,11 @@ export interface Host {
   openGuestPort(allocationId: string, port: number): Promise<Duplex>;
   /** The end of what the guest wrote to its serial console, oldest first; a `GuestUnreachableError` without one. */
   openConsoleLog(allocationId: string): Promise<Readable>;
+}
+
+export interface DeviceReset {
+  done: boolean;
+  evidence: string;
 }
 
 export interface GuestFacts {

@@ -15,7 +15,7 @@ type Wipe = TaskOutput['slice.vm_release']['wipes'][number];
 
 /**
  * Ends the VM of an allocation and wipes its disks. A VM that was never made is no reason not to wipe. The
- * leases go last, and only when every disk was read back as empty.
+ * leases go last, and only when every device was reset and every disk was read back as empty.
  */
 export const releaseSliceVm: TaskHandler<'slice.vm_release'> = async (params, tools, context) => {
   const { host, leases, streams } = tools;
@@ -46,6 +46,7 @@ export const releaseSliceVm: TaskHandler<'slice.vm_release'> = async (params, to
 
   const started = new Map<string, string>();
   const wiping = context.stage('wipe', `Wiping ${slots.length} disk by ${wipe_method}`);
+  const resets = await host.resetDevices(slots, wiping);
   for (const [index, slot] of slots.entries()) {
     started.set(slot.slot_id, new Date().toISOString());
     await host.wipeDisk(slot, wipe_method, {
@@ -63,12 +64,13 @@ export const releaseSliceVm: TaskHandler<'slice.vm_release'> = async (params, to
       percent: (percent) =>
         verifying.percent((index * 100 + percent) / slots.length, `Reading ${slot.nvme_serial}`),
     });
+    const reset = resets.get(slot.slot_id);
     wipes.push({
       slot_id: slot.slot_id,
       device_serial: slot.nvme_serial,
       method: wipe_method,
-      verified: proof.verified,
-      verification: proof.verification,
+      verified: proof.verified && reset?.done !== false,
+      verification: (reset ? `${proof.verification}; ${reset.evidence}` : proof.verification).slice(0, 500),
       tools: [{ name: 'gpuaas-node-agent', version: AGENT_VERSION }, ...proof.tools],
       started_at: started.get(slot.slot_id) ?? new Date().toISOString(),
       finished_at: new Date().toISOString(),

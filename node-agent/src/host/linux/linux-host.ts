@@ -1,8 +1,12 @@
 import { hostname as osHostname } from 'node:os';
-import { TaskError } from '../../tasks/task-error.ts';
 import type { Host, ObservedVm } from '../host.ts';
 import { checkPrerequisites } from './check-prerequisites.ts';
 import { runCommand, type RunCommand } from './commands.ts';
+import { noteDevices } from './devices/device-note.ts';
+import { resetDevices } from './devices/reset-devices.ts';
+import { restoreDevices } from './devices/restore-devices.ts';
+import { setMode } from './devices/set-mode.ts';
+import { writeBelow, type WriteAttribute } from './devices/sysfs.ts';
 import { dialGuest } from './dial-guest.ts';
 import { discoverTopology } from './discover-topology.ts';
 import { watchGpuFaults } from './gpu-health.ts';
@@ -17,6 +21,8 @@ import { findLeftovers, removeUser } from './users/remove-user.ts';
 export interface LinuxHostOptions {
   settings: LinuxSettings;
   run: RunCommand;
+  /** How the kernel is told about devices; tests have a kernel of their own. */
+  write: WriteAttribute;
   hostname: string;
   /** The agent's state folder. */
   dir: string;
@@ -29,6 +35,8 @@ export function openLinuxHost(options: Partial<LinuxHostOptions> = {}): LinuxHos
   const { settings = readLinuxSettings({}), run = runCommand, hostname = osHostname() } = options;
   const { dir = '/var/lib/gpuaas' } = options;
   const files = openHostFiles(settings.root);
+  const sysfs = { files, write: options.write ?? writeBelow(settings.root) };
+  const passesDevices = settings.passthrough === 'vfio';
   const gpuFaults = watchGpuFaults(run);
   const bootId = files.text('/proc/sys/kernel/random/boot_id') ?? 'unknown';
   const machines = openSliceMachines({ dir, bootId, files, run, settings });
@@ -49,16 +57,23 @@ export function openLinuxHost(options: Partial<LinuxHostOptions> = {}): LinuxHos
       const tenant = await users.find(allocationId);
       return tenant ? await dialGuest('127.0.0.1', port) : await machines.openGuestPort(allocationId, port);
     },
-    setMode: refuse,
+    setMode: (mode, step) => setMode({ sysfs, run, dir, root: settings.root }, mode, step),
+    resetDevices: (slots, step) =>
+      passesDevices
+        ? resetDevices({ sysfs, run, scrubCommand: settings.scrubCommand }, slots, step)
+        : Promise.resolve(new Map()),
+    async startVm(plan, step) {
+      if (passesDevices) await noteDevices({ sysfs, dir });
+      await machines.startVm(plan, step);
+    },
+    async recover(log) {
+      if (passesDevices) await restoreDevices({ sysfs, dir, log });
+      await machines.recover(log);
+    },
   };
 }
 
 /** A host that is leased as a whole is served as long as the agent can say so. */
 function asMachine({ allocation_id, started_at }: LeaseUser): ObservedVm {
   return { allocation_id, state: 'running', started_at };
-}
-
-function refuse(): Promise<never> {
-  const detail = 'this agent does not rebind the devices of a real host; an operator does, with bootstrap';
-  return Promise.reject(new TaskError('mode_refused', detail));
 }

@@ -4,9 +4,14 @@ export type PciRole = 'gpu' | 'nvswitch' | 'fabric' | 'fabric_vf' | 'bluefield' 
 export interface KnownDevice {
   role: PciRole;
   model: string;
+  /** What drives it when the host itself uses it; null where that is nobody's business here. */
+  driver: string | null;
 }
 
-const KNOWN: Readonly<Record<string, KnownDevice>> = {
+/** One line for each device that this release does not know yet: `vendor:device role model driver`. */
+export const EXTRA_DEVICES = '/etc/gpuaas/pci-devices';
+
+const KNOWN: Readonly<Record<string, Omit<KnownDevice, 'driver'>>> = {
   '10de:2335': { role: 'gpu', model: 'H200-SXM-141GB' },
   '10de:233b': { role: 'gpu', model: 'H200-NVL-141GB' },
   '10de:2330': { role: 'gpu', model: 'H100-SXM5-80GB' },
@@ -30,6 +35,21 @@ const KNOWN: Readonly<Record<string, KnownDevice>> = {
   '15b3:c2d5': { role: 'bluefield_dma', model: 'BlueField-3-DMA' },
 };
 
+const DRIVERS: Readonly<Record<string, string>> = { '10de': 'nvidia', '1002': 'amdgpu', '15b3': 'mlx5_core' };
+
 export function knownDevice(id: string): KnownDevice | null {
-  return KNOWN[id] ?? null;
+  const known = KNOWN[id];
+  return known ? { ...known, driver: DRIVERS[id.split(':')[0] ?? ''] ?? null } : null;
+}
+
+/** Devices that an administrator named; what cannot be read as one is left out. */
+export function parseExtraDevices(text: string): ReadonlyMap<string, KnownDevice> {
+  const roles: readonly string[] = ['gpu', 'nvswitch', 'fabric', 'fabric_vf', 'bluefield', 'bluefield_dma'];
+  return new Map(
+    text.split('\n').flatMap((line): [string, KnownDevice][] => {
+      const [id = '', role = '', model = '', driver] = line.replace(/#.*/, '').trim().split(/\s+/);
+      if (!/^[0-9a-f]{4}:[0-9a-f]{4}$/.test(id) || !roles.includes(role) || model === '') return [];
+      return [[id, { role: role as PciRole, model, driver: driver ?? null }]];
+    }),
+  );
 }

@@ -1,5 +1,5 @@
 import type { HostFiles } from './host-files.ts';
-import { knownDevice, type KnownDevice } from './pci-ids.ts';
+import { EXTRA_DEVICES, knownDevice, parseExtraDevices, type KnownDevice } from './pci-ids.ts';
 
 export interface PciDevice {
   address: string;
@@ -22,17 +22,18 @@ export interface PciDevice {
 const DEVICES = '/sys/bus/pci/devices';
 
 export function readPciDevices(files: HostFiles): PciDevice[] {
-  return files.list(DEVICES).map((address) => readDevice(files, address));
+  const extra = parseExtraDevices(files.text(EXTRA_DEVICES) ?? '');
+  return files.list(DEVICES).map((address) => readDevice(files, address, extra));
 }
 
-function readDevice(files: HostFiles, address: string): PciDevice {
+function readDevice(files: HostFiles, address: string, extra: ReadonlyMap<string, KnownDevice>): PciDevice {
   const at = `${DEVICES}/${address}`;
   const id = `${hex(files.text(`${at}/vendor`))}:${hex(files.text(`${at}/device`))}`;
   const group = files.linkName(`${at}/iommu_group`);
   return {
     address,
     id,
-    known: knownDevice(id),
+    known: extra.get(id) ?? knownDevice(id),
     pciClass: hex(files.text(`${at}/class`)),
     numaNode: Math.max(0, files.integer(`${at}/numa_node`) ?? 0),
     driver: files.linkName(`${at}/driver`),

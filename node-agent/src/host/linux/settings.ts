@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 
 /** How this host runs machines. The defaults are a GPU server; a lab says otherwise in so many words. */
 export interface LinuxSettings {
@@ -15,6 +15,8 @@ export interface LinuxSettings {
   /** Where images come from, in the order they are asked. By digest it does not matter who serves them. */
   imageSources: readonly string[];
   imageCacheBytes: number;
+  /** A program that scrubs the memory of a GPU after a lease; null for the reset alone. */
+  scrubCommand: string | null;
   /** How long a guest may take to get its address, and again to let somebody in. */
   guestDeadlineMs: number;
 }
@@ -35,8 +37,16 @@ export function readLinuxSettings(env: Environment): LinuxSettings {
     bridge: env['GPUAAS_LINUX_BRIDGE'] || 'ovsbr0',
     imageSources: (env['GPUAAS_LINUX_IMAGE_SOURCES'] ?? '').split(/[\s,]+/).filter((source) => source !== ''),
     imageCacheBytes: whole(env, 'GPUAAS_LINUX_IMAGE_CACHE_GIB', 200) * GIB,
+    scrubCommand: absolute(env, 'GPUAAS_LINUX_SCRUB_COMMAND'),
     guestDeadlineMs: whole(env, 'GPUAAS_LINUX_GUEST_DEADLINE_SECONDS', 600) * 1000,
   };
+}
+
+function absolute(env: Environment, name: string): string | null {
+  const path = env[name];
+  if (!path) return null;
+  if (!isAbsolute(path)) throw new LinuxSettingsError(`${name} must be an absolute path, not ${path}`);
+  return path;
 }
 
 function oneOf<T extends string>(

@@ -189,6 +189,19 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
       return (await vms.running(allocationId)) !== null || (await vms.find(allocationId)) !== null;
     },
 
+    async resetDevices(slots, step) {
+      await pace.spend(300, step);
+      return new Map(
+        slots.map(({ slot_id, gpu_pci_address, fabric_vf_pci_address }) => [
+          slot_id,
+          {
+            done: true,
+            evidence: `${fabric_vf_pci_address} reset by flr; ${gpu_pci_address} reset by flr`,
+          },
+        ]),
+      );
+    },
+
     async wipeDisk(slot, _method, step) {
       const known = hardware.slots.find((own) => own.nvme_serial === slot.nvme_serial);
       if (!known)

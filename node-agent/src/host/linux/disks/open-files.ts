@@ -15,6 +15,19 @@ export function processesUsing(root: string, deviceNumber: number): string[] {
     .map((pid) => `${commandOf(join(proc, pid))} (pid ${pid})`);
 }
 
+/** Processes that have a file open whose path is meant. */
+export function processesWith(root: string, isMeant: (path: string) => boolean): string[] {
+  const proc = join(root, 'proc');
+  const pids = list(proc).filter((name) => /^\d+$/.test(name));
+  return pids
+    .filter((pid) =>
+      list(join(proc, pid, 'fd')).some((name) =>
+        isMeant(unlessGone(() => readlinkSync(join(proc, pid, 'fd', name))) ?? ''),
+      ),
+    )
+    .map((pid) => `${commandOf(join(proc, pid))} (pid ${pid})`);
+}
+
 function hasOpen(folder: string, deviceNumber: number): boolean {
   return list(folder).some((name) => {
     const path = join(folder, name);

@@ -15,6 +15,7 @@ export function pciAttributes(node: PciNode, localCpus: string): Attributes {
     local_cpulist: localCpus,
     enable: 1,
     driver_override: '(null)',
+    reset: '',
     reset_method: 'flr bus',
     uevent: [
       ...(node.driver ? [`DRIVER=${node.driver}`] : []),

@@ -1,0 +1,98 @@
+import { TaskError } from '../../../tasks/task-error.ts';
+import type { Host, Step } from '../../host.ts';
+import type { RunCommand } from '../commands.ts';
+import { processesWith } from '../disks/open-files.ts';
+import { readHostDevices, type HostDevices } from '../inventory.ts';
+import { bindDriver, VFIO } from './bind-driver.ts';
+import { companionsOf } from './companions.ts';
+import { noteDevices } from './device-note.ts';
+import type { Sysfs } from './sysfs.ts';
+import { makeFunctions, removeFunctions } from './virtual-functions.ts';
+
+export interface ModeChange {
+  sysfs: Sysfs;
+  run: RunCommand;
+  dir: string;
+  root: string;
+}
+
+/** What a program opens to compute on a GPU; the switches of the board are not among them. */
+const GPU_NODE = /^\/dev\/(nvidia\d+|dri\/renderD\d+|kfd)$/;
+
+/**
+ * Binds the host's devices for slices or for itself. Adapters come before their functions when functions are made, and
+ * after them when they go; a step that is done already is left as it is, so that a repetition goes on where it stopped.
+ */
+export async function setMode(
+  change: ModeChange,
+  mode: Parameters<Host['setMode']>[0],
+  step: Step,
+): Promise<string> {
+  const { sysfs, run } = change;
+  const devices = await readHostDevices(sysfs.files, run);
+  const gpus = devices.gpus.filter(({ device }) => device.known?.role === 'gpu').map(({ device }) => device);
+  if (gpus.length === 0) throw new TaskError('mode_refused', 'this host has no GPU that we know');
+  await refuseWhileUsed(change, gpus);
+  const functions =
+    mode === 'slice'
+      ? await offerFunctions(change, devices.fabrics, gpus.length, step)
+      : await takeBackFunctions(change, devices);
+  for (const [index, gpu] of gpus.entries()) {
+    step.signal.throwIfAborted();
+    step.percent(50 + (index * 50) / gpus.length, `Binding ${gpu.address}`);
+    const driver = mode === 'slice' ? VFIO : (gpu.known?.driver ?? VFIO);
+    await bindDriver(sysfs, gpu.address, driver);
+    if (mode === 'slice') {
+      // Whatever shares the group must be out of the host's hands as well.
+      for (const address of companionsOf(sysfs.files, gpu, devices.pci))
+        await bindDriver(sysfs, address, VFIO);
+    }
+  }
+  await noteDevices(change);
+  const driver = mode === 'slice' ? VFIO : [...new Set(gpus.map(({ known }) => known?.driver))].join(', ');
+  return `${gpus.length} GPUs are bound to ${driver}; ${functions}`.slice(0, 500);
+}
+
+/** One function for each GPU, spread over the adapters. */
+async function offerFunctions(
+  { sysfs, run }: ModeChange,
+  fabrics: HostDevices['fabrics'],
+  gpus: number,
+  step: Step,
+): Promise<string> {
+  const able = fabrics.filter(({ pf }) => pf.sriovTotal > 0);
+  const each = able.length === 0 ? 0 : Math.ceil(gpus / able.length);
+  let made = 0;
+  for (const [index, { pf }] of able.entries()) {
+    step.signal.throwIfAborted();
+    step.percent((index * 50) / able.length, `Making virtual functions of ${pf.address}`);
+    if (pf.known?.driver) await bindDriver(sysfs, pf.address, pf.known.driver);
+    made += await makeFunctions(sysfs, pf.address, each);
+  }
+  const { pci } = await readHostDevices(sysfs.files, run);
+  const functions = able.flatMap(({ pf }) => pci.get(pf.address)?.virtualFunctions ?? []);
+  for (const address of functions) await bindDriver(sysfs, address, VFIO);
+  return `${made} virtual functions of ${able.length} adapters too`;
+}
+
+async function takeBackFunctions({ sysfs }: ModeChange, { fabrics }: HostDevices): Promise<string> {
+  for (const { pf } of fabrics) {
+    await removeFunctions(sysfs, pf.address);
+    if (pf.known?.driver) await bindDriver(sysfs, pf.address, pf.known.driver);
+  }
+  return `${fabrics.length} adapters have no virtual function`;
+}
+
+/** A driver that is asked to let go of a GPU in use waits for its user, and the agent with it. */
+async function refuseWhileUsed(
+  { root, run }: ModeChange,
+  gpus: readonly { driver: string | null }[],
+): Promise<void> {
+  if (gpus.every(({ driver }) => driver === VFIO || driver === null)) return;
+  // It keeps GPUs open for nobody in particular, and comes back with the driver.
+  await run('systemctl', ['stop', 'nvidia-persistenced.service']);
+  const users = processesWith(root, (path) => GPU_NODE.test(path));
+  if (users.length > 0) {
+    throw new TaskError('mode_refused', `GPUs are in use by ${users.slice(0, 5).join(', ')}`);
+  }
+}
