@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readdir, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -16,31 +17,69 @@ const SOURCES = [
   join(ROOT, 'contracts', 'generated', 'openapi.ts'),
 ];
 
-/** Builds the console when its sources are newer than the build; returns the folder to serve. */
+const DIST = join(CONSOLE, 'dist');
+/** A build that was killed leaves its folder; nobody builds for so long. */
+const ABANDONED_MS = 3_600_000;
+
+/**
+ * Builds the console when its sources are newer than the build; returns the folder to serve. Built beside it and then put
+ * in place: whoever starts at the same time must not list a folder that is being emptied.
+ */
 export async function buildConsole(log: (line: string) => void, signal?: AbortSignal): Promise<string> {
-  const dist = join(CONSOLE, 'dist');
-  const built = await modifiedAt(join(dist, 'index.html'));
   const changed = Math.max(...(await Promise.all(SOURCES.map(newestIn))));
-  if (built >= changed) return dist;
+  if (await isBuiltSince(changed)) return DIST;
   log('building the console');
-  await promisify(execFile)(
-    process.execPath,
-    [join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js'), 'build'],
-    {
-      cwd: CONSOLE,
-      timeout: 120_000,
-      // Tests run with another one, and would leave a development build behind for the next start.
-      env: { ...process.env, NODE_ENV: 'production' },
-      ...(signal ? { signal } : {}),
-    },
-  );
-  return dist;
+  await removeAbandoned();
+  const folder = join(CONSOLE, `dist-${randomUUID()}`);
+  try {
+    await promisify(execFile)(
+      process.execPath,
+      [join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', '--outDir', folder],
+      {
+        cwd: CONSOLE,
+        timeout: 120_000,
+        // Tests run with another one, and would leave a development build behind for the next start.
+        env: { ...process.env, NODE_ENV: 'production' },
+        ...(signal ? { signal } : {}),
+      },
+    );
+    await putInPlace(folder, changed);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  return DIST;
+}
+
+/** The first of those who built at the same time; the others find it there. */
+async function putInPlace(folder: string, changed: number): Promise<void> {
+  if (await isBuiltSince(changed)) return;
+  const outdated = `${folder}-outdated`;
+  await rename(DIST, outdated).catch(unless('ENOENT'));
+  await rename(folder, DIST).catch(unless('ENOTEMPTY', 'EEXIST'));
+  await rm(outdated, { recursive: true, force: true });
+}
+
+function unless(...codes: string[]): (error: NodeJS.ErrnoException) => void {
+  return (error) => {
+    if (!codes.includes(error.code ?? '')) throw error;
+  };
+}
+
+async function removeAbandoned(): Promise<void> {
+  for (const name of await readdir(CONSOLE)) {
+    const folder = join(CONSOLE, name);
+    if (!name.startsWith('dist-') || (await modifiedAt(folder)) > Date.now() - ABANDONED_MS) continue;
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function isBuiltSince(changed: number): Promise<boolean> {
+  return (await modifiedAt(join(DIST, 'index.html'))) >= changed;
 }
 
 /** The folder to serve, whatever its age; null when nobody has built it. */
 export async function builtConsole(): Promise<string | null> {
-  const dist = join(CONSOLE, 'dist');
-  return (await modifiedAt(join(dist, 'index.html'))) > 0 ? dist : null;
+  return (await modifiedAt(join(DIST, 'index.html'))) > 0 ? DIST : null;
 }
 
 async function newestIn(path: string): Promise<number> {
