@@ -2546,7 +2546,7 @@ alter table projects add constraint projects_name_check CHECK (((length(name) >=
 alter table queued_launches add constraint queued_launches_check CHECK ((expires_at > queued_at));
 alter table queued_launches add constraint queued_launches_max_duration_seconds_check CHECK ((max_duration_seconds > 0));
 alter table queued_launches add constraint queued_launches_position_check CHECK (("position" > 0));
-alter table queued_launches add constraint queued_launches_reason_check CHECK ((reason = ANY (ARRAY['not_looked_at'::text, 'capacity'::text, 'quota'::text, 'closed'::text])));
+alter table queued_launches add constraint queued_launches_reason_check CHECK ((reason = ANY (ARRAY['not_looked_at'::text, 'capacity'::text, 'quota'::text, 'money'::text, 'closed'::text])));
 alter table quota_limits add constraint quota_limits_amount_check CHECK ((amount >= 0));
 alter table quota_limits add constraint quota_limits_check CHECK (((measure = 'allocations'::text) = (unit = ''::text)));
 alter table quota_limits add constraint quota_limits_holder_type_check CHECK ((holder_type = ANY (ARRAY['project'::text, 'user'::text])));

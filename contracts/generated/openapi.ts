@@ -4478,8 +4478,12 @@ export interface components {
         QueueStanding: {
             /** @description In line for the same GPUs; null until it was looked at. */
             position: number | null;
-            /** @enum {unknown} */
-            reason: "not_looked_at" | "capacity" | "quota" | "closed";
+            /**
+             * @description `capacity`: no node has room. `quota`: a limit of the project or user is reached. `money`: the balance or a
+             *     budget does not cover it. `closed`: the SKU is not on sale.
+             * @enum {unknown}
+             */
+            reason: "not_looked_at" | "capacity" | "quota" | "money" | "closed";
             detail: string;
             /** @description When a node may have room for it, by the leases whose end is known. */
             expected_at: components["schemas"]["Timestamp"] | null;

@@ -184,7 +184,7 @@ describe('money', () => {
     expect(await runQueue(worker())).toBe(1);
     expect((await show(theirs.id, 'other')).state).toBe('reserved');
     expect((await show(mine.id)).queue).toMatchObject({
-      reason: 'quota',
+      reason: 'money',
       detail: expect.stringContaining('The balance must cover'),
     });
     await adjust(micros);
@@ -217,7 +217,7 @@ describe('money', () => {
     expect(made.statusCode, made.body).toBeLessThan(300);
     await addHost(api.services.db);
     expect(await runQueue(worker())).toBe(0);
-    expect((await show(queued.id)).queue).toMatchObject({ reason: 'quota', position: 1 });
+    expect((await show(queued.id)).queue).toMatchObject({ reason: 'money', position: 1 });
     await budget('DELETE', `/api/v1/billing/budgets/${made.json<{ id: string }>().id}`);
     await sql`delete from allocation_meters where allocation_id = ${running}`.execute(db);
     expect(await runQueue(worker())).toBe(1);

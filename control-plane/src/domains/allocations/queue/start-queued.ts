@@ -12,12 +12,17 @@ import { leaseEnd } from '../launch-request.ts';
 import { forgetQueued } from './leave-queue.ts';
 import { requestOf, type QueuedLaunch } from './read-line.ts';
 
-export type Outcome =
-  | { kind: 'started' | 'gone' }
-  | { kind: 'refused'; reason: 'quota' | 'capacity'; detail: string };
+export type Outcome = { kind: 'started' | 'gone' } | { kind: 'refused'; reason: Reason; detail: string };
 
-/** Refusals that only the tenant can end: it waits on, and others pass. */
-const TENANT_LIMITS: ReadonlySet<string> = new Set(['quota_exceeded', 'budget_exceeded', 'balance_too_low']);
+type Reason = 'capacity' | 'quota' | 'money';
+
+/** Refusals that end: it waits on, and others pass. */
+const REASONS: Record<string, Reason> = {
+  sku_unavailable: 'capacity',
+  quota_exceeded: 'quota',
+  budget_exceeded: 'money',
+  balance_too_low: 'money',
+};
 
 /** The launch decision for one whose turn has come: the same money, quota, placement and sale as for a new one. */
 export async function startQueued(services: Services, launch: QueuedLaunch): Promise<Outcome> {
@@ -25,11 +30,9 @@ export async function startQueued(services: Services, launch: QueuedLaunch): Pro
   try {
     return await inScope(services.db, scope, (tx) => decide(services, tx, launch));
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    if (error.code === 'sku_unavailable')
-      return { kind: 'refused', reason: 'capacity', detail: error.message };
-    if (!TENANT_LIMITS.has(error.code)) throw error;
-    return { kind: 'refused', reason: 'quota', detail: error.message };
+    const reason = error instanceof Problem ? REASONS[error.code] : undefined;
+    if (!reason) throw error;
+    return { kind: 'refused', reason, detail: (error as Problem).message };
   }
 }
 
