@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { workflowDefinitions } from '@gpuaas/control-plane/roles/workflow-definitions';
 import { keepWorkers } from './keep-workers.ts';
 import { openLifecycleWorld } from './lifecycle-world.ts';
-import { scenes } from './step-scenes.ts';
+import type { Scene } from './step-scenes.ts';
 
 /** What happens to a step once: killed before, inside and after it, failed after its effect, run twice. */
 export const TRIALS = ['before', 'after', 'checkpointed', 'fail', 'twice'] as const;
@@ -15,11 +15,8 @@ export interface Case {
   trial: Trial;
 }
 
-/** Every workflow that the platform can run. */
-export const workflowNames = workflowDefinitions.map(({ name }) => name);
-
 /** Every trial of every step that the definition of a workflow names. */
-export function casesOf(workflow: string): Case[] {
+export function casesOf({ workflow }: Scene): Case[] {
   const definition = workflowDefinitions.find(({ name }) => name === workflow)!;
   return definition.steps.flatMap((step) => TRIALS.map((trial) => ({ step, trial })));
 }
@@ -36,9 +33,7 @@ const POLICIES = {
 };
 
 /** One run of the workflow per case; each case happens once, each place is reached, and nothing is left at the end. */
-export async function proveSteps(workflow: string, cases: readonly Case[], timeoutMs: number): Promise<void> {
-  const scene = scenes[workflow];
-  if (!scene) throw new Error(`no scene says how ${workflow} is brought about`);
+export async function proveSteps(scene: Scene, cases: readonly Case[], timeoutMs: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'gpuaas-steps-'));
   const marker = join(folder, 'happened');
   const world = await openLifecycleWorld({ nodes: scene.hostsFor(cases.length), policies: POLICIES });

@@ -1,3 +1,4 @@
+import type { TaskKind } from '@gpuaas/contracts/tasks';
 import { expect } from 'vitest';
 import { eventually } from '../harness/eventually.ts';
 import { ask } from '../harness/fleet.ts';
@@ -6,66 +7,44 @@ import type { LifecycleWorld } from './lifecycle-world.ts';
 
 /** How one run of a workflow per step is brought about, and what the world is like when all have ended. */
 export interface Scene {
+  workflow: string;
   hostsFor(runs: number): number;
   /** Brings every subject to where the workflow begins and asks for it. Returns the workflow ids, in order. */
   begin(world: LifecycleWorld, steps: readonly string[], timeoutMs: number): Promise<string[]>;
   ended(world: LifecycleWorld, timeoutMs: number): Promise<void>;
 }
 
-/** By the name of the workflow. A new workflow needs a scene, a new step of one that is here needs nothing. */
+/** What the workflows of allocations are tried with. */
+interface Lease {
+  hostsFor(runs: number): number;
+  take(world: LifecycleWorld, index: number): Promise<string>;
+  provision: TaskKind;
+  release: TaskKind;
+}
+
+const slice: Lease = {
+  hostsFor: (runs) => Math.ceil(runs / 8),
+  take: (world) => world.launch(),
+  provision: 'slice.vm_provision',
+  release: 'slice.vm_release',
+};
+const wholeHost: Lease = {
+  hostsFor: (runs) => runs,
+  take: (world, index) => world.leaseHost(world.nodeIds[index]!),
+  provision: 'allocation.provision_user',
+  release: 'allocation.deprovision_user',
+};
+
+/** By name. A new workflow needs a scene, a new step of one that is here needs nothing. */
 export const scenes: Record<string, Scene> = {
-  'allocation.provision': {
-    hostsFor: slotEach,
-    async begin(world, steps) {
-      const ids: string[] = [];
-      for (const step of steps) {
-        const id = await world.launch();
-        setMoods(world, id, step);
-        ids.push(id);
-      }
-      return ids.map((id) => `provision:${id}`);
-    },
-    ended: allocationsIn('active', 'failed'),
-  },
-  'allocation.release': {
-    hostsFor: slotEach,
-    async begin(world, steps, timeoutMs) {
-      const ids = await launchAll(world, steps);
-      await undisturbed(world, () => world.waitFor(ids, ['active'], timeoutMs));
-      for (const [index, id] of ids.entries()) {
-        setMoods(world, id, steps[index]!);
-        expect(await world.post('member', `/allocations/${id}/release`)).toBe(202);
-      }
-      return ids.map((id) => `release:${id}:1`);
-    },
-    ended: allocationsIn('released', 'release_failed'),
-  },
-  'allocation.cleanup': {
-    hostsFor: slotEach,
-    async begin(world, steps, timeoutMs) {
-      const ids = await launchAll(world, steps);
-      for (const id of ids) {
-        world.hosts.mood(id, 'slice.vm_provision', 'fails');
-        world.hosts.mood(id, 'slice.vm_release', 'dirty');
-      }
-      await undisturbed(world, () => world.waitFor(ids, ['failed'], timeoutMs));
-      world.hosts.calm();
-      return await Promise.all(
-        ids.map(async (id, index) => {
-          setMoods(world, id, steps[index]!);
-          expect(await world.post('operator', `/admin/allocations/${id}/retry-release`)).toBe(202);
-          const start = await world.api.services.db
-            .selectFrom('workflow_starts')
-            .select('workflow_id')
-            .where('workflow_id', 'like', `cleanup:${id}:%`)
-            .executeTakeFirstOrThrow();
-          return start.workflow_id;
-        }),
-      );
-    },
-    ended: allocationsIn('failed'),
-  },
+  'allocation.provision': provisionOf(slice),
+  'allocation.provision of a whole host': provisionOf(wholeHost),
+  'allocation.release': releaseOf(slice),
+  'allocation.release of a whole host': releaseOf(wholeHost),
+  'allocation.cleanup': cleanupOf(slice),
+  'allocation.cleanup of a whole host': cleanupOf(wholeHost),
   'node.convert': {
+    workflow: 'node.convert',
     hostsFor: (runs) => runs,
     async begin(world, steps, timeoutMs) {
       // Only the way back to slices checks the host.
@@ -78,7 +57,7 @@ export const scenes: Record<string, Scene> = {
       const ids: string[] = [];
       for (const [index, step] of steps.entries()) {
         const nodeId = world.nodeIds[index]!;
-        setMoods(world, nodeId, step);
+        setHostMoods(world, nodeId, step);
         ids.push(await convert(world, nodeId, isBack(step) ? 'slice' : 'baremetal'));
       }
       return ids.map((id) => `convert:${id}`);
@@ -90,8 +69,67 @@ export const scenes: Record<string, Scene> = {
   },
 };
 
-function slotEach(runs: number): number {
-  return Math.ceil(runs / 8);
+export function isOfWholeHost(scene: string): boolean {
+  return scene.endsWith('of a whole host');
+}
+
+function provisionOf(lease: Lease): Scene {
+  return {
+    workflow: 'allocation.provision',
+    hostsFor: lease.hostsFor,
+    async begin(world, steps) {
+      const ids = await takeAll(world, lease, steps);
+      for (const [index, id] of ids.entries()) setLeaseMoods(world, lease, id, steps[index]!);
+      return ids.map((id) => `provision:${id}`);
+    },
+    ended: allocationsIn('active', 'failed'),
+  };
+}
+
+function releaseOf(lease: Lease): Scene {
+  return {
+    workflow: 'allocation.release',
+    hostsFor: lease.hostsFor,
+    async begin(world, steps, timeoutMs) {
+      const ids = await takeAll(world, lease, steps);
+      await undisturbed(world, () => world.waitFor(ids, ['active'], timeoutMs));
+      for (const [index, id] of ids.entries()) {
+        setLeaseMoods(world, lease, id, steps[index]!);
+        expect(await world.post('member', `/allocations/${id}/release`)).toBe(202);
+      }
+      return ids.map((id) => `release:${id}:1`);
+    },
+    ended: allocationsIn('released', 'release_failed'),
+  };
+}
+
+function cleanupOf(lease: Lease): Scene {
+  return {
+    workflow: 'allocation.cleanup',
+    hostsFor: lease.hostsFor,
+    async begin(world, steps, timeoutMs) {
+      const ids = await takeAll(world, lease, steps);
+      for (const id of ids) {
+        world.hosts.mood(id, lease.provision, 'fails');
+        world.hosts.mood(id, lease.release, 'dirty');
+      }
+      await undisturbed(world, () => world.waitFor(ids, ['failed'], timeoutMs));
+      world.hosts.calm();
+      return await Promise.all(
+        ids.map(async (id, index) => {
+          setLeaseMoods(world, lease, id, steps[index]!);
+          expect(await world.post('operator', `/admin/allocations/${id}/retry-release`)).toBe(202);
+          const start = await world.api.services.db
+            .selectFrom('workflow_starts')
+            .select('workflow_id')
+            .where('workflow_id', 'like', `cleanup:${id}:%`)
+            .executeTakeFirstOrThrow();
+          return start.workflow_id;
+        }),
+      );
+    },
+    ended: allocationsIn('failed'),
+  };
 }
 
 function allocationsIn(...states: string[]): Scene['ended'] {
@@ -105,9 +143,9 @@ function allocationsIn(...states: string[]): Scene['ended'] {
   };
 }
 
-async function launchAll(world: LifecycleWorld, steps: readonly string[]): Promise<string[]> {
+async function takeAll(world: LifecycleWorld, lease: Lease, steps: readonly string[]): Promise<string[]> {
   const ids: string[] = [];
-  for (const _ of steps) ids.push(await world.launch());
+  for (const index of steps.keys()) ids.push(await lease.take(world, index));
   return ids;
 }
 
@@ -172,13 +210,16 @@ async function repairHosts(world: LifecycleWorld, timeoutMs: number): Promise<vo
 }
 
 /** How the host must behave for the step to be reached. Whatever is new is looked for on the good way first. */
-function setMoods({ hosts }: LifecycleWorld, subject: string, step: string): void {
-  if (/^provision\.(fail|wipe|cleaned)/.test(step)) hosts.mood(subject, 'slice.vm_provision', 'fails');
-  if (step === 'provision.expire') hosts.mood(subject, 'slice.vm_provision', 'silent', 1);
-  if (step.endsWith('.wipe.expire')) hosts.mood(subject, 'slice.vm_release', 'silent', 1);
-  if (step.endsWith('.wipe.blocked')) hosts.mood(subject, 'slice.vm_release', 'dirty');
-  if (step.startsWith('convert.undo')) hosts.mood(subject, 'node.set_mode', 'fails', 1);
-  if (/^convert\.(bind|undo)\.expire$/.test(step)) hosts.mood(subject, 'node.set_mode', 'silent', 1);
-  if (step === 'convert.check.expire') hosts.mood(subject, 'slice.prereq_check', 'silent', 1);
-  if (step === 'convert.discover.expire') hosts.mood(subject, 'slice.topology_discover', 'silent', 1);
+function setLeaseMoods({ hosts }: LifecycleWorld, lease: Lease, allocationId: string, step: string): void {
+  if (/^provision\.(fail|wipe|cleaned)/.test(step)) hosts.mood(allocationId, lease.provision, 'fails');
+  if (step === 'provision.expire') hosts.mood(allocationId, lease.provision, 'silent', 1);
+  if (step.endsWith('.wipe.expire')) hosts.mood(allocationId, lease.release, 'silent', 1);
+  if (step.endsWith('.wipe.blocked')) hosts.mood(allocationId, lease.release, 'dirty');
+}
+
+function setHostMoods({ hosts }: LifecycleWorld, nodeId: string, step: string): void {
+  if (step.startsWith('convert.undo')) hosts.mood(nodeId, 'node.set_mode', 'fails', 1);
+  if (/^convert\.(bind|undo)\.expire$/.test(step)) hosts.mood(nodeId, 'node.set_mode', 'silent', 1);
+  if (step === 'convert.check.expire') hosts.mood(nodeId, 'slice.prereq_check', 'silent', 1);
+  if (step === 'convert.discover.expire') hosts.mood(nodeId, 'slice.topology_discover', 'silent', 1);
 }

@@ -1,5 +1,6 @@
+import { workflowDefinitions } from '@gpuaas/control-plane/roles/workflow-definitions';
 import { expect, it } from 'vitest';
-import { casesOf, proveSteps, workflowNames, type Case } from './step-matrix.ts';
+import { casesOf, proveSteps, type Case } from './step-matrix.ts';
 import { scenes } from './step-scenes.ts';
 
 // One of each kind; the deep tier runs every trial of every step.
@@ -12,10 +13,12 @@ const sample: Case[] = [
 ];
 
 it('a launch ends cleanly when its steps are killed, failed or run twice', async () => {
-  expect(casesOf('allocation.provision')).toEqual(expect.arrayContaining(sample));
-  await proveSteps('allocation.provision', sample, 120_000);
+  const scene = scenes['allocation.provision']!;
+  expect(casesOf(scene)).toEqual(expect.arrayContaining(sample));
+  await proveSteps(scene, sample, 120_000);
 }, 240_000);
 
 it('every workflow has its trials', () => {
-  expect(Object.keys(scenes).toSorted()).toEqual(workflowNames.toSorted());
+  const tried = new Set(Object.values(scenes).map(({ workflow }) => workflow));
+  expect(workflowDefinitions.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual([]);
 });
