@@ -16,6 +16,7 @@ const TOOLS: Record<string, string> = {
   busybox: 'busybox-static',
   dropbear: 'dropbear-bin',
   syslinux: 'syslinux',
+  '/usr/lib/syslinux/mbr/mbr.bin': 'syslinux-common',
   mformat: 'mtools',
   sfdisk: 'fdisk',
   cpio: 'cpio',

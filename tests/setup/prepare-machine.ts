@@ -1,10 +1,11 @@
 /** Makes the machine ready for `npm test`: as root on Debian it installs what is missing, else it says what will not run. */
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, globSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { accessSync, constants, existsSync, globSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
 
 interface Need {
   debianPackage: string;
+  /** A program, or the path of a file. */
   command: string;
   /** What is reported as not run without it. */
   usedFor: string;
@@ -48,6 +49,7 @@ const needs: readonly Need[] = [
   { debianPackage: 'busybox-static', command: 'busybox', usedFor: REAL_MACHINES },
   { debianPackage: 'dropbear-bin', command: 'dropbear', usedFor: REAL_MACHINES },
   { debianPackage: 'syslinux', command: 'syslinux', usedFor: REAL_MACHINES },
+  { debianPackage: 'syslinux-common', command: '/usr/lib/syslinux/mbr/mbr.bin', usedFor: REAL_MACHINES },
   { debianPackage: 'mtools', command: 'mformat', usedFor: REAL_MACHINES },
   { debianPackage: 'fdisk', command: 'sfdisk', usedFor: REAL_MACHINES },
   { debianPackage: 'cpio', command: 'cpio', usedFor: REAL_MACHINES },
@@ -94,6 +96,7 @@ function report(absent: readonly Need[], reason: string): void {
 
 /** Server packages put their program into sbin, which a plain user's PATH may lack, or a folder per version. */
 function isInstalled(command: string): boolean {
+  if (isAbsolute(command)) return existsSync(command);
   const folders = [
     ...(process.env['PATH'] ?? '').split(delimiter),
     '/usr/bin',
