@@ -1,5 +1,8 @@
 import type { StateFilter } from './api/allocations.ts';
+import type { CostGroup } from './api/reports.ts';
 import type { NodeTaskState } from './api/types.ts';
+import { COST_GROUPS } from './format/cost-groups.ts';
+import { SPANS, type SpanName } from './format/spans.ts';
 
 /** What each page keeps in its address. Anything else in a query string is dropped. */
 type Raw = Record<string, unknown>;
@@ -83,6 +86,23 @@ export type PlacementSearch = Omit<LaunchSearch, 'image'>;
 export function placementSearch(raw: Raw): PlacementSearch {
   const { image: _image, ...search } = launchSearch(raw);
   return search;
+}
+
+/** The time that money is looked at; a month when left out. */
+export function moneySearch(raw: Raw): { time?: SpanName } {
+  const time = SPANS.find(({ value }) => value === raw['time'])?.value;
+  return time ? { time } : {};
+}
+
+export interface BillingSearch {
+  time?: SpanName;
+  /** What costs are added up by; projects when left out. */
+  by?: CostGroup;
+}
+
+export function billingSearch(raw: Raw): BillingSearch {
+  const by = COST_GROUPS.find(({ value }) => value === raw['by'])?.value;
+  return { ...moneySearch(raw), ...(by ? { by } : {}) };
 }
 
 /** Whose prices are looked at; the list prices without it. */

@@ -152,6 +152,47 @@ describe.skipIf(!chromiumPath)('operators and tenants in the console (needs chro
     await page.context().close();
     await operator.context().close();
   }, 180_000);
+
+  it('prices an app, and shows a tenant what it used of it beside its leases', async () => {
+    const operator = await site.signIn('Platform Operator', '/operator/prices');
+    await operator.getByRole('button', { name: 'Price an app' }).click();
+    await operator.getByRole('textbox', { name: 'App' }).fill('chat');
+    await operator.getByRole('textbox', { name: 'USD' }).fill('0.50');
+    await operator.getByRole('button', { name: 'Add', exact: true }).click();
+    await operator.getByRole('cell', { name: '$0.50 per 1,000,000 tokens' }).waitFor();
+
+    const page = await site.signIn('Tenant Admin', '/billing?time=week&by=sku');
+    await page.getByText('No app was used in this time.').waitFor();
+    await reportTokens(6_000_000);
+    await page.reload();
+    const used = page.getByRole('region', { name: 'App usage' });
+    await used.getByRole('row', { name: /chat.*6,000,000 tokens.*\$3\.00/ }).waitFor();
+    await page.getByRole('combobox', { name: 'By' }).click();
+    await page.getByRole('option', { name: 'Project' }).click();
+    await page.waitForURL(/time=week&by=project/);
+    await page.context().close();
+    await operator.context().close();
+  }, 120_000);
+
+  async function reportTokens(quantity: number): Promise<void> {
+    const { operator, projectId, services } = site.platform;
+    const project = services.db.selectFrom('projects').select('organization_id').where('id', '=', projectId);
+    const { organization_id } = await project.executeTakeFirstOrThrow();
+    const record = {
+      record_id: 'e2e-record-1',
+      organization_id,
+      project_id: projectId,
+      app: 'chat',
+      quantity,
+    };
+    const { data } = await operator.POST('/api/v1/admin/app-usage-records', {
+      body: {
+        producer: 'gateway',
+        records: [{ ...record, dimension: 'tokens', occurred_at: new Date().toISOString() }],
+      },
+    });
+    expect(data).toMatchObject({ recorded: 1 });
+  }
 });
 
 async function passBurnIn(page: Page): Promise<void> {

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { costsQuery, type CostGroup, type ReportLine } from '../api/reports.ts';
+import { COST_GROUPS } from '../format/cost-groups.ts';
 import { formatMoney } from '../format/money.ts';
 import { spanOf, SPANS, type SpanName } from '../format/spans.ts';
 import { DataTable, type Column } from '../ui/data-table.tsx';
@@ -14,15 +14,6 @@ import { MoneyChart } from './money-chart.tsx';
 const HOUR_MS = 3_600_000;
 const HOUR_SECONDS = 3_600;
 
-const GROUPS: { value: CostGroup; label: string }[] = [
-  { value: 'project', label: 'Project' },
-  { value: 'team', label: 'Team' },
-  { value: 'user', label: 'User' },
-  { value: 'sku', label: 'Product or app' },
-  { value: 'tag', label: 'Tag' },
-  { value: 'region', label: 'Region' },
-];
-
 const COLUMNS: Column<ReportLine>[] = [
   { header: 'Name', cell: ({ label }) => label || <span className="text-ink-muted">None</span> },
   {
@@ -34,10 +25,15 @@ const COLUMNS: Column<ReportLine>[] = [
   { header: 'Cost', cell: ({ amount }) => formatMoney(amount, 2), align: 'right' },
 ];
 
+export interface CostsPanelProps {
+  organizationId: string;
+  time: SpanName;
+  by: CostGroup;
+  onChange: (choice: { time?: SpanName; by?: CostGroup }) => void;
+}
+
 /** What was spent over time, and on what. */
-export function CostsPanel({ organizationId }: { organizationId: string }) {
-  const [name, setName] = useState<SpanName>('month');
-  const [group, setGroup] = useState<CostGroup>('project');
+export function CostsPanel({ organizationId, time: name, by: group, onChange }: CostsPanelProps) {
   const { from, to, step, steps } = spanOf(name, new Date(useNow(HOUR_MS)));
   const time = useQuery(costsQuery(organizationId, { from, to }, step));
   const lines = useQuery(costsQuery(organizationId, { from, to }, group));
@@ -46,10 +42,10 @@ export function CostsPanel({ organizationId }: { organizationId: string }) {
       <div className="flex flex-col gap-5">
         <div className="grid gap-3 sm:grid-cols-2">
           <div className="flex flex-col gap-1.5">
-            <Select label="Time" value={name} onChange={setName} options={SPANS} />
+            <Select label="Time" value={name} onChange={(time) => onChange({ time })} options={SPANS} />
           </div>
           <div className="flex flex-col gap-1.5">
-            <Select label="By" value={group} onChange={setGroup} options={GROUPS} />
+            <Select label="By" value={group} onChange={(by) => onChange({ by })} options={COST_GROUPS} />
           </div>
         </div>
         <Loaded query={time} loading={<Skeleton label="Loading costs" rows={3} />}>

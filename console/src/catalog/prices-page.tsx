@@ -8,7 +8,6 @@ import type { Price } from '../api/types.ts';
 import { useChange } from '../api/use-change.ts';
 import { formatMoney } from '../format/money.ts';
 import { TenantSelect } from '../tenants/tenant-select.tsx';
-import { Badge } from '../ui/badge.tsx';
 import { ConfirmButton } from '../ui/confirm-button.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
@@ -16,8 +15,9 @@ import { Page } from '../ui/page.tsx';
 import { ResourceList } from '../ui/resource-list.tsx';
 import { RowActions } from '../ui/row-actions.tsx';
 import { Surface } from '../ui/surface.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
 import { useNow } from '../ui/use-now.ts';
+import { AppPricesPanel } from './app-prices-panel.tsx';
+import { EffectiveFrom } from './effective-from.tsx';
 import { NewPrice } from './new-price.tsx';
 
 const route = getRouteApi('/signed-in/operator/prices');
@@ -27,7 +27,7 @@ const COLUMNS: Column<Price>[] = [
   { header: 'Product', cell: ({ sku }) => <span className="font-medium">{sku}</span> },
   { header: 'Region', cell: ({ region }) => <span className="text-ink-muted">{region}</span>, from: 'sm' },
   { header: 'Per GPU hour', cell: ({ per_gpu_hour: price }) => formatMoney(price), align: 'right' },
-  { header: 'From', cell: (price) => <From price={price} />, from: 'md' },
+  { header: 'From', cell: ({ effective_from: at }) => <EffectiveFrom at={at} />, from: 'md' },
   {
     header: 'Reason',
     cell: ({ reason }) => <span className="block max-w-64 truncate text-ink-muted">{reason || '—'}</span>,
@@ -66,17 +66,8 @@ export function PricesPage() {
           }
         />
       </Surface>
+      {!tenant && <AppPricesPanel />}
     </Page>
-  );
-}
-
-function From({ price: { effective_from: at } }: { price: Price }) {
-  const now = useNow(MINUTE_MS);
-  return (
-    <span className="inline-flex items-center gap-2">
-      <Timestamp at={at} />
-      {Date.parse(at) > now && <Badge tone="info">To come</Badge>}
-    </span>
   );
 }
 

@@ -8,6 +8,7 @@ import {
   placementSearch,
   policiesSearch,
   policySearch,
+  moneySearch,
   pricesSearch,
   tasksSearch,
 } from '../search-params.ts';
@@ -23,6 +24,7 @@ const fleet = createRoute({
 const utilisation = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/utilisation',
+  validateSearch: moneySearch,
   component: lazyRouteComponent(() => import('../fleet/utilisation-page.tsx'), 'UtilisationPage'),
 });
 

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { auditSearch, teamSearch, webhookSearch } from '../search-params.ts';
+import { auditSearch, billingSearch, teamSearch, webhookSearch } from '../search-params.ts';
 import { signedIn } from './signed-in.ts';
 
 const members = createRoute({
@@ -50,6 +50,7 @@ const audit = createRoute({
 const billing = createRoute({
   getParentRoute: () => signedIn,
   path: '/billing',
+  validateSearch: billingSearch,
   component: lazyRouteComponent(() => import('../billing/billing-page.tsx'), 'BillingPage'),
 });
 

@@ -1,0 +1,68 @@
+import { useQuery } from '@tanstack/react-query';
+import { appUsageQuery, type AppUsageSum } from '../api/app-usage.ts';
+import { formatQuantity } from '../format/dimensions.ts';
+import { formatMoney } from '../format/money.ts';
+import { spanOf, type SpanName } from '../format/spans.ts';
+import { DataTable, type Column } from '../ui/data-table.tsx';
+import { Fact, Facts } from '../ui/facts.tsx';
+import { Loaded } from '../ui/loaded.tsx';
+import { Panel } from '../ui/panel.tsx';
+import { Skeleton } from '../ui/skeleton.tsx';
+import { useNow } from '../ui/use-now.ts';
+
+const HOUR_MS = 3_600_000;
+
+const COLUMNS: Column<AppUsageSum>[] = [
+  { header: 'App', cell: ({ app }) => <span className="font-medium">{app}</span> },
+  { header: 'Used', cell: ({ quantity, dimension }) => formatQuantity(quantity, dimension) },
+  {
+    header: 'Reported by',
+    cell: ({ producer }) => <span className="text-ink-muted">{producer}</span>,
+    from: 'md',
+  },
+  {
+    header: 'Cost',
+    cell: ({ amount }) =>
+      amount ? formatMoney(amount) : <span className="text-ink-muted">Not charged</span>,
+    align: 'right',
+  },
+];
+
+/** What was used of apps in the time that costs are looked at, beside what leases cost in it. */
+export function AppUsagePanel({ organizationId, time }: { organizationId: string; time: SpanName }) {
+  const { from, to } = spanOf(time, new Date(useNow(HOUR_MS)));
+  const query = useQuery(appUsageQuery(organizationId, { from, to }));
+  return (
+    <Panel title="App usage">
+      <Loaded query={query} loading={<Skeleton label="Loading app usage" rows={2} />}>
+        {({ costs, items, next_page: more }) =>
+          items.length === 0 ? (
+            <p className="text-sm text-ink-muted">
+              No app was used in this time. What apps are used for is charged by tokens, requests or model
+              seconds, and never for GPU time that a lease pays.
+            </p>
+          ) : (
+            <div className="flex flex-col gap-4">
+              {costs.map(({ leases, apps, total }) => (
+                <Facts key={total.currency}>
+                  <Fact name="Leases">{formatMoney(leases, 2)}</Fact>
+                  <Fact name="Apps">{formatMoney(apps, 2)}</Fact>
+                  <Fact name="Together">{formatMoney(total, 2)}</Fact>
+                </Facts>
+              ))}
+              <DataTable
+                label="App usage"
+                columns={COLUMNS}
+                rows={items}
+                rowKey={(row) =>
+                  [row.project_id, row.producer, row.app, row.dimension, row.amount?.currency].join(' ')
+                }
+              />
+              {more && <p className="text-sm text-ink-muted">The list is longer; the API has all of it.</p>}
+            </div>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+}
