@@ -33,6 +33,14 @@ export function whyNoVmLab(): string | null {
   return isThere('/dev/loop-control') && isThere('/dev/net/tun') ? null : 'needs loop devices and taps';
 }
 
+/** Why no node can be emulated here; null where one can. */
+export function whyNoEmulatedNode(): string | null {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return 'needs Linux on x86-64';
+  if (!isThere('apt-get')) return 'needs Debian';
+  const missing = ['qemu-system-x86_64', 'busybox', 'cpio'].filter((tool) => !isThere(tool));
+  return missing.length > 0 ? `needs ${missing.map((tool) => TOOLS[tool]).join(', ')}` : null;
+}
+
 function isThere(name: string): boolean {
   const places = name.startsWith('/')
     ? [name]

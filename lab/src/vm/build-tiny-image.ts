@@ -5,6 +5,7 @@ import { existsSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { fetchKernel } from './debian-kernel.ts';
 
 const PARTS = fileURLToPath(new URL('tiny-image/', import.meta.url));
 const MODULES_BEFORE_ROOT = [
@@ -49,16 +50,6 @@ export function buildTinyImage({ cache, ignoresPowerButton = false }: TinyImageO
   const file = join(cache, `tiny-${recipe.digest('hex').slice(0, 16)}.qcow2`);
   if (!existsSync(file)) build(file, kernel, ignoresPowerButton);
   return { file, digest: `sha256:${createHash('sha256').update(readFileSync(file)).digest('hex')}` };
-}
-
-function fetchKernel(cache: string): string {
-  const depends = run('apt-cache', ['depends', 'linux-image-cloud-amd64']);
-  const name = /Depends: (linux-image-\S+)/.exec(depends)?.[1];
-  if (!name) throw new Error('this Debian has no linux-image-cloud-amd64');
-  const have = (): string | undefined =>
-    readdirSync(cache).find((file) => file.startsWith(`${name}_`) && file.endsWith('.deb'));
-  if (!have()) run('apt-get', ['-qq', 'download', name], cache);
-  return join(cache, have() ?? '');
 }
 
 function build(file: string, kernel: string, ignoresPowerButton: boolean): void {

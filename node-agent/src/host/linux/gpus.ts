@@ -20,8 +20,11 @@ export function readGpus(files: HostFiles, pci: ReadonlyMap<string, PciDevice>):
   }));
 }
 
-/** A device that fell off the bus answers every read of its configuration space with ones. */
+/**
+ * A device that fell off the bus answers every read of its configuration space with ones. The ids alone do not tell: a
+ * virtual function always shows ones there, and its command and status behind them.
+ */
 export function isLost(files: HostFiles, address: string): boolean {
-  const id = files.bytes(`/sys/bus/pci/devices/${address}/config`, 4);
-  return id !== null && id.length === 4 && id.every((byte) => byte === 0xff);
+  const head = files.bytes(`/sys/bus/pci/devices/${address}/config`, 8);
+  return head !== null && head.length >= 4 && head.every((byte) => byte === 0xff);
 }
