@@ -1530,6 +1530,37 @@ create table node_enrolments (
   authority_id uuid not null,
   node_id uuid
 );
+create table node_onboarding_steps (
+  onboarding_id uuid not null,
+  "position" smallint not null,
+  step text not null,
+  state text default 'waiting'::text not null,
+  message text,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone
+);
+create table node_onboardings (
+  id uuid not null,
+  maas_system_id text not null,
+  hostname text not null,
+  profile text not null,
+  region text not null,
+  pool text not null,
+  rack text not null,
+  node_family text not null,
+  state text default 'running'::text not null,
+  undone boolean,
+  detail text,
+  enrolment_id uuid,
+  sealed_token bytea,
+  node_id uuid,
+  cancel_requested_by uuid,
+  cancel_requested_at timestamp with time zone,
+  correlation_id uuid not null,
+  requested_by uuid not null,
+  requested_at timestamp with time zone not null,
+  ended_at timestamp with time zone
+);
 create table node_overviews (
   node_id uuid not null,
   posture text not null,
@@ -1622,7 +1653,8 @@ create table nodes (
   identity_revoked_at timestamp with time zone,
   announced_connection text default 'never_seen'::text not null,
   certificate_serial text,
-  identity_rotation_since timestamp with time zone
+  identity_rotation_since timestamp with time zone,
+  maas_system_id text
 );
 create table notification_emails (
   id uuid not null,
@@ -2240,6 +2272,8 @@ alter table node_conversions add constraint node_conversions_pkey PRIMARY KEY (i
 alter table node_cordons add constraint node_cordons_pkey PRIMARY KEY (node_id, reason);
 alter table node_disks add constraint node_disks_pkey PRIMARY KEY (node_id, serial);
 alter table node_enrolments add constraint node_enrolments_pkey PRIMARY KEY (id);
+alter table node_onboarding_steps add constraint node_onboarding_steps_pkey PRIMARY KEY (onboarding_id, step);
+alter table node_onboardings add constraint node_onboardings_pkey PRIMARY KEY (id);
 alter table node_overviews add constraint node_overviews_pkey PRIMARY KEY (node_id);
 alter table node_promises add constraint node_promises_pkey PRIMARY KEY (id);
 alter table node_resource_slots add constraint node_resource_slots_pkey PRIMARY KEY (id);
@@ -2316,6 +2350,7 @@ alter table ledger_entries add constraint ledger_entries_transaction_id_account_
 alter table ledger_transactions add constraint ledger_transactions_id_organization_id_currency_key UNIQUE (id, organization_id, currency);
 alter table ledger_transactions add constraint ledger_transactions_organization_id_posting_key_key UNIQUE (organization_id, posting_key);
 alter table node_enrolments add constraint node_enrolments_token_hash_key UNIQUE (token_hash);
+alter table node_onboarding_steps add constraint node_onboarding_steps_onboarding_id_position_key UNIQUE (onboarding_id, "position");
 alter table node_resource_slots add constraint node_resource_slots_node_id_fabric_vf_pci_address_key UNIQUE (node_id, fabric_vf_pci_address);
 alter table node_resource_slots add constraint node_resource_slots_node_id_gpu_pci_address_key UNIQUE (node_id, gpu_pci_address);
 alter table node_resource_slots add constraint node_resource_slots_node_id_management_mac_key UNIQUE (node_id, management_mac);
@@ -2324,6 +2359,7 @@ alter table node_resource_slots add constraint node_resource_slots_node_id_priva
 alter table node_resource_slots add constraint node_resource_slots_node_id_slot_index_key UNIQUE (node_id, slot_index);
 alter table node_tasks add constraint node_tasks_dedupe_key_key UNIQUE (dedupe_key);
 alter table nodes add constraint nodes_hostname_key UNIQUE (hostname);
+alter table nodes add constraint nodes_maas_system_id_key UNIQUE (maas_system_id);
 alter table notification_emails add constraint notification_emails_event_id_user_id_key UNIQUE (event_id, user_id);
 alter table notifications add constraint notifications_event_id_user_id_key UNIQUE (event_id, user_id);
 alter table organization_members add constraint organization_members_organization_id_user_id_key UNIQUE (organization_id, user_id);
@@ -2477,6 +2513,14 @@ alter table node_cordons add constraint node_cordons_reason_check CHECK ((reason
 alter table node_disks add constraint node_disks_check CHECK (((conversion_started_at IS NULL) = (conversion_started_by IS NULL)));
 alter table node_disks add constraint node_disks_check1 CHECK (((conversion_started_at IS NULL) OR (ownership IS DISTINCT FROM 'slice'::text)));
 alter table node_disks add constraint node_disks_ownership_check CHECK ((ownership = ANY (ARRAY['host'::text, 'share'::text, 'baremetal'::text, 'slice'::text])));
+alter table node_onboarding_steps add constraint node_onboarding_steps_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'running'::text, 'done'::text, 'failed'::text, 'skipped'::text])));
+alter table node_onboarding_steps add constraint node_onboarding_steps_step_check CHECK ((step = ANY (ARRAY['tag'::text, 'commission'::text, 'test'::text, 'allocate'::text, 'deploy'::text, 'enrol'::text, 'discover'::text])));
+alter table node_onboardings add constraint node_onboardings_check CHECK (((state = 'running'::text) = (ended_at IS NULL)));
+alter table node_onboardings add constraint node_onboardings_check1 CHECK (((state = ANY (ARRAY['failed'::text, 'cancelled'::text])) = (undone IS NOT NULL)));
+alter table node_onboardings add constraint node_onboardings_check2 CHECK (((state = 'succeeded'::text) <= (node_id IS NOT NULL)));
+alter table node_onboardings add constraint node_onboardings_check3 CHECK (((state = 'running'::text) OR (sealed_token IS NULL)));
+alter table node_onboardings add constraint node_onboardings_profile_check CHECK ((profile = ANY (ARRAY['slice_vm'::text, 'baremetal'::text])));
+alter table node_onboardings add constraint node_onboardings_state_check CHECK ((state = ANY (ARRAY['running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])));
 alter table node_promises add constraint node_promises_check CHECK ((ends_at > starts_at));
 alter table node_resource_slots add constraint node_resource_slots_desired_state_check CHECK ((desired_state = ANY (ARRAY['for_sale'::text, 'disabled'::text, 'retired'::text])));
 alter table node_resource_slots add constraint node_resource_slots_health_state_check CHECK ((health_state = ANY (ARRAY['unknown'::text, 'healthy'::text, 'unhealthy'::text])));
@@ -2663,6 +2707,10 @@ alter table node_enrolments add constraint node_enrolments_authority_id_fkey FOR
 alter table node_enrolments add constraint node_enrolments_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table node_enrolments add constraint node_enrolments_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_enrolments add constraint node_enrolments_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
+alter table node_onboarding_steps add constraint node_onboarding_steps_onboarding_id_fkey FOREIGN KEY (onboarding_id) REFERENCES node_onboardings(id) ON DELETE CASCADE;
+alter table node_onboardings add constraint node_onboardings_enrolment_id_fkey FOREIGN KEY (enrolment_id) REFERENCES node_enrolments(id);
+alter table node_onboardings add constraint node_onboardings_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
+alter table node_onboardings add constraint node_onboardings_region_fkey FOREIGN KEY (region) REFERENCES regions(region);
 alter table node_promises add constraint node_promises_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table node_promises add constraint node_promises_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table node_promises add constraint node_promises_reservation_id_fkey FOREIGN KEY (reservation_id) REFERENCES capacity_reservations(id);
@@ -2793,6 +2841,10 @@ CREATE INDEX node_certificates_by_authority ON public.node_certificates USING bt
 CREATE INDEX node_certificates_by_node ON public.node_certificates USING btree (node_id, issued_at);
 CREATE INDEX node_conversions_node ON public.node_conversions USING btree (node_id, id DESC);
 CREATE UNIQUE INDEX node_conversions_running ON public.node_conversions USING btree (node_id) WHERE (state = 'running'::text);
+CREATE INDEX node_onboardings_enrolment ON public.node_onboardings USING btree (enrolment_id);
+CREATE UNIQUE INDEX node_onboardings_hostname ON public.node_onboardings USING btree (hostname) WHERE (state = 'running'::text);
+CREATE INDEX node_onboardings_node ON public.node_onboardings USING btree (node_id);
+CREATE UNIQUE INDEX node_onboardings_running ON public.node_onboardings USING btree (maas_system_id) WHERE (state = 'running'::text);
 CREATE UNIQUE INDEX node_promises_allocation ON public.node_promises USING btree (allocation_id) WHERE (allocation_id IS NOT NULL);
 CREATE INDEX node_promises_node ON public.node_promises USING btree (node_id);
 CREATE INDEX node_promises_reservation ON public.node_promises USING btree (reservation_id) WHERE (reservation_id IS NOT NULL);
@@ -3305,6 +3357,8 @@ grant insert, select on node_burn_ins to gpuaas_operator;
 grant insert, select on node_certificates to gpuaas_node;
 grant insert, select on node_conversions to gpuaas_operator;
 grant insert, select on node_enrolments to gpuaas_operator;
+grant insert, select on node_onboarding_steps to gpuaas_operator;
+grant insert, select on node_onboardings to gpuaas_operator;
 grant insert, select on node_resource_slots to gpuaas_operator;
 grant insert, select on node_tasks to gpuaas_operator;
 grant insert, select on nodes to gpuaas_node;
@@ -3349,13 +3403,13 @@ grant select (allocation_id, public_key) on allocation_access_keys to gpuaas_wor
 grant select (created_at) on idempotency_keys to gpuaas_worker;
 grant select (expires_at) on pending_logins to gpuaas_worker;
 grant select (expires_at) on sessions to gpuaas_worker;
-grant select (expires_at, used_at, revoked_at, authority_id) on node_enrolments to gpuaas_worker;
 grant select (id) on organizations to gpuaas_auth;
 grant select (id) on projects to gpuaas_auth;
 grant select (id) on terminal_recordings to gpuaas_gateway;
 grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_authorities to gpuaas_operator;
 grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_authorities to gpuaas_worker;
 grant select (id, email, name) on users to gpuaas_tenant;
+grant select (id, expires_at, used_at, revoked_at, authority_id, node_id) on node_enrolments to gpuaas_worker;
 grant select (id, key_id, public_pem, created_at, retired_at) on certificate_keys to gpuaas_operator;
 grant select (id, key_id, public_pem, created_at, retired_at) on certificate_keys to gpuaas_tenant;
 grant select (id, name) on projects to gpuaas_worker;
@@ -3430,6 +3484,8 @@ grant select on node_certificates to gpuaas_operator;
 grant select on node_conversions to gpuaas_worker;
 grant select on node_cordons to gpuaas_placement;
 grant select on node_enrolments to gpuaas_node;
+grant select on node_onboarding_steps to gpuaas_worker;
+grant select on node_onboardings to gpuaas_worker;
 grant select on node_overviews to gpuaas_operator;
 grant select on node_promises to gpuaas_operator;
 grant select on node_promises to gpuaas_placement;
@@ -3493,6 +3549,7 @@ grant update (acknowledged_at, acknowledged_by, resolved_at, resolved_by, resolu
 grant update (agent_version, boot_id, last_heartbeat_at, observed, identity_revoked_at, certificate_serial) on nodes to gpuaas_node;
 grant update (amount, changed_at) on quota_limits to gpuaas_operator;
 grant update (amount, changed_at) on quota_limits to gpuaas_tenant;
+grant update (cancel_requested_by, cancel_requested_at) on node_onboardings to gpuaas_operator;
 grant update (cancelled_at) on capacity_reservations to gpuaas_operator;
 grant update (cancelled_at) on capacity_reservations to gpuaas_tenant;
 grant update (cancelled_at) on maintenance_windows to gpuaas_operator;
@@ -3513,7 +3570,7 @@ grant update (expires_at, revoked_at) on service_account_tokens to gpuaas_tenant
 grant update (last_used_at) on service_account_tokens to gpuaas_auth;
 grant update (last_used_at, user_agent, ip) on sessions to gpuaas_auth;
 grant update (metered_seconds, billed_seconds, billed_micros, records, seen_revision, ended_at, unproven_after) on allocation_meters to gpuaas_worker;
-grant update (mode, announced_connection, identity_rotation_since) on nodes to gpuaas_worker;
+grant update (mode, profile_tags, announced_connection, identity_rotation_since, maas_system_id) on nodes to gpuaas_worker;
 grant update (name) on organizations to gpuaas_tenant;
 grant update (name) on projects to gpuaas_tenant;
 grant update (name, client_id, sealed_client_secret, cli_client_id, newcomers_project_id, enabled) on identity_providers to gpuaas_tenant;
@@ -3543,6 +3600,8 @@ grant update (state, detail, ended_at) on node_conversions to gpuaas_worker;
 grant update (state, disabled_at) on organization_members to gpuaas_tenant;
 grant update (state, gpu_model, gpu_pci_address, fabric_vf_pci_address, nvme_serial, nvme_device, management_mac, private_ip, ovs_port, numa_node, pcie_root, vcpu, memory_gib, capacity_metadata, health_state, health_detail, approved_at, desired_state, device_fault) on node_resource_slots to gpuaas_operator;
 grant update (state, health_state, health_detail, last_wipe_id, desired_state, device_fault) on node_resource_slots to gpuaas_worker;
+grant update (state, message, started_at, finished_at) on node_onboarding_steps to gpuaas_worker;
+grant update (state, undone, detail, enrolment_id, sealed_token, node_id, ended_at) on node_onboardings to gpuaas_worker;
 grant update (stripe_customer_id) on organizations to gpuaas_worker;
 grant update (used_at, node_id) on node_enrolments to gpuaas_node;
 grant update (value, changed_at) on policy_values to gpuaas_operator;

@@ -4,6 +4,7 @@ export interface AllPayloads {
   MaintenanceNotice?: MaintenanceNotice;
   NodeChanged?: NodeChanged;
   NodeEnrolled?: NodeEnrolled;
+  NodeOnboardingChanged?: NodeOnboardingChanged;
   NodeTaskChanged?: NodeTaskChanged;
   NodeSlotsChanged?: NodeSlotsChanged;
   WebhookTest?: WebhookTest;
@@ -69,6 +70,12 @@ export interface NodeChanged {
 export interface NodeEnrolled {
   node_id: string;
   hostname: string;
+}
+export interface NodeOnboardingChanged {
+  onboarding_id: string;
+  hostname: string;
+  state: string;
+  step: string | null;
 }
 export interface NodeTaskChanged {
   task_id: string;
@@ -292,6 +299,10 @@ export const eventTypes = {
     "summary": "A host got its identity.",
     "audience": "operator"
   },
+  "node.onboarding_changed": {
+    "summary": "A machine of MAAS came further on its way into the fleet.",
+    "audience": "operator"
+  },
   "node.task_changed": {
     "summary": "A node task moved.",
     "audience": "operator"
@@ -385,6 +396,7 @@ export interface EventPayloads {
   'maintenance.cancelled': MaintenanceNotice;
   'node.changed': NodeChanged;
   'node.enrolled': NodeEnrolled;
+  'node.onboarding_changed': NodeOnboardingChanged;
   'node.task_changed': NodeTaskChanged;
   'node.slots_changed': NodeSlotsChanged;
   'webhook.test': WebhookTest;
@@ -1988,6 +2000,38 @@ export const payloadSchemas: Record<EventType, object> = {
       "hostname": {
         "type": "string",
         "maxLength": 253
+      }
+    }
+  },
+  "node.onboarding_changed": {
+    "title": "NodeOnboardingChanged",
+    "type": "object",
+    "required": [
+      "onboarding_id",
+      "hostname",
+      "state",
+      "step"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "onboarding_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "hostname": {
+        "type": "string",
+        "maxLength": 253
+      },
+      "state": {
+        "type": "string",
+        "maxLength": 40
+      },
+      "step": {
+        "type": [
+          "string",
+          "null"
+        ],
+        "maxLength": 40
       }
     }
   },

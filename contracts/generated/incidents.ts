@@ -129,6 +129,12 @@ export const incidentTypes = {
     "deadline_seconds": 3600,
     "runbook": "docs/runbooks/node-identity-not-rotated.md"
   },
+  "node_onboarding_failed": {
+    "title": "A machine of MAAS did not become a host",
+    "severity": "minor",
+    "deadline_seconds": 86400,
+    "runbook": "docs/runbooks/node-onboarding-failed.md"
+  },
   "payment_stuck": {
     "title": "A payment, refund or event of the payment provider does not move on",
     "severity": "major",

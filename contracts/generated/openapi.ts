@@ -2962,6 +2962,103 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/maas/machines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The machines of MAAS
+         * @description As MAAS describes them at this moment, by host name. Refused with `maas_disabled` where the platform has no MAAS, and
+         *     with `maas_unavailable` while MAAS does not answer.
+         */
+        get: operations["listMaasMachines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/maas/machines/{system_id}/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a machine of MAAS a host
+         * @description Tags the machine with its profile, commissions and tests it, allocates it and installs it with user-data that brings
+         *     up the agent with a token for this host name alone; the host then enrols and is asked for its topology. Where a step
+         *     fails or is cancelled, MAAS gets the machine back.
+         */
+        post: operations["importMaasMachine"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/node-onboardings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Machines on their way from MAAS into the fleet, newest first */
+        get: operations["listNodeOnboardings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/node-onboardings/{onboarding_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One machine on its way, step by step */
+        get: operations["getNodeOnboarding"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/node-onboardings/{onboarding_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop an onboarding
+         * @description What MAAS is doing to the machine is stopped, and MAAS gets it back. A host that has enrolled already stays.
+         */
+        post: operations["cancelNodeOnboarding"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/tasks": {
         parameters: {
             query?: never;
@@ -5622,6 +5719,78 @@ export interface components {
             /** @description Unused enrolment tokens that name this CA. */
             open_enrolments: number;
         };
+        /**
+         * @description What the host is for. In MAAS it is the tag `gpuaas-profile-slice-vm` or `gpuaas-profile-baremetal`.
+         * @enum {unknown}
+         */
+        Profile: "slice_vm" | "baremetal";
+        MaasMachine: {
+            system_id: string;
+            hostname: string;
+            /** @description MAAS's state in words, such as `failed_testing`. */
+            status: string;
+            status_message: string;
+            owner: string | null;
+            tags: string[];
+            profile: components["schemas"]["Profile"] | null;
+            /** @enum {unknown} */
+            power_state: "on" | "off" | "unknown" | "error";
+            architecture: string;
+            cpu_count: number;
+            memory_mib: number;
+            pool: string;
+            zone: string;
+            vendor: string | null;
+            product: string | null;
+            serial: string | null;
+            /**
+             * Format: uuid
+             * @description The host that this machine became.
+             */
+            node_id: string | null;
+            /**
+             * Format: uuid
+             * @description The onboarding that runs.
+             */
+            onboarding_id: string | null;
+            /** @description Why it cannot be imported now. */
+            import_refusal: string | null;
+        };
+        NodeOnboardingStep: {
+            /** @enum {unknown} */
+            step: "tag" | "commission" | "test" | "allocate" | "deploy" | "enrol" | "discover";
+            /** @enum {unknown} */
+            state: "waiting" | "running" | "done" | "failed" | "skipped";
+            message: string | null;
+            started_at: components["schemas"]["Timestamp"] | null;
+            finished_at: components["schemas"]["Timestamp"] | null;
+        };
+        NodeOnboarding: {
+            /** Format: uuid */
+            id: string;
+            system_id: string;
+            hostname: string;
+            profile: components["schemas"]["Profile"];
+            region: string;
+            /** @enum {unknown} */
+            state: "running" | "succeeded" | "failed" | "cancelled";
+            /** @description Whether MAAS has the machine back, after an end other than success. */
+            undone: boolean | null;
+            /** @description Why it ended so. */
+            detail: string | null;
+            steps: components["schemas"]["NodeOnboardingStep"][];
+            /** Format: uuid */
+            node_id: string | null;
+            /** Format: uuid */
+            enrolment_id: string | null;
+            /** @description Node tasks of the onboarding carry it, too. */
+            workflow_id: string;
+            cancel_requested_at: components["schemas"]["Timestamp"] | null;
+            /** Format: uuid */
+            requested_by: string;
+            requested_at: components["schemas"]["Timestamp"];
+            ended_at: components["schemas"]["Timestamp"] | null;
+        };
         NodeTaskDetail: {
             task: components["schemas"]["NodeTask"];
             params: {
@@ -5649,7 +5818,7 @@ export interface components {
             acknowledged_at: components["schemas"]["Timestamp"] | null;
         };
         /** @enum {unknown} */
-        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "node_identity_not_rotated" | "payment_stuck" | "payment_disputed" | "email_failing";
+        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "node_identity_not_rotated" | "node_onboarding_failed" | "payment_stuck" | "payment_disputed" | "email_failing";
         Incident: {
             /** Format: uuid */
             id: string;
@@ -6130,6 +6299,9 @@ export interface components {
         SlotId: string;
         DiskSerial: string;
         EnrolmentId: string;
+        /** @description MAAS's name for the machine. */
+        SystemId: string;
+        OnboardingId: string;
         IncidentId: string;
         TenantQuery: string;
         PolicyKey: string;
@@ -11689,6 +11861,149 @@ export interface operations {
                         secret_already_shown?: boolean;
                         expires_at: components["schemas"]["Timestamp"];
                     };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listMaasMachines: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["MaasMachine"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    importMaasMachine: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description MAAS's name for the machine. */
+                system_id: components["parameters"]["SystemId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    profile: components["schemas"]["Profile"];
+                    region: string;
+                    pool?: string;
+                    rack?: string;
+                    node_family?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The onboarding runs in a workflow. */
+            202: {
+                headers: {
+                    Location: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeOnboarding"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listNodeOnboardings: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["NodeOnboarding"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getNodeOnboarding: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                onboarding_id: components["parameters"]["OnboardingId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The onboarding. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeOnboarding"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    cancelNodeOnboarding: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                onboarding_id: components["parameters"]["OnboardingId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The onboarding, which ends soon. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeOnboarding"];
                 };
             };
             "4XX": components["responses"]["Problem"];

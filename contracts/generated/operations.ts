@@ -5031,6 +5031,165 @@ export const operations: readonly Operation[] = [
     "answer": "json"
   },
   {
+    "id": "listMaasMachines",
+    "method": "get",
+    "path": "/api/v1/admin/maas/machines",
+    "summary": "The machines of MAAS",
+    "fields": [
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "system_id",
+      "hostname",
+      "status",
+      "status_message",
+      "owner",
+      "profile",
+      "power_state",
+      "architecture",
+      "cpu_count",
+      "memory_mib",
+      "pool",
+      "zone",
+      "vendor",
+      "product",
+      "serial",
+      "node_id",
+      "onboarding_id",
+      "import_refusal"
+    ]
+  },
+  {
+    "id": "importMaasMachine",
+    "method": "post",
+    "path": "/api/v1/admin/maas/machines/{system_id}/import",
+    "summary": "Make a machine of MAAS a host",
+    "fields": [
+      {
+        "name": "system_id",
+        "in": "path",
+        "type": "string",
+        "required": true,
+        "description": "MAAS's name for the machine"
+      },
+      {
+        "name": "profile",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "slice_vm",
+          "baremetal"
+        ],
+        "description": "What the host is for"
+      },
+      {
+        "name": "region",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "pool",
+        "in": "body",
+        "type": "string"
+      },
+      {
+        "name": "rack",
+        "in": "body",
+        "type": "string"
+      },
+      {
+        "name": "node_family",
+        "in": "body",
+        "type": "string"
+      }
+    ],
+    "answer": "json",
+    "accepted": "NodeOnboarding"
+  },
+  {
+    "id": "listNodeOnboardings",
+    "method": "get",
+    "path": "/api/v1/admin/node-onboardings",
+    "summary": "Machines on their way from MAAS into the fleet, newest first",
+    "fields": [
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "system_id",
+      "hostname",
+      "profile",
+      "region",
+      "state",
+      "undone",
+      "detail",
+      "node_id",
+      "enrolment_id",
+      "workflow_id",
+      "cancel_requested_at",
+      "requested_by",
+      "requested_at",
+      "ended_at"
+    ]
+  },
+  {
+    "id": "getNodeOnboarding",
+    "method": "get",
+    "path": "/api/v1/admin/node-onboardings/{onboarding_id}",
+    "summary": "One machine on its way, step by step",
+    "fields": [
+      {
+        "name": "onboarding_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "cancelNodeOnboarding",
+    "method": "post",
+    "path": "/api/v1/admin/node-onboardings/{onboarding_id}/cancel",
+    "summary": "Stop an onboarding",
+    "fields": [
+      {
+        "name": "onboarding_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json",
+    "accepted": "NodeOnboarding"
+  },
+  {
     "id": "listNodeTasks",
     "method": "get",
     "path": "/api/v1/admin/tasks",
@@ -5187,6 +5346,7 @@ export const operations: readonly Operation[] = [
           "workload_without_meter",
           "node_conversion_failed",
           "node_identity_not_rotated",
+          "node_onboarding_failed",
           "payment_stuck",
           "payment_disputed",
           "email_failing"

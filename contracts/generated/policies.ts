@@ -195,6 +195,28 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "fleet.maas_deadline_seconds": {
+    "type": "duration",
+    "default": 7200,
+    "minimum": 300,
+    "maximum": 604800,
+    "unit": "s",
+    "doc": "How long MAAS may take for one step with a machine, such as commissioning, testing, installing or erasing it.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "fleet.maas_poll_seconds": {
+    "type": "duration",
+    "default": 10,
+    "minimum": 1,
+    "maximum": 600,
+    "unit": "s",
+    "doc": "How often MAAS is asked how far a machine is.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "fleet.discovery_deadline_seconds": {
     "type": "duration",
     "default": 120,
@@ -1157,6 +1179,8 @@ export interface PolicyValues {
   'fleet.minimum_agent_version': number;
   'fleet.conversion_deadline_seconds': number;
   'fleet.identity_rotation_deadline_seconds': number;
+  'fleet.maas_deadline_seconds': number;
+  'fleet.maas_poll_seconds': number;
   'fleet.discovery_deadline_seconds': number;
   'allocations.provision_deadline_seconds': number;
   'allocations.provision_attempts': number;

@@ -248,6 +248,30 @@ export const problems = {
     "status": 409,
     "title": "The host is in that mode already"
   },
+  "maas_disabled": {
+    "status": 409,
+    "title": "The platform has no MAAS"
+  },
+  "maas_unavailable": {
+    "status": 503,
+    "title": "MAAS does not answer"
+  },
+  "maas_refused": {
+    "status": 409,
+    "title": "MAAS refused what it was asked"
+  },
+  "maas_machine_refused": {
+    "status": 409,
+    "title": "The machine cannot be imported as it is"
+  },
+  "onboarding_running": {
+    "status": 409,
+    "title": "The machine is on its way into the fleet already"
+  },
+  "onboarding_ended": {
+    "status": 409,
+    "title": "The onboarding has ended"
+  },
   "node_needs_conversion": {
     "status": 409,
     "title": "The mode of a host with slots changes by conversion"

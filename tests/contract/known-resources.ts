@@ -16,6 +16,7 @@ import {
   seedWipeCertificate,
 } from './known-allocations.ts';
 import { seedPayments } from './known-payments.ts';
+import { seedOnboarding } from './known-onboardings.ts';
 import { seedTenancy } from './known-tenancy.ts';
 
 export type KnownValues = Record<string, unknown[]>;
@@ -37,6 +38,8 @@ export const CANNOT_SUCCEED: Record<string, string> = {
   createReservationFor: 'asks for more hosts than there are, as above',
   receiveStripeEvent: 'needs a signature of Stripe; the tests of payments have a server that signs',
   getConsoleLog: 'needs a host with a tunnel; the tests of terminals have one',
+  listMaasMachines: 'needs a MAAS; the tests of onboarding have one',
+  importMaasMachine: 'needs a MAAS, as above',
   createAllocation: 'needs a host that reports itself; the launch tests have one',
 };
 
@@ -85,6 +88,8 @@ export async function seedKnownResources(
     starts_at: [new Date(Date.now() + 3_600_000).toISOString()],
     ends_at: [new Date(Date.now() + 7_200_000).toISOString()],
     enrolment_id: [await seedOpenEnrolment(api)],
+    onboarding_id: [await seedOnboarding(api)],
+    system_id: ['abc123'],
     slot_id: slotHost.sold['slot_id']!,
     serial: slotHost.shared['serial']!,
     task_id: [await seedTask(api, nodeId, 'claimed')],
@@ -131,6 +136,7 @@ export async function seedKnownResources(
     retireSlot: await seedBlocked(api),
     retireNodeAuthority: { authority_id: [await seedReplacedAuthority(api)], cut_off: [true] },
     convertNode: { node_id: [await addNode(api)], mode: ['baremetal'] },
+    cancelNodeOnboarding: { onboarding_id: [await seedOnboarding(api)] },
     revokeNodeIdentity: { node_id: [await addNode(api)] },
     ...(await seedCatalog(api)),
     setOrganizationQuota: quota,

@@ -13,6 +13,7 @@ import { createTestDatabase } from '@gpuaas/control-plane/platform/db/testing';
 import { createContractServer } from '@gpuaas/control-plane/platform/http/contract-server';
 import type { ContractDocument } from '@gpuaas/control-plane/platform/http/operation';
 import type { StepCaSettings } from '@gpuaas/control-plane/platform/keys/step-ca';
+import type { MaasSettings } from '@gpuaas/control-plane/platform/maas/maas';
 import { Problem } from '@gpuaas/control-plane/platform/http/problem';
 import { Mismatches } from '@gpuaas/control-plane/platform/http/testing';
 import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
@@ -44,6 +45,7 @@ export async function createTestApi(
   options: Partial<ApiOptions> & {
     log?: Logger;
     stepCa?: StepCaSettings;
+    maas?: MaasSettings;
     /** Tenants without money cannot launch. */
     withoutCredit?: boolean;
     /** A migrated database that somebody else keeps. */
@@ -62,6 +64,7 @@ export async function createTestApi(
     dataDir,
     log,
     stepCa: options.stepCa ?? null,
+    maas: options.maas ?? null,
   });
   const people = await services.db.transaction().execute((tx) => seedDemoPeople(tx, 'test', new Map()));
   const tenants = people.flatMap(({ organizationId }) => organizationId ?? []);

@@ -13,6 +13,7 @@ const withoutName: Record<string, string> = {
   LedgerTransaction: 'a record of the ledger',
   NodeAuthority: 'a key of the platform, known by its fingerprint',
   NodeConversion: 'a record of a host',
+  NodeOnboarding: 'a record of how a host came about',
   NodeTask: 'a record of a host',
   Notification: 'a person’s own',
   PolicyChange: 'a record of a policy',

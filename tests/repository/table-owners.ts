@@ -52,6 +52,8 @@ export const tableOwners: Record<string, string> = {
   node_disks: 'domains/fleet',
   node_burn_ins: 'domains/fleet',
   node_conversions: 'domains/fleet',
+  node_onboardings: 'domains/fleet',
+  node_onboarding_steps: 'domains/fleet',
   maintenance_windows: 'domains/fleet',
   node_tunnels: 'domains/terminal',
   terminal_recordings: 'domains/terminal',

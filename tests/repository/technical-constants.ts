@@ -28,6 +28,7 @@ export const technicalConstants: Record<string, string> = {
   'platform/auth/tenant-providers.ts MAX_KEPT': 'how many connections of tenants’ providers stay in memory',
   'platform/outbound/checked-fetch.ts DEADLINE_MS':
     'how long a server that a tenant chose may take to answer',
+  'platform/maas/send.ts ANSWER_TIMEOUT_MS': 'how long MAAS may take to answer a request',
   'domains/sign-in/prove-domain.ts TIMEOUT_MS': 'how long a DNS server may take to answer',
   'domains/audit/watch-chain.ts EVERY_SECONDS': 'how often a part of the audit log is verified',
   'platform/keys/certificates.ts SERVER_LIFETIME_MS':
@@ -44,6 +45,7 @@ export const technicalConstants: Record<string, string> = {
   'domains/allocations/reconcile/restart-abandoned.ts SETTLED':
     'a workflow that has just begun is not missing',
   'domains/fleet/conversion/end-abandoned.ts SETTLED': 'a workflow that starts is not lost yet',
+  'domains/fleet/onboarding/end-abandoned.ts SETTLED': 'a workflow that starts is not lost yet',
   'platform/ticks/prune-runs.ts KEPT_DAYS': 'book-keeping of periodic work, read by nobody outside',
   'platform/telemetry/platform-metrics.ts STATEMENT_TIMEOUT_MS': 'a scrape must not hold up the database',
   'platform/policy/client.ts READ_TIMEOUT_MS': 'the policy client cannot be configured by itself',

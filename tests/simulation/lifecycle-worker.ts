@@ -5,6 +5,7 @@ import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
 import type { Policies } from '@gpuaas/control-plane/platform/policy/policies';
 import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
 import { startWorkflowEngine } from '@gpuaas/control-plane/platform/workflows/engine';
+import { readConfig } from '@gpuaas/control-plane/roles/config';
 import { openServices } from '@gpuaas/control-plane/roles/open-services';
 import { workflowDefinitions } from '@gpuaas/control-plane/roles/workflow-definitions';
 
@@ -12,7 +13,8 @@ const { DATABASE_URL, GPUAAS_DATA_DIR, TEST_POLICIES } = process.env;
 if (!DATABASE_URL || !GPUAAS_DATA_DIR) throw new Error('DATABASE_URL and GPUAAS_DATA_DIR are not set');
 const own = JSON.parse(TEST_POLICIES ?? '{}') as Partial<Record<PolicyName, never>>;
 const log = createLogger('test-worker');
-const opened = await openServices({ databaseUrl: DATABASE_URL, dataDir: GPUAAS_DATA_DIR, log });
+const { maas } = readConfig([]);
+const opened = await openServices({ databaseUrl: DATABASE_URL, dataDir: GPUAAS_DATA_DIR, maas, log });
 const { policies } = opened.services;
 const quick: Policies = {
   get: (key, scope) => own[key] ?? policies.get(key, scope),

@@ -1,15 +1,20 @@
+import { startMaasServer, type MaasServer } from '@gpuaas/lab/maas/maas-server';
+import { readConfig } from '@gpuaas/control-plane/roles/config';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { createTestApi, type TestApi } from '../harness/api.ts';
 import { eventually } from '../harness/eventually.ts';
 import { addNode, approveAll, candidate } from '../harness/fleet.ts';
+import { enrolMachine, maasEnv } from '../harness/maas.ts';
 import { ModelHosts } from './model-hosts.ts';
 
 export interface LifecycleWorld {
   api: TestApi;
   hosts: ModelHosts;
   nodeIds: string[];
+  /** Where the world was asked for one. */
+  maas: MaasServer | null;
   /** What a worker over this world needs. */
   env: Record<string, string>;
   launch(): Promise<string>;
@@ -28,9 +33,20 @@ export async function openLifecycleWorld(options: {
   nodes: number;
   policies?: Record<string, number>;
   databaseUrl?: string;
+  /** Machines that it installs enrol as model hosts. */
+  withMaas?: boolean;
 }): Promise<LifecycleWorld> {
   const { databaseUrl } = options;
-  const api = await createTestApi(databaseUrl ? { databaseUrl } : {});
+  const maas = options.withMaas
+    ? await startMaasServer({
+        onDeployed: async (machine) => hosts.add(await enrolMachine(api.services, machine)),
+      })
+    : null;
+  const maasSettings = readConfig([], maas ? maasEnv(maas) : {}).maas;
+  const api = await createTestApi({
+    ...(databaseUrl ? { databaseUrl } : {}),
+    ...(maasSettings ? { maas: maasSettings } : {}),
+  });
   const { services, people } = api;
   const { db } = services;
   await db.updateTable('sku_catalog').set({ enabled: true }).execute();
@@ -67,7 +83,9 @@ export async function openLifecycleWorld(options: {
     api,
     hosts,
     nodeIds,
+    maas,
     env: {
+      ...(maas ? maasEnv(maas) : {}),
       DATABASE_URL: api.databaseUrl,
       GPUAAS_DATA_DIR: api.dataDir,
       TEST_POLICIES: JSON.stringify(options.policies ?? {}),
@@ -139,6 +157,7 @@ export async function openLifecycleWorld(options: {
       await expectNothingLeft(world);
     },
     async stop() {
+      await maas?.stop();
       await hosts.stop();
       await api.stop();
     },

@@ -30,13 +30,19 @@ const POLICIES = {
   'allocations.stop_timeout_seconds': 0,
   'fleet.conversion_deadline_seconds': 4,
   'fleet.discovery_deadline_seconds': 4,
+  'fleet.maas_deadline_seconds': 60,
+  'fleet.maas_poll_seconds': 0.2,
 };
 
 /** One run of the workflow per case; each case happens once, each place is reached, and nothing is left at the end. */
 export async function proveSteps(scene: Scene, cases: readonly Case[], timeoutMs: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'gpuaas-steps-'));
   const marker = join(folder, 'happened');
-  const world = await openLifecycleWorld({ nodes: scene.hostsFor(cases.length), policies: POLICIES });
+  const world = await openLifecycleWorld({
+    nodes: scene.hostsFor(cases.length),
+    policies: POLICIES,
+    withMaas: scene.withMaas ?? false,
+  });
   const stops: (() => Promise<void>)[] = [];
   try {
     const steps = cases.map(({ step }) => step);

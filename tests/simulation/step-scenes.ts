@@ -4,11 +4,13 @@ import { eventually } from '../harness/eventually.ts';
 import { ask } from '../harness/fleet.ts';
 import { keepWorkers } from './keep-workers.ts';
 import type { LifecycleWorld } from './lifecycle-world.ts';
+import { onboardingScene } from './onboarding-scene.ts';
 
 /** How one run of a workflow per step is brought about, and what the world is like when all have ended. */
 export interface Scene {
   workflow: string;
   hostsFor(runs: number): number;
+  withMaas?: boolean;
   /** Brings every subject to where the workflow begins and asks for it. Returns the workflow ids, in order. */
   begin(world: LifecycleWorld, steps: readonly string[], timeoutMs: number): Promise<string[]>;
   ended(world: LifecycleWorld, timeoutMs: number): Promise<void>;
@@ -67,6 +69,7 @@ export const scenes: Record<string, Scene> = {
       await repairHosts(world, timeoutMs);
     },
   },
+  'node.onboard': onboardingScene,
 };
 
 export function isOfWholeHost(scene: string): boolean {

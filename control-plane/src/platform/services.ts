@@ -4,6 +4,7 @@ import type { Listener } from './db/listener.ts';
 import type { Authorities } from './keys/authorities.ts';
 import type { PlatformKeys } from './keys/platform-keys.ts';
 import type { Sealer } from './keys/seal.ts';
+import type { Maas } from './maas/maas.ts';
 import type { Policies } from './policy/policies.ts';
 import type { Logger } from './telemetry/logger.ts';
 import type { WorkflowClient } from './workflows/workflow-client.ts';
@@ -18,6 +19,8 @@ export interface Services {
   sealer: Sealer;
   workflows: WorkflowClient;
   policies: Policies;
+  /** Null where `MAAS_ENABLED` is off. */
+  maas: Maas | null;
   clock: Clock;
   log: Logger;
 }

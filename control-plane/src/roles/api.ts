@@ -24,6 +24,7 @@ import { identityRoutes } from '../domains/fleet/identity-routes.ts';
 import { slotRoutes } from '../domains/fleet/slot-routes.ts';
 import { nodeOperationRoutes } from '../domains/fleet/operation-routes.ts';
 import type { Lab } from '../domains/fleet/lab.ts';
+import { maasRoutes } from '../domains/fleet/maas-routes.ts';
 import { labRoutes } from '../domains/fleet/lab-routes.ts';
 import { fleetRoutes } from '../domains/fleet/routes.ts';
 import { incidentRoutes } from '../domains/incidents/routes.ts';
@@ -218,6 +219,7 @@ export async function createApi(
     ...slotRoutes(services),
     ...identityRoutes(services),
     ...authorityRoutes(services),
+    ...maasRoutes(services),
     ...labRoutes(options.lab ?? null),
     ...cleanupRoutes(services),
     ...incidentRoutes(services),

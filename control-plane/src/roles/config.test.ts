@@ -5,6 +5,8 @@ import { ENVIRONMENT_ONLY, helpText, SETTINGS } from './settings.ts';
 
 const README = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
 
+const MAAS = ['--maas-enabled', 'true', '--maas-url', 'http://maas.example:5240/MAAS'];
+
 describe('settings', () => {
   it('come from the environment, and a flag wins', () => {
     const env = { GPUAAS_PORT: '1111', GPUAAS_NODE_PORT: '2222' };
@@ -27,10 +29,28 @@ describe('settings', () => {
     [['--step-ca-url', 'https://ca', '--step-ca-fingerprint', 'ab'], /must be a SHA-256 in hex/],
     [['--sim-nodes', '65'], /more than 64 hosts need GPUAAS_SIM_PROCESSES=one/],
     [['--sim-processes', 'two'], /GPUAAS_SIM_PROCESSES must be "each" or "one"/],
+    [['--maas-enabled', 'yes'], /MAAS_ENABLED must be true or false, not "yes"/],
+    [['--maas-enabled', 'true'], /MAAS_URL must be the URL of MAAS/],
+    [['--maas-enabled', 'true', '--maas-url', 'http://maas/MAAS'], /MAAS_API_KEY or MAAS_API_KEY_FILE/],
+    [['--maas-api-key-file', '/no/such', ...MAAS], /MAAS_API_KEY_FILE: .* cannot be read/],
     [['--oidc-issuer', 'https://idp.example'], /GPUAAS_OIDC_CLIENT_ID must be set/],
   ])('are refused when wrong: %j', (argv, message) => {
     expect(() => readConfig(argv, {})).toThrow(ConfigError);
     expect(() => readConfig(argv, {})).toThrow(message);
+  });
+
+  it('turn MAAS on only when told, and know the node port as machines reach it', () => {
+    const env = { MAAS_API_KEY: 'a1:b2:c3\n', MAAS_URL: 'https://maas.example/MAAS' };
+    expect(readConfig([], env).maas).toBeNull();
+    const on = { ...env, MAAS_ENABLED: 'true' };
+    expect(() => readConfig([], on)).toThrow(/MAAS_NODE_URL must be the https URL/);
+    expect(readConfig(['--node-hostnames', 'gpuaas.example', '--node-port', '9443'], on).maas).toMatchObject({
+      key: { consumer: 'a1', token: 'b2', secret: 'c3' },
+      deployment: { nodeUrl: 'https://gpuaas.example:9443', distroSeries: null, testingScripts: null },
+    });
+    for (const key of ['a1:b2', 'a1:b2:c3:d4', 'a1::c3', 'a1:b2:c 3']) {
+      expect(() => readConfig([], { ...on, MAAS_API_KEY: key })).toThrow(/consumer:token:secret/);
+    }
   });
 
   it('take a large fleet in one process', () => {

@@ -8,6 +8,8 @@ import { isLoopbackHttp } from '../platform/auth/provider.ts';
 import { API_AUDIENCE, type OidcSettings } from '../platform/auth/trusted-providers.ts';
 import type { StripeSettings } from '../domains/payments/stripe/stripe-provider.ts';
 import type { StepCaSettings } from '../platform/keys/step-ca.ts';
+import { parseApiKey } from '../platform/maas/api-key.ts';
+import type { MaasSettings } from '../platform/maas/maas.ts';
 import type { SmtpSettings } from '../platform/outbound/mailer.ts';
 import { SETTINGS, type Setting } from './settings.ts';
 
@@ -35,6 +37,8 @@ export interface Config {
   /** Takes tenants' money; without it operators record payments, and the demo has test cards. */
   stripe: StripeSettings | null;
   smtp: SmtpSettings | null;
+  /** Installs machines; null unless `MAAS_ENABLED`. */
+  maas: MaasSettings | null;
   simNodes: number;
   /** All simulated hosts share one process. */
   simOneProcess: boolean;
@@ -60,11 +64,13 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
   const port = number('port', 8080, 0, 65_535);
   const host = setting('host') ?? '127.0.0.1';
   const issuer = setting('oidc-issuer');
+  const nodePort = number('node-port', 8443, 0, 65_535);
+  const hostnames = nodeHostnames(setting('node-hostnames') ?? '');
   return {
     port,
-    nodePort: number('node-port', 8443, 0, 65_535),
+    nodePort,
     host,
-    nodeHostnames: nodeHostnames(setting('node-hostnames') ?? ''),
+    nodeHostnames: hostnames,
     internalAddress: internalAddress(setting('internal-address')),
     stepCa: readStepCa(setting),
     publicUrl: setting('public-url') ?? `http://${host}:${port}`,
@@ -78,6 +84,7 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
     oidc: issuer === undefined ? null : readOidc(issuer, setting),
     stripe: readStripe(setting('stripe-api-url'), env),
     smtp: readSmtp(setting),
+    maas: readMaas(setting, env, hostnames[0] === undefined ? null : `https://${hostnames[0]}:${nodePort}`),
     ...simulatedHosts(number('sim-nodes', 2, 0, 1000), setting('sim-processes') ?? 'each'),
     simSpeed: number('sim-speed', 1, 0, 10),
     simFaults: knownFaults(setting('sim-faults') ?? ''),
@@ -170,6 +177,50 @@ function readSmtp(setting: (name: Setting) => string | undefined): SmtpSettings 
     password: passwordFile === undefined ? null : contentOf('smtp-password-file', passwordFile),
     ca: caFile === undefined ? null : contentOf('smtp-ca-file', caFile),
     from,
+  };
+}
+
+/** The key comes by environment or file alone, as every secret does. */
+function readMaas(
+  setting: (name: Setting) => string | undefined,
+  env: NodeJS.ProcessEnv,
+  knownNodeUrl: string | null,
+): MaasSettings | null {
+  const enabled = setting('maas-enabled') ?? 'false';
+  if (enabled !== 'true' && enabled !== 'false') {
+    throw new ConfigError(`MAAS_ENABLED must be true or false, not "${enabled}"`);
+  }
+  if (enabled === 'false') return null;
+  const url = setting('maas-url');
+  if (url === undefined || !URL.canParse(url) || !(url.startsWith('https://') || url.startsWith('http://'))) {
+    throw new ConfigError('MAAS_URL must be the URL of MAAS, such as https://maas.example:5443/MAAS');
+  }
+  const keyFile = setting('maas-api-key-file');
+  const key = parseApiKey(
+    keyFile === undefined ? (env['MAAS_API_KEY'] ?? '') : contentOf('maas-api-key-file', keyFile),
+  );
+  if (!key) throw new ConfigError('MAAS_API_KEY or MAAS_API_KEY_FILE must give consumer:token:secret');
+  const nodeUrl = setting('maas-node-url') ?? knownNodeUrl;
+  if (nodeUrl === null || !URL.canParse(nodeUrl) || !nodeUrl.startsWith('https://')) {
+    throw new ConfigError('MAAS_NODE_URL must be the https URL by which machines reach the node port');
+  }
+  const caFile = setting('maas-ca-file');
+  const setupFile = setting('maas-agent-setup-file');
+  const names = (name: Setting): string[] | null => {
+    const text = setting(name);
+    return text === undefined ? null : listed(text);
+  };
+  return {
+    url: new URL(url),
+    key,
+    ca: caFile === undefined ? null : contentOf('maas-ca-file', caFile),
+    deployment: {
+      nodeUrl,
+      distroSeries: setting('maas-distro-series') ?? null,
+      agentSetup: setupFile === undefined ? null : contentOf('maas-agent-setup-file', setupFile),
+      commissioningScripts: names('maas-commissioning-scripts'),
+      testingScripts: names('maas-testing-scripts'),
+    },
   };
 }
 

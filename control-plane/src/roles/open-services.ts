@@ -7,6 +7,7 @@ import { Authorities, AUTHORITIES_CHANNEL } from '../platform/keys/authorities.t
 import { loadPlatformKeys } from '../platform/keys/platform-keys.ts';
 import { loadPlatformKey, Sealer } from '../platform/keys/seal.ts';
 import { StepCa, type StepCaSettings } from '../platform/keys/step-ca.ts';
+import { openMaas, type MaasSettings } from '../platform/maas/maas.ts';
 import { PolicyClient, POLICIES_CHANNEL } from '../platform/policy/client.ts';
 import type { Services } from '../platform/services.ts';
 import type { Logger } from '../platform/telemetry/logger.ts';
@@ -23,6 +24,7 @@ export async function openServices(options: {
   dataDir: string;
   log: Logger;
   stepCa?: StepCaSettings | null;
+  maas?: MaasSettings | null;
 }): Promise<{ services: Services; close(): Promise<void> }> {
   const { databaseUrl, dataDir, log } = options;
   const database = openDatabase(databaseUrl, {
@@ -54,6 +56,7 @@ export async function openServices(options: {
     sealer,
     workflows,
     policies,
+    maas: options.maas ? openMaas(options.maas) : null,
     clock: systemClock,
     log,
   };

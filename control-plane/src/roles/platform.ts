@@ -58,10 +58,10 @@ export async function startPlatform(
   options: PlatformOptions,
   onStop: (stop: () => Promise<void>) => void,
 ): Promise<Platform> {
-  const { databaseUrl, dataDir, stepCa, readiness, log } = options;
+  const { databaseUrl, dataDir, stepCa, maas, readiness, log } = options;
   onStop(await startTracing('platform'));
   await prepareDatabase(databaseUrl, (line) => log.info(line));
-  const { services, close } = await openServices({ databaseUrl, dataDir, stepCa, log });
+  const { services, close } = await openServices({ databaseUrl, dataDir, stepCa, maas, log });
   onStop(close);
   readiness.add(databasePart(services));
   const paymentProvider = paymentProviderOf(services, options);

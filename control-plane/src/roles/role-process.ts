@@ -21,12 +21,12 @@ export interface RoleProcess {
 /** What the roles that run as processes of their own begin with: a database that `migrate` has prepared. */
 export async function openRoleProcess(name: string, onStop: OnStop): Promise<RoleProcess> {
   const config = readConfig();
-  const { databaseUrl, dataDir, stepCa } = config;
+  const { databaseUrl, dataDir, stepCa, maas } = config;
   if (!databaseUrl) throw new ConfigError('DATABASE_URL must name the database of the platform');
   const log = createLogger(name);
   onStop(await startTracing(name));
   await requireMigrated(databaseUrl);
-  const { services, close } = await openServices({ databaseUrl, dataDir, stepCa, log });
+  const { services, close } = await openServices({ databaseUrl, dataDir, stepCa, maas, log });
   onStop(close);
   const readiness = new Readiness();
   readiness.add(databasePart(services));

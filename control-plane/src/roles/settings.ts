@@ -124,6 +124,51 @@ export const SETTINGS = {
     otherwise: 'none',
     about: 'the sender of e-mails: address, or Name <address>',
   },
+  'maas-enabled': {
+    env: 'MAAS_ENABLED',
+    otherwise: 'false',
+    about: '`true`: machines of a MAAS can be imported as hosts; nothing asks it otherwise',
+  },
+  'maas-url': {
+    env: 'MAAS_URL',
+    otherwise: 'none',
+    about: 'where MAAS is, such as https://maas.example:5443/MAAS',
+  },
+  'maas-api-key-file': {
+    env: 'MAAS_API_KEY_FILE',
+    otherwise: 'MAAS_API_KEY',
+    about: 'file with the API key of an administrator there: consumer:token:secret',
+  },
+  'maas-ca-file': {
+    env: 'MAAS_CA_FILE',
+    otherwise: 'the well-known authorities',
+    about: 'certificates (PEM) that vouch for MAAS',
+  },
+  'maas-node-url': {
+    env: 'MAAS_NODE_URL',
+    otherwise: 'https://<first of GPUAAS_NODE_HOSTNAMES>:<node port>',
+    about: 'the node port as deployed machines reach it',
+  },
+  'maas-distro-series': {
+    env: 'MAAS_DISTRO_SERIES',
+    otherwise: "MAAS's default",
+    about: 'what is installed on machines, such as ubuntu/noble or custom/gpuaas-host',
+  },
+  'maas-agent-setup-file': {
+    env: 'MAAS_AGENT_SETUP_FILE',
+    otherwise: 'the installed image brings it',
+    about: 'shell script that puts gpuaas-node-agent on the path of a deployed machine',
+  },
+  'maas-commissioning-scripts': {
+    env: 'MAAS_COMMISSIONING_SCRIPTS',
+    otherwise: 'all custom scripts of MAAS',
+    about: 'names or tags, with commas, of the custom commissioning scripts to run',
+  },
+  'maas-testing-scripts': {
+    env: 'MAAS_TESTING_SCRIPTS',
+    otherwise: "MAAS's own choice",
+    about: 'names or tags, with commas, of the hardware tests to run',
+  },
   'sim-nodes': { env: 'GPUAAS_SIM_NODES', otherwise: '2', about: 'simulated hosts, 0 to 1000' },
   'sim-processes': {
     env: 'GPUAAS_SIM_PROCESSES',
@@ -150,6 +195,7 @@ export const ENVIRONMENT_ONLY = {
   GPUAAS_METRICS_TOKEN: 'bearer token for /metrics; without it only this machine is answered',
   STRIPE_SECRET_KEY: 'tenants pay through Stripe with it; needs STRIPE_WEBHOOK_SECRET too',
   STRIPE_WEBHOOK_SECRET: 'what Stripe signs its events with, sent to /payments/stripe/events',
+  MAAS_API_KEY: 'API key of an administrator of MAAS, consumer:token:secret; or MAAS_API_KEY_FILE',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'where traces go; off when not set',
   GPUAAS_RESOURCE_NAMESPACE: 'the leading words of resource names',
 } as const;

@@ -13,6 +13,8 @@ export interface EnrolmentRequest {
   rack: string;
   nodeFamily: string;
   createdBy: string;
+  /** For whoever knows that the host comes late; the policy says how long a token lives otherwise. */
+  atLeastSeconds?: number;
 }
 
 /** A one-time token, bound to a hostname if one is given. It carries the CA fingerprint, so the agent knows its server. */
@@ -30,9 +32,11 @@ export async function createEnrolment(
   const id = newId();
   const { serving } = await services.authorities.inStepWith(tx);
   const token = `${SECRET_PREFIXES.enrolment}${randomSecret()}.${serving.fingerprint}`;
-  const expiresAt = new Date(
-    services.clock.now().getTime() + services.policies.get('fleet.enrolment_token_ttl_seconds') * 1000,
+  const seconds = Math.max(
+    services.policies.get('fleet.enrolment_token_ttl_seconds'),
+    request.atLeastSeconds ?? 0,
   );
+  const expiresAt = new Date(services.clock.now().getTime() + seconds * 1000);
   await tx
     .insertInto('node_enrolments')
     .values({

@@ -8,6 +8,7 @@ import type { Tick } from '../../platform/ticks/tick.ts';
 import { syncIncidents, type Condition } from '../incidents/sync-incidents.ts';
 import { announceConnections } from './announce-connections.ts';
 import { endAbandonedConversions } from './conversion/end-abandoned.ts';
+import { endAbandonedOnboardings } from './onboarding/end-abandoned.ts';
 import { cordonNode, cordonsOf, liftCordon, type Cordon, type CordonReason } from './cordons.ts';
 import { nodeConditions, type NodeConditions } from './node-conditions.ts';
 import { emitNodeChanged } from './node-events.ts';
@@ -36,6 +37,7 @@ export function reconcileNodes(): Tick<Services> {
       await reconcile(services, discoveries);
       await endAbandonedConversions(services);
       await endIdentityRotations(services);
+      await endAbandonedOnboardings(services);
     },
   };
 }

@@ -606,6 +606,39 @@ export interface NodeEnrolments {
   used_at: Timestamp | null;
 }
 
+export interface NodeOnboardings {
+  cancel_requested_at: Timestamp | null;
+  cancel_requested_by: string | null;
+  correlation_id: string;
+  detail: string | null;
+  ended_at: Timestamp | null;
+  enrolment_id: string | null;
+  hostname: string;
+  id: string;
+  maas_system_id: string;
+  node_family: string;
+  node_id: string | null;
+  pool: string;
+  profile: string;
+  rack: string;
+  region: string;
+  requested_at: Timestamp;
+  requested_by: string;
+  sealed_token: Buffer | null;
+  state: Generated<string>;
+  undone: boolean | null;
+}
+
+export interface NodeOnboardingSteps {
+  finished_at: Timestamp | null;
+  message: string | null;
+  onboarding_id: string;
+  position: number;
+  started_at: Timestamp | null;
+  state: Generated<string>;
+  step: string;
+}
+
 export interface NodeOverviews {
   node_id: string;
   posture: string;
@@ -664,6 +697,7 @@ export interface Nodes {
   identity_revoked_at: Timestamp | null;
   identity_rotation_since: Timestamp | null;
   last_heartbeat_at: Timestamp | null;
+  maas_system_id: string | null;
   mode: Generated<string>;
   node_family: string;
   observed: Generated<Json>;
@@ -1334,6 +1368,8 @@ export interface DB {
   node_cordons: NodeCordons;
   node_disks: NodeDisks;
   node_enrolments: NodeEnrolments;
+  node_onboarding_steps: NodeOnboardingSteps;
+  node_onboardings: NodeOnboardings;
   node_overviews: NodeOverviews;
   node_promises: NodePromises;
   node_resource_slots: NodeResourceSlots;

@@ -1,0 +1,50 @@
+import type { Deployment } from '../../../platform/maas/maas.ts';
+import type { Profile } from './profiles.ts';
+
+export interface NewHost {
+  hostname: string;
+  profile: Profile;
+  token: string;
+}
+
+/**
+ * What a freshly installed machine runs once: it puts the agent in place, prepares the host for what it is going to be
+ * sold as, and enrols. The token can be used once and for this host name alone.
+ */
+export function userData(host: NewHost, { nodeUrl, agentSetup }: Deployment): string {
+  const name = quoted(host.hostname);
+  return [
+    '#!/bin/bash',
+    '# Makes this machine a host of GPUaaS.',
+    'set -euo pipefail',
+    'umask 077',
+    'export HOME="${HOME:-/root}"',
+    ...(agentSetup === null ? [] : setupLines(agentSetup)),
+    ...(host.profile === 'slice_vm' ? [`gpuaas-node-agent bootstrap --hostname ${name} --apply`] : []),
+    `GPUAAS_AGENT_TOKEN=${quoted(host.token)} gpuaas-node-agent install --server ${quoted(nodeUrl)} --hostname ${name}`,
+    ...(host.profile === 'slice_vm' ? rebootLines(name) : []),
+    '',
+  ].join('\n');
+}
+
+/** As base64, so that nothing in the script can end the text it is in. */
+function setupLines(script: string): string[] {
+  return [
+    'setup="$(mktemp)"',
+    `base64 --decode > "$setup" <<< ${quoted(Buffer.from(script, 'utf8').toString('base64'))}`,
+    'bash "$setup"',
+    'rm -f "$setup"',
+  ];
+}
+
+/** Kernel arguments and device bindings of slices hold from the next boot on. */
+function rebootLines(name: string): string[] {
+  return [
+    `plan="$(gpuaas-node-agent bootstrap --hostname ${name})"`,
+    'case "$plan" in *"reboot_required: yes"*) shutdown --reboot +1 ;; esac',
+  ];
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

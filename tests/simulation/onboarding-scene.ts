@@ -1,0 +1,77 @@
+import { STATUS_NAMES } from '@gpuaas/lab/maas/statuses';
+import { expect } from 'vitest';
+import { eventually } from '../harness/eventually.ts';
+import { ask } from '../harness/fleet.ts';
+import type { LifecycleWorld } from './lifecycle-world.ts';
+import type { Scene } from './step-scenes.ts';
+
+/** A machine of MAAS for each run; the way back is reached by an installation that fails. */
+export const onboardingScene: Scene = {
+  workflow: 'node.onboard',
+  hostsFor: () => 0,
+  withMaas: true,
+  async begin(world, steps) {
+    const ids: string[] = [];
+    for (const [index, step] of steps.entries()) {
+      const systemId = `run${index}`;
+      const machine = world.maas!.add({ systemId, hostname: `maas-${index}` });
+      if (step === 'onboard.give_back') machine.faults.add('deploying fails');
+      ids.push(await importMachine(world, systemId));
+    }
+    return ids.map((id) => `onboard:${id}`);
+  },
+  async ended(world, timeoutMs) {
+    const { db } = world.api.services;
+    await eventually(
+      'onboardings to end, and hosts to answer what they were asked',
+      async () => {
+        const running = await db
+          .selectFrom('node_onboardings')
+          .select('id')
+          .where('state', '=', 'running')
+          .execute();
+        const asked = await db
+          .selectFrom('node_tasks')
+          .select('id')
+          .where('state', 'in', ['queued', 'claimed'])
+          .execute();
+        return running.length + asked.length === 0 ? true : null;
+      },
+      timeoutMs,
+    );
+    await expectMachinesInPlace(world);
+  },
+};
+
+async function importMachine({ api }: LifecycleWorld, systemId: string): Promise<string> {
+  const body = { profile: 'slice_vm', region: 'uae-north-1' };
+  const answer = await ask<{ id: string }>(
+    api,
+    'operator',
+    'POST',
+    `/maas/machines/${systemId}/import`,
+    body,
+  );
+  expect(answer.status, JSON.stringify(answer.body)).toBe(202);
+  return answer.body.id;
+}
+
+/** Whatever happened to a step, MAAS was asked once for each thing, and each machine is a host or back. */
+async function expectMachinesInPlace({ api, maas }: LifecycleWorld): Promise<void> {
+  const rows = await api.services.db.selectFrom('node_onboardings').selectAll().execute();
+  for (const row of rows) {
+    const machine = maas!.machine(row.maas_system_id);
+    const asked = (operation: string): number =>
+      maas!.granted.filter((one) => one === `machines/${row.maas_system_id}/ ${operation}`).length;
+    expect([asked('commission'), asked('test'), asked('deploy')], row.hostname).toEqual([1, 1, 1]);
+    expect(row.sealed_token).toBeNull();
+    const found = { state: row.state, undone: row.undone, status: STATUS_NAMES[machine.status] };
+    if (machine.faults.size === 0) {
+      expect(found).toEqual({ state: 'succeeded', undone: null, status: 'Deployed' });
+      expect([...machine.tags]).toEqual(['gpuaas-profile-slice-vm']);
+    } else {
+      expect(found).toEqual({ state: 'failed', undone: true, status: 'Ready' });
+      expect([machine.owner, ...machine.tags]).toEqual([null]);
+    }
+  }
+}
