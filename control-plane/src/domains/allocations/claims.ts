@@ -1,40 +1,71 @@
+import { sql } from 'kysely';
 import type { SlotBundle } from '@gpuaas/contracts/tasks';
 import type { Db, Tx } from '../../platform/db/database.ts';
 
 /** The slots an allocation holds, as they were when it was sold. */
 export async function claimedSlots(db: Db | Tx, allocationId: string): Promise<SlotBundle[]> {
+  return (await claimedSlotsOf(db, [allocationId])).get(allocationId) ?? [];
+}
+
+/** The same for several allocations; whoever holds none is left out. */
+export async function claimedSlotsOf(
+  db: Db | Tx,
+  allocationIds: readonly string[],
+): Promise<Map<string, SlotBundle[]>> {
   const rows = await db
     .selectFrom('allocation_resource_claims')
-    .select('snapshot')
-    .where('allocation_id', '=', allocationId)
+    .select(['allocation_id', 'snapshot'])
+    .where('allocation_id', 'in', allocationIds)
     .where('claim_kind', '=', 'slot')
     .where('released_at', 'is', null)
     .execute();
-  return rows
-    .map((row) => row.snapshot as unknown as SlotBundle)
-    .toSorted((a, b) => a.slot_index - b.slot_index);
+  const claims = rows.map((row) => ({
+    allocationId: row.allocation_id,
+    slot: row.snapshot as unknown as SlotBundle,
+  }));
+  const inOrder = claims.toSorted((a, b) => a.slot.slot_index - b.slot.slot_index);
+  const held = Map.groupBy(inOrder, ({ allocationId }) => allocationId);
+  return new Map([...held].map(([id, own]) => [id, own.map(({ slot }) => slot)]));
 }
 
 /** How much an allocation still holds, of either kind. */
 export async function liveClaims(db: Db | Tx, allocationId: string): Promise<number> {
-  const row = await db
+  return (await liveClaimsOf(db, [allocationId])).get(allocationId) ?? 0;
+}
+
+/** The same for several allocations; whoever holds nothing is left out. */
+export async function liveClaimsOf(
+  db: Db | Tx,
+  allocationIds: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await db
     .selectFrom('allocation_resource_claims')
-    .select((e) => e.fn.countAll<bigint>().as('claims'))
-    .where('allocation_id', '=', allocationId)
+    .select((e) => ['allocation_id', e.fn.countAll<bigint>().as('claims')])
+    .where('allocation_id', 'in', allocationIds)
     .where('released_at', 'is', null)
-    .executeTakeFirstOrThrow();
-  return Number(row.claims);
+    .groupBy('allocation_id')
+    .execute();
+  return new Map(rows.map(({ allocation_id, claims }) => [allocation_id, Number(claims)]));
+}
+
+export interface EndedClaim {
+  allocationId: string;
+  slotId: string;
 }
 
 /** A claim ends exactly when the wipe of its slot is proven. */
 export async function releaseClaim(tx: Tx, allocationId: string, slotId: string, at: Date): Promise<void> {
-  await tx
-    .updateTable('allocation_resource_claims')
-    .set({ released_at: at })
-    .where('allocation_id', '=', allocationId)
-    .where('slot_id', '=', slotId)
-    .where('released_at', 'is', null)
-    .execute();
+  await releaseClaims(tx, [{ allocationId, slotId }], at);
+}
+
+/** Many in one statement: what follows from it, such as quotas, is then counted once. */
+export async function releaseClaims(tx: Tx, ended: readonly EndedClaim[], at: Date): Promise<void> {
+  if (ended.length === 0) return;
+  await sql`
+    update allocation_resource_claims c set released_at = ${at}
+    from unnest(${ended.map(({ allocationId }) => allocationId)}::uuid[],
+      ${ended.map(({ slotId }) => slotId)}::uuid[]) as e (allocation_id, slot_id)
+    where c.allocation_id = e.allocation_id and c.slot_id = e.slot_id and c.released_at is null`.execute(tx);
 }
 
 /** The claim on a whole host ends exactly when its cleanup is proven; the database checks it. */

@@ -2,12 +2,12 @@ import type { Tx } from '../../platform/db/database.ts';
 import type { Policies } from '../../platform/policy/policies.ts';
 import type { Services } from '../../platform/services.ts';
 import { step } from '../../platform/workflows/definition.ts';
-import type { TaskOutcome } from '../fleet/complete-task.ts';
 import { runTask, taskSteps } from '../fleet/run-task.ts';
 import { liveClaims } from './claims.ts';
-import { deprovisionTask, recordHostCleanup, reportHostBlocked } from './clean-host.ts';
-import { isBaremetal, lockAllocation, type AllocationRow } from './move-allocation.ts';
-import { recordWipes, releaseTask, reportBlocked } from './wipe-slots.ts';
+import { deprovisionTask, reportHostBlocked } from './clean-host.ts';
+import { isBaremetal, lockAllocation } from './move-allocation.ts';
+import { recordCleanUp } from './record-in-groups.ts';
+import { releaseTask, reportBlocked } from './wipe-slots.ts';
 
 /** Which workflow cleans up, and what it wrote as the allocation's execution state when it began. */
 export interface CleanUpRun {
@@ -47,7 +47,10 @@ export async function cleanUp(
     const result = await runTask(services, name, deadlineSeconds, (tx) =>
       cleanUpTask(services, tx, allocationId, run, attempt),
     );
-    const left = await step(`${name}.record`, () => record(services, allocationId, run, result));
+    const { executionState } = run;
+    const left = await step(`${name}.record`, () =>
+      recordCleanUp(services, { allocationId, executionState, result }),
+    );
     if (left !== 'held') return left;
   }
   await step(`${name}.blocked`, () => quarantine(services, allocationId, attempts));
@@ -67,7 +70,8 @@ async function cleanUpTask(
   attempt: number,
 ) {
   const allocation = await lockAllocation(tx, allocationId);
-  if (!isOurs(allocation, run) || (await liveClaims(tx, allocationId)) === 0) return null;
+  if (allocation.execution_state !== run.executionState || (await liveClaims(tx, allocationId)) === 0)
+    return null;
   const about = {
     nodeId: allocation.node_id!,
     correlationId: allocation.correlation_id,
@@ -80,23 +84,6 @@ async function cleanUpTask(
     : { ...about, ...(await releaseTask(services, tx, allocation)) };
 }
 
-/** Keeps the evidence and gives back what is proven clean. */
-async function record(
-  services: Services,
-  allocationId: string,
-  run: CleanUpRun,
-  result: (TaskOutcome & { taskId: string }) | null,
-): Promise<'held' | Exclude<CleanUpResult, 'blocked'>> {
-  return await services.db.transaction().execute(async (tx) => {
-    const allocation = await lockAllocation(tx, allocationId);
-    // Evidence of a wipe that was done stands, whoever asked for it.
-    if (result && isBaremetal(allocation)) await recordHostCleanup(services, tx, allocation, result);
-    else if (result) await recordWipes(services, tx, allocation, result);
-    if ((await liveClaims(tx, allocationId)) === 0) return 'clean';
-    return isOurs(allocation, run) ? 'held' : 'withdrawn';
-  });
-}
-
 /** Nothing tries again at once from here: the reconciler does after a while, and an operator may before. */
 async function quarantine(services: Services, allocationId: string, attempts: number): Promise<void> {
   await services.db.transaction().execute(async (tx) => {
@@ -104,8 +91,4 @@ async function quarantine(services: Services, allocationId: string, attempts: nu
     if (isBaremetal(allocation)) await reportHostBlocked(services, tx, allocation, attempts);
     else await reportBlocked(services, tx, allocationId, attempts);
   });
-}
-
-function isOurs(allocation: AllocationRow, run: CleanUpRun): boolean {
-  return allocation.execution_state === run.executionState;
 }

@@ -39,3 +39,21 @@ export async function lockAllocation(tx: Tx, allocationId: string): Promise<Allo
     .forUpdate()
     .executeTakeFirstOrThrow();
 }
+
+/** Several by their ids, locked in one order for everybody. Throws where one does not exist. */
+export async function lockAllocations(
+  tx: Tx,
+  allocationIds: readonly string[],
+): Promise<Map<string, AllocationRow>> {
+  const rows = await tx
+    .selectFrom('allocations')
+    .selectAll()
+    .where('id', 'in', allocationIds)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+  const found = new Map(rows.map((row) => [row.id, row]));
+  const missing = allocationIds.find((id) => !found.has(id));
+  if (missing) throw new Error(`there is no allocation ${missing}`);
+  return found;
+}

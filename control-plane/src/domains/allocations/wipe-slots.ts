@@ -1,12 +1,13 @@
-import { parseTaskOutput, type TaskOutput, type TaskParams } from '@gpuaas/contracts/tasks';
+import { parseTaskOutput, type SlotBundle, type TaskOutput, type TaskParams } from '@gpuaas/contracts/tasks';
 import { newId } from '../../platform/ids.ts';
 import type { Tx } from '../../platform/db/database.ts';
+import { emitAll } from '../../platform/events/emit.ts';
 import type { Services } from '../../platform/services.ts';
 import type { TaskOutcome } from '../fleet/complete-task.ts';
-import { emitSlotsChanged, moveSlots } from '../fleet/slot-states.ts';
-import { openIncident, resolveIncident } from '../incidents/open-incident.ts';
+import { moveEachSlot, slotsChanged } from '../fleet/slot-states.ts';
+import { openIncident, resolveIncidents } from '../incidents/open-incident.ts';
 import { issueCertificates } from './certificates/issue-certificates.ts';
-import { claimedSlots, releaseClaim } from './claims.ts';
+import { claimedSlots, claimedSlotsOf, releaseClaims } from './claims.ts';
 import type { AllocationRow } from './move-allocation.ts';
 
 type Wipe = TaskOutput['slice.vm_release']['wipes'][number];
@@ -68,78 +69,133 @@ function wipesOf(output: unknown): Wipe[] {
   }
 }
 
-/** Keeps the evidence and gives back what is proven clean. */
+/** What a host brought back about the slots of an allocation. */
+export interface WipeEvidence {
+  allocation: AllocationRow;
+  result: TaskOutcome & { taskId: string };
+}
+
+/**
+ * Keeps the evidence and gives back what is proven clean: one statement of each kind, however many allocations and slots
+ * there are.
+ */
 export async function recordWipes(
   services: Services,
   tx: Tx,
-  allocation: AllocationRow,
-  result: TaskOutcome & { taskId: string },
+  evidence: readonly WipeEvidence[],
 ): Promise<void> {
-  const { taskId } = result;
-  const wipes = wipesOf(result.output);
-  const held = await claimedSlots(tx, allocation.id);
-  const recorded: string[] = [];
-  for (const slot of held) {
-    const wipe = wipes.find((candidate) => candidate.slot_id === slot.slot_id);
-    const proven = wipe !== undefined && wipe.verified && wipe.device_serial === slot.nvme_serial;
-    const certificateId =
-      wipe && (await insertCertificate(tx, allocation.id, slot.slot_index, taskId, wipe, proven));
-    if (certificateId) recorded.push(certificateId);
-    if (proven) {
-      await releaseClaim(tx, allocation.id, slot.slot_id, services.clock.now());
-      const detail = `Wiped by ${wipe.method} and verified.`;
-      await moveSlots(tx, [slot.slot_id], {
-        to: 'available',
-        health: { state: 'healthy', detail },
-        lastWipeId: certificateId!,
-      });
-      const incident = { type: 'slot_cleanup_blocked', targetId: slot.slot_id } as const;
-      await resolveIncident(tx, services.clock.now(), incident, detail);
-    } else {
-      const detail = wipe ? `Wipe not verified: ${wipe.verification}` : 'The host gave no proof of a wipe.';
-      await moveSlots(tx, [slot.slot_id], {
-        to: 'cleanup_blocked',
-        health: { state: 'unhealthy', detail: detail.slice(0, 500) },
-      });
-    }
-  }
-  if (held.length > 0) await emitSlotsChanged(tx, allocation.node_id!, allocation.correlation_id);
-  await issueCertificates(services, tx, recorded);
+  if (evidence.length === 0) return;
+  const now = services.clock.now();
+  const held = await claimedSlotsOf(
+    tx,
+    evidence.map(({ allocation }) => allocation.id),
+  );
+  const looked = evidence.flatMap((one) =>
+    (held.get(one.allocation.id) ?? []).map((slot) => judge(one, slot)),
+  );
+  const certificates = await keepCertificates(tx, looked);
+  const proven = looked.filter((slot) => slot.proven);
+  await releaseClaims(tx, proven, now);
+  await moveEachSlot(
+    tx,
+    looked.map((slot) =>
+      slot.proven
+        ? {
+            slotId: slot.slotId,
+            to: 'available',
+            health: { state: 'healthy', detail: slot.detail },
+            lastWipeId: certificates.get(certificateKey(slot))!,
+          }
+        : {
+            slotId: slot.slotId,
+            to: 'cleanup_blocked',
+            health: { state: 'unhealthy', detail: slot.detail.slice(0, 500) },
+          },
+    ),
+  );
+  await resolveIncidents(
+    tx,
+    now,
+    proven.map(({ slotId, detail }) => ({
+      incident: { type: 'slot_cleanup_blocked', targetId: slotId },
+      resolution: detail,
+    })),
+  );
+  const nodes = new Map(looked.map(({ allocation }) => [allocation.node_id!, allocation.correlation_id]));
+  if (nodes.size > 0)
+    await emitAll(
+      tx,
+      Array.from(nodes, ([id, correlation]) => slotsChanged(id, correlation)),
+    );
+  await issueCertificates(services, tx, [...certificates.values()]);
 }
 
-async function insertCertificate(
-  tx: Tx,
-  allocationId: string,
-  slotIndex: number,
-  taskId: string,
-  wipe: Wipe,
-  verified: boolean,
-): Promise<string> {
-  // A step that runs twice brings the same evidence twice.
-  const known = await tx
-    .selectFrom('wipe_certificates')
-    .select('id')
-    .where('node_task_id', '=', taskId)
-    .where('slot_id', '=', wipe.slot_id)
-    .executeTakeFirst();
-  if (known) return known.id;
-  const id = newId();
+interface JudgedSlot {
+  allocation: AllocationRow;
+  allocationId: string;
+  slotId: string;
+  slotIndex: number;
+  taskId: string;
+  wipe: Wipe | undefined;
+  proven: boolean;
+  detail: string;
+}
+
+/** Only a verified wipe of the very disk that was sold proves anything. */
+function judge({ allocation, result }: WipeEvidence, slot: SlotBundle): JudgedSlot {
+  const wipe = wipesOf(result.output).find((candidate) => candidate.slot_id === slot.slot_id);
+  const proven = wipe !== undefined && wipe.verified && wipe.device_serial === slot.nvme_serial;
+  const unproven = wipe ? `Wipe not verified: ${wipe.verification}` : 'The host gave no proof of a wipe.';
+  return {
+    allocation,
+    allocationId: allocation.id,
+    slotId: slot.slot_id,
+    slotIndex: slot.slot_index,
+    taskId: result.taskId,
+    wipe,
+    proven,
+    detail: proven ? `Wiped by ${wipe.method} and verified.` : unproven,
+  };
+}
+
+function certificateKey({ taskId, slotId }: Pick<JudgedSlot, 'taskId' | 'slotId'>): string {
+  return `${taskId} ${slotId}`;
+}
+
+/** A step that runs twice brings the same evidence twice; the first certificate stands. */
+async function keepCertificates(tx: Tx, looked: readonly JudgedSlot[]): Promise<Map<string, string>> {
+  const rows = looked.flatMap(({ allocationId, slotId, slotIndex, taskId, wipe, proven }) =>
+    wipe
+      ? {
+          id: newId(),
+          allocation_id: allocationId,
+          slot_id: slotId,
+          slot_index: slotIndex,
+          node_task_id: taskId,
+          device_serial: wipe.device_serial,
+          method: wipe.method,
+          verified: proven,
+          verification: wipe.verification,
+          tools: JSON.stringify(wipe.tools ?? []),
+          started_at: wipe.started_at,
+          finished_at: wipe.finished_at,
+        }
+      : [],
+  );
+  if (rows.length === 0) return new Map();
   await tx
     .insertInto('wipe_certificates')
-    .values({
-      id,
-      allocation_id: allocationId,
-      slot_id: wipe.slot_id,
-      slot_index: slotIndex,
-      node_task_id: taskId,
-      device_serial: wipe.device_serial,
-      method: wipe.method,
-      verified,
-      verification: wipe.verification,
-      tools: JSON.stringify(wipe.tools ?? []),
-      started_at: wipe.started_at,
-      finished_at: wipe.finished_at,
-    })
+    .values(rows)
+    .onConflict((c) => c.columns(['node_task_id', 'slot_id']).doNothing())
     .execute();
-  return id;
+  const kept = await tx
+    .selectFrom('wipe_certificates')
+    .select(['id', 'node_task_id', 'slot_id'])
+    .where('node_task_id', 'in', [...new Set(rows.map(({ node_task_id }) => node_task_id))])
+    .execute();
+  const keys = new Set(rows.map((row) => certificateKey({ taskId: row.node_task_id, slotId: row.slot_id })));
+  const found = kept.map(
+    (row) => [certificateKey({ taskId: row.node_task_id!, slotId: row.slot_id }), row.id] as const,
+  );
+  return new Map(found.filter(([key]) => keys.has(key)));
 }

@@ -20,34 +20,47 @@ export interface SlotMove {
 }
 
 /** Moves slots along the state table; a slot that is already there stays. Anything else is a defect. */
-export async function moveSlots(tx: Tx, slotIds: string[], move: SlotMove): Promise<void> {
+export async function moveSlots(tx: Tx, slotIds: readonly string[], move: SlotMove): Promise<void> {
+  await moveEachSlot(
+    tx,
+    slotIds.map((slotId) => ({ slotId, ...move })),
+  );
+}
+
+/** The same for slots that each go their own way, in two statements however many there are. */
+export async function moveEachSlot(tx: Tx, moves: readonly (SlotMove & { slotId: string })[]): Promise<void> {
+  if (moves.length === 0) return;
   const rows = await tx
     .selectFrom('node_resource_slots')
     .select(['id', 'state'])
-    .where('id', 'in', slotIds)
+    .where(
+      'id',
+      'in',
+      moves.map(({ slotId }) => slotId),
+    )
     .orderBy('id')
     .forUpdate()
     .execute();
-  for (const row of rows) {
-    const from = row.state as SlotState;
-    if (from !== move.to && !enteredFrom[move.to].includes(from)) {
-      throw new Error(`slot ${row.id} cannot go from ${from} to ${move.to}`);
+  const states = new Map(rows.map(({ id, state }) => [id, state as SlotState]));
+  for (const { slotId, to } of moves) {
+    const from = states.get(slotId);
+    if (from && from !== to && !enteredFrom[to].includes(from)) {
+      throw new Error(`slot ${slotId} cannot go from ${from} to ${to}`);
     }
   }
   // Whoever wanted the slot out of sale while it was sold gets it now.
-  const state =
-    move.to === 'available'
-      ? sql<string>`case when desired_state = 'for_sale' then 'available' else 'disabled' end`
-      : move.to;
-  await tx
-    .updateTable('node_resource_slots')
-    .set({
-      state,
-      ...(move.health ? { health_state: move.health.state, health_detail: move.health.detail } : {}),
-      ...(move.lastWipeId ? { last_wipe_id: move.lastWipeId } : {}),
-    })
-    .where('id', 'in', slotIds)
-    .execute();
+  await sql`
+    update node_resource_slots s set
+      state = case when m.state = 'available' and s.desired_state <> 'for_sale' then 'disabled' else m.state end,
+      health_state = coalesce(m.health_state, s.health_state),
+      health_detail = coalesce(m.health_detail, s.health_detail),
+      last_wipe_id = coalesce(m.wipe_id, s.last_wipe_id)
+    from unnest(${moves.map(({ slotId }) => slotId)}::uuid[], ${moves.map(({ to }) => to)}::text[],
+      ${moves.map(({ health }) => health?.state ?? null)}::text[],
+      ${moves.map(({ health }) => health?.detail ?? null)}::text[],
+      ${moves.map(({ lastWipeId }) => lastWipeId ?? null)}::uuid[])
+      as m (id, state, health_state, health_detail, wipe_id)
+    where s.id = m.id`.execute(tx);
 }
 
 /** The slots of a host that is leased as a whole move together; those that are out of sale stay. */

@@ -67,21 +67,32 @@ async function tell(tx: Tx, id: string, deadline: Date, incident: NewIncident): 
   });
 }
 
+type Cause = Pick<NewIncident, 'type' | 'targetId' | 'dedupeBy'>;
+
 /** Closes what is open for a cause that is gone. Nobody is named: the platform saw it. */
 export async function resolveIncident(
   db: Db | Tx,
   now: Date,
-  incident: Pick<NewIncident, 'type' | 'targetId' | 'dedupeBy'>,
+  incident: Cause,
   resolution: string,
 ): Promise<void> {
-  await db
-    .updateTable('incidents')
-    .set({ resolved_at: now, resolution: resolution.slice(0, 1000) })
-    .where('dedupe_key', '=', incidentKey(incident))
-    .where('resolved_at', 'is', null)
-    .execute();
+  await resolveIncidents(db, now, [{ incident, resolution }]);
 }
 
-export function incidentKey(incident: Pick<NewIncident, 'type' | 'targetId' | 'dedupeBy'>): string {
+/** The same for many causes at once. */
+export async function resolveIncidents(
+  db: Db | Tx,
+  now: Date,
+  gone: readonly { incident: Cause; resolution: string }[],
+): Promise<void> {
+  if (gone.length === 0) return;
+  await sql`
+    update incidents i set resolved_at = ${now}, resolution = g.resolution
+    from unnest(${gone.map(({ incident }) => incidentKey(incident))}::text[],
+      ${gone.map(({ resolution }) => resolution.slice(0, 1000))}::text[]) as g (dedupe_key, resolution)
+    where i.dedupe_key = g.dedupe_key and i.resolved_at is null`.execute(db);
+}
+
+export function incidentKey(incident: Cause): string {
   return `${incident.type}:${incident.dedupeBy ?? incident.targetId}`.slice(0, 300);
 }

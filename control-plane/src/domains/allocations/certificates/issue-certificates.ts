@@ -23,23 +23,20 @@ export async function issueCertificates(
   await lockChain(tx);
   const { keyId, privateKey } = await certificateKey(tx, sealer);
   let head = await chainHead(tx);
-  for (const record of await unsigned(tx, wipeIds)) {
+  const issued = (await unsigned(tx, wipeIds)).map((record) => {
     const statement = describe(record, { sequence: head.sequence + 1, previousHash: head.hash, keyId });
-    const hash = hashWipeStatement(statement);
-    await tx
-      .insertInto('issued_certificates')
-      .values({
-        sequence: BigInt(statement.sequence),
-        wipe_certificate_id: record.id,
-        statement: JSON.stringify(statement),
-        hash,
-        key_id: keyId,
-        signature: signCanonical(statement, privateKey),
-        issued_at: record.issued_at,
-      })
-      .execute();
-    head = { sequence: statement.sequence, hash };
-  }
+    head = { sequence: statement.sequence, hash: hashWipeStatement(statement) };
+    return {
+      sequence: BigInt(statement.sequence),
+      wipe_certificate_id: record.id,
+      statement: JSON.stringify(statement),
+      hash: head.hash,
+      key_id: keyId,
+      signature: signCanonical(statement, privateKey),
+      issued_at: record.issued_at,
+    };
+  });
+  if (issued.length > 0) await tx.insertInto('issued_certificates').values(issued).execute();
 }
 
 async function chainHead(tx: Tx): Promise<{ sequence: number; hash: string }> {
