@@ -148,16 +148,16 @@ function writeTree(root: string, room: MachineRoom): void {
   }
 }
 
-const BRIDGE = 'ovsbr0';
+export const BRIDGE = 'ovsbr0';
 
 /** What bootstrap does on a real host: the bridge with the host's address, and DHCP on it. */
-async function bringUpBridge(room: MachineRoom): Promise<void> {
+export async function bringUpBridge(room: MachineRoom): Promise<void> {
   await room.run('ovs-vsctl', 'add-br', BRIDGE, '--', 'set', 'bridge', BRIDGE, 'datapath_type=netdev');
   await room.run('ip', 'address', 'add', `${gateway()}/24`, 'dev', BRIDGE);
   await room.run('ip', 'link', 'set', BRIDGE, 'up');
 }
 
-async function startDhcp(room: MachineRoom, dir: string): Promise<void> {
+export async function startDhcp(room: MachineRoom, dir: string): Promise<void> {
   const { folder, config, hosts } = dhcpPaths(dir);
   mkdirSync(folder, { recursive: true });
   writeFileSync(config, dnsmasqConfig(dir, BRIDGE, gateway()));
@@ -165,6 +165,6 @@ async function startDhcp(room: MachineRoom, dir: string): Promise<void> {
   await room.run('dnsmasq', `--conf-file=${config}`);
 }
 
-function gateway(): string {
+export function gateway(): string {
   return suggestAddresses(VM_HOSTNAME)(0).private_ip.replace(/\.\d+$/, '.1');
 }
