@@ -11,7 +11,7 @@ import { BRIDGE, bringUpBridge, gateway, labCache, startDhcp, VM_HOSTNAME } from
 import { whyNoVmLab } from '../harness/vm-lab-needs.ts';
 
 const obstacle = whyNoVmLab();
-const PLUG = fileURLToPath(new URL('plug-slices-main.ts', import.meta.url));
+const NETWORK = fileURLToPath(new URL('slice-network-main.ts', import.meta.url));
 
 /** Two slices, each a network of its own that hangs on its port of the bridge. */
 const slices: SlicePort[] = [0, 1].map((index) => {
@@ -52,6 +52,21 @@ describe.skipIf(obstacle !== null)(`the network between slices (${obstacle ?? 'n
     await room.run('ovs-vsctl', 'add-port', BRIDGE, ovs_port);
   }
 
+  const network = (command: 'serve' | 'drop-stale', list: unknown): Promise<string> =>
+    room.run(process.execPath, NETWORK, join(folder, 'agent'), BRIDGE, command, JSON.stringify(list));
+
+  /** What host and switch still know of a slice: its lease, its reservation, its rules and its flows. */
+  async function known({ mac, ip, ovs_port }: SlicePort): Promise<string[]> {
+    const found = {
+      lease: (await room.run('cat', join(folder, 'agent/dhcp/leases'))).includes(mac),
+      reservation: (await room.run('cat', join(folder, 'agent/dhcp/hosts'))).includes(mac),
+      NAT: (await room.run('nft', 'list', 'set', 'inet', 'gpuaas', 'slices')).includes(ip),
+      port: (await room.run('ovs-vsctl', 'list-ports', BRIDGE)).includes(ovs_port),
+      flows: (await room.run('ovs-ofctl', 'dump-flows', BRIDGE)).includes(mac),
+    };
+    return Object.entries(found).flatMap(([what, there]) => (there ? [what] : []));
+  }
+
   /** Whether an answer came to any of three requests. */
   async function reaches(from: SlicePort, address: string): Promise<boolean> {
     return await within(from, 'busybox', 'ping', '-c', '3', '-W', '1', address).then(
@@ -62,7 +77,7 @@ describe.skipIf(obstacle !== null)(`the network between slices (${obstacle ?? 'n
 
   it('carries packets before anybody guards it: what follows is the guard’s doing', async () => {
     expect(await reaches(one, two.ip)).toBe(true);
-    await room.run(process.execPath, PLUG, join(folder, 'agent'), BRIDGE, JSON.stringify(slices));
+    await network('serve', slices);
     for (const slice of slices) await within(slice, 'ip', 'neigh', 'flush', 'all');
   });
 
@@ -97,5 +112,18 @@ describe.skipIf(obstacle !== null)(`the network between slices (${obstacle ?? 'n
     expect(await reaches(one, gateway())).toBe(false);
     await within(one, 'ip', 'link', 'set', 'eth0', 'address', one.mac);
     expect(await reaches(one, gateway())).toBe(true);
+  });
+
+  it('takes away every trace of an address that no lease backs, and nothing of another', async () => {
+    for (const slice of slices)
+      await within(slice, 'busybox', 'udhcpc', '-n', '-q', '-f', '-t', '10', '-i', 'eth0', '-s', '/bin/true');
+    const all = ['lease', 'reservation', 'NAT', 'port', 'flows'];
+    for (const slice of slices) expect(await known(slice)).toEqual(all);
+    const dropped = JSON.parse(await network('drop-stale', [one.allocation_id])) as SlicePort[];
+    expect(dropped).toEqual([two]);
+    expect(await known(two)).toEqual([]);
+    expect(await known(one)).toEqual(all);
+    expect(await reaches(one, gateway())).toBe(true);
+    expect(JSON.parse(await network('drop-stale', [one.allocation_id]))).toEqual([]);
   });
 });

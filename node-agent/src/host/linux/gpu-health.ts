@@ -69,7 +69,7 @@ function* faultsByDriver(text: string): Iterable<[string, string]> {
 }
 
 /** As sysfs writes it: the log leaves the function out, nvidia-smi has a wider domain and capitals. */
-function pciAddress(bus: string): string {
+export function pciAddress(bus: string): string {
   const [domain = '0', number = '0', device = '00'] = bus.toLowerCase().split(':');
   const slot = device.includes('.') ? device : `${device}.0`;
   return `${domain.slice(-4).padStart(4, '0')}:${number}:${slot}`;

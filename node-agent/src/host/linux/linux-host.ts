@@ -1,4 +1,6 @@
 import { hostname as osHostname } from 'node:os';
+import { openSlotLeases } from '../../slot-leases.ts';
+import type { Logger } from '../../log.ts';
 import type { Host, ObservedVm } from '../host.ts';
 import { checkPrerequisites } from './check-prerequisites.ts';
 import { runCommand, type RunCommand } from './commands.ts';
@@ -10,10 +12,11 @@ import { writeBelow, type WriteAttribute } from './devices/sysfs.ts';
 import { dialGuest } from './dial-guest.ts';
 import { discoverTopology } from './discover-topology.ts';
 import { watchGpuFaults } from './gpu-health.ts';
+import { watchGpuUse } from './gpu-use.ts';
 import { openHostFiles } from './host-files.ts';
 import { observeDevices } from './observe-devices.ts';
 import { readLinuxSettings, type LinuxSettings } from './settings.ts';
-import { openSliceMachines, type SliceMachines } from './slice-machines.ts';
+import { openSliceMachines } from './slice-machines.ts';
 import { addUser } from './users/add-user.ts';
 import { openLeaseUsers, type LeaseUser } from './users/lease-user.ts';
 import { findLeftovers, removeUser } from './users/remove-user.ts';
@@ -28,7 +31,10 @@ export interface LinuxHostOptions {
   dir: string;
 }
 
-export type LinuxHost = Host & Pick<SliceMachines, 'recover'>;
+export type LinuxHost = Host & {
+  /** After a boot: devices, network and machines as they were. */
+  recover(log: Logger): Promise<void>;
+};
 
 /** The machine the agent runs on. */
 export function openLinuxHost(options: Partial<LinuxHostOptions> = {}): LinuxHost {
@@ -38,6 +44,7 @@ export function openLinuxHost(options: Partial<LinuxHostOptions> = {}): LinuxHos
   const sysfs = { files, write: options.write ?? writeBelow(settings.root) };
   const passesDevices = settings.passthrough === 'vfio';
   const gpuFaults = watchGpuFaults(run);
+  const gpuUse = watchGpuUse(files, run);
   const bootId = files.text('/proc/sys/kernel/random/boot_id') ?? 'unknown';
   const machines = openSliceMachines({ dir, bootId, files, run, settings });
   const users = openLeaseUsers(dir);
@@ -45,7 +52,7 @@ export function openLinuxHost(options: Partial<LinuxHostOptions> = {}): LinuxHos
     bootId,
     discoverTopology: () => discoverTopology(files, run, hostname),
     checkPrerequisites: (demand) => checkPrerequisites(files, run, demand, settings.accelerator),
-    observeDevices: async () => observeDevices(files, run, await gpuFaults()),
+    observeDevices: async () => observeDevices(files, run, await gpuFaults(), gpuUse),
     ...machines,
     addUser: (user, step) => addUser({ run, users }, user, step),
     removeUser: (user, seconds, step) => removeUser({ run, files, users }, user, seconds, step),
@@ -68,7 +75,8 @@ export function openLinuxHost(options: Partial<LinuxHostOptions> = {}): LinuxHos
     },
     async recover(log) {
       if (passesDevices) await restoreDevices({ sysfs, dir, log });
-      await machines.recover(log);
+      const leases = await (await openSlotLeases(dir)).list();
+      await machines.recover(log, new Set(leases.map(({ allocation_id }) => allocation_id)));
     },
   };
 }

@@ -54,8 +54,8 @@ export type SliceMachines = Pick<
   | 'reconcile'
 > & {
   listVms(): Promise<ObservedVm[]>;
-  /** After the host came up again: machines that ran before run again. */
-  recover(log: Logger): Promise<void>;
+  /** After the host came up again: machines that ran before run again, and addresses that no lease backs are gone. */
+  recover(log: Logger, leased: ReadonlySet<string>): Promise<void>;
 };
 
 export interface MachineOptions {
@@ -231,7 +231,7 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
 
     listVms: () => listMachines(dir, bootId),
     reconcile: (desired) => reconcileMachines({ root: settings.root, files, run, libvirt, network }, desired),
-    recover: (log) => recoverMachines({ dir, bootId, libvirt, network, log }),
+    recover: (log, leased) => recoverMachines({ dir, bootId, libvirt, network, log, leased }),
 
     async openGuestPort(allocationId, port) {
       const address = (await recordOf(allocationId).read('started'))?.address;

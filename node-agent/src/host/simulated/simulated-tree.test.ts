@@ -68,7 +68,7 @@ it.each<SimulatedFault[][]>([[[]], [['gpu_lost', 'disk_mounted']]])(
   'says in heartbeats what the files show under %j',
   async (faults) => {
     const files = openMemoryFiles(treeWith(...faults));
-    const seen = await observeDevices(files, noTools, new Map());
+    const seen = await observeDevices(files, noTools, new Map(), () => Promise.resolve(new Map()));
     const told = observeSimulatedDevices(hardware, (fault) => faults.includes(fault), new Map());
     expect(told.gpus.map(({ pci_address, state }) => [pci_address, state])).toEqual(
       seen.gpus.map(({ pci_address, state }) => [pci_address, state]),

@@ -18,6 +18,11 @@ export interface SliceNetwork {
   guard(port: SlicePort): Promise<void>;
   /** Puts addresses and rules of all machines in place again, and names the machines. */
   restore(): Promise<SlicePort[]>;
+  /**
+   * Takes away what belongs to allocations that hold no slot here, and names it. Slots are leased before a machine gets
+   * an address and given back after it lost it, so such an address is nobody's.
+   */
+  dropStale(leased: ReadonlySet<string>): Promise<SlicePort[]>;
   leaseOf(mac: string): Promise<string | null>;
   /** The machines that have an address here. */
   ports(): Promise<SlicePort[]>;
@@ -67,10 +72,20 @@ export function openSliceNetwork({ dir, bridge, files, run }: NetworkOptions): S
       if (all.length > 0) await apply();
       return all;
     },
+    async dropStale(leased) {
+      const stale = (await ports.list()).filter(({ allocation_id }) => !leased.has(allocation_id));
+      for (const port of stale) {
+        await ports.remove([port.mac]);
+        await ovs.remove(port);
+        await dhcp.forget(port.mac);
+      }
+      if (stale.length > 0) await apply();
+      return stale;
+    },
     leaseOf: (mac) => dhcp.leaseOf(mac),
     ports: () => ports.list(),
     async remove(slots) {
-      await ports.remove(slots);
+      await ports.remove(slots.map(({ management_mac }) => management_mac));
       await apply();
       for (const { management_mac: mac, ovs_port } of slots) {
         await ovs.remove({ mac, ovs_port });

@@ -1,6 +1,5 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SlotBundle } from '@gpuaas/contracts/tasks';
 import { ensureFolder, readJson, removeDurable, writeDurable } from '../../../durable-file.ts';
 
 /** What the host's network owes one machine. */
@@ -15,7 +14,7 @@ export interface SlicePort {
 export interface SlicePorts {
   list(): Promise<SlicePort[]>;
   add(port: SlicePort): Promise<void>;
-  remove(slots: readonly SlotBundle[]): Promise<void>;
+  remove(macs: readonly string[]): Promise<void>;
 }
 
 export function openSlicePorts(dir: string): SlicePorts {
@@ -32,9 +31,9 @@ export function openSlicePorts(dir: string): SlicePorts {
       await ensureFolder(folder);
       await writeDurable(fileOf(port.mac), `${JSON.stringify(port)}\n`);
     },
-    async remove(slots) {
+    async remove(macs) {
       await ensureFolder(folder);
-      for (const { management_mac } of slots) await removeDurable(fileOf(management_mac));
+      for (const mac of macs) await removeDurable(fileOf(mac));
     },
   };
 }

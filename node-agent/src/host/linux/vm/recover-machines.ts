@@ -11,15 +11,21 @@ export interface Recovery {
   libvirt: Libvirt;
   network: SliceNetwork;
   log: Logger;
+  /** Allocations that hold slots of this host. */
+  leased: ReadonlySet<string>;
 }
 
 /**
  * After a reboot of the host nothing of the network is left and no machine runs. Those that ran are started again behind
  * their guard; one that its owner had switched off in this boot stays off. Trouble with one is told and stops no other.
  */
-export async function recoverMachines({ dir, bootId, libvirt, network, log }: Recovery): Promise<void> {
+export async function recoverMachines(recovery: Recovery): Promise<void> {
+  const { dir, bootId, libvirt, network, log, leased } = recovery;
   let ports;
   try {
+    const stale = await network.dropStale(leased);
+    for (const { allocation_id, mac, ip } of stale)
+      log.warn({ allocation_id, mac, ip }, 'an address that no lease backs was taken away');
     ports = await network.restore();
   } catch (error) {
     log.warn({ reason: reasonOf(error) }, 'the network of the slices is not in place');
