@@ -8,13 +8,14 @@ import { doctor } from './commands/doctor.ts';
 import { install } from './commands/install.ts';
 import { uninstall } from './commands/uninstall.ts';
 import { runCommand } from './host/linux/commands.ts';
+import { isNetworkProfile } from './host/linux/network/profiles.ts';
 
 const USAGE = `usage: gpuaas-node-agent <command>
 
   run                     run the agent with the settings of the environment
   install --server URL --token TOKEN [--hostname NAME] [--dry-run]
   uninstall [--purge] [--dry-run]
-  bootstrap [--apply] [--hugepages-gib N] [--bridge NAME]   prepares this host for slices; prints the plan first
+  bootstrap [--apply] [--hugepages-gib N] [--bridge NAME] [--network-profile standard|throughput]   prepares this host for slices; prints the plan first
   doctor [--json] [--hugepages-gib N]     what keeps this host from slices; exit code 1 if anything does
 
   --root DIR              work below this folder instead of /
@@ -37,6 +38,7 @@ async function main(): Promise<number> {
       'hugepages-gib': { type: 'string', default: '0' },
       apply: { type: 'boolean', default: false },
       bridge: { type: 'string', default: 'ovsbr0' },
+      'network-profile': { type: 'string', default: 'standard' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -58,7 +60,13 @@ async function main(): Promise<number> {
     case 'bootstrap': {
       const { apply, bridge } = values;
       const hugepagesGib = wholeNumber(values['hugepages-gib']);
-      const options = { root, hostname: values.hostname, bridge, hugepagesGib, apply, isRoot };
+      const networkProfile = values['network-profile'];
+      if (!isNetworkProfile(networkProfile))
+        throw new CommandError(`there is no network profile ${networkProfile}`);
+      const options = {
+        ...{ root, hostname: values.hostname, bridge, hugepagesGib, networkProfile },
+        ...{ apply, isRoot },
+      };
       await bootstrap(options, runCommand, print);
       return 0;
     }

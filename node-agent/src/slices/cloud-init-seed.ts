@@ -2,10 +2,12 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureFolder, writeDurable } from '../durable-file.ts';
 import type { VmPlan } from './plan-vm.ts';
-import { withTenantPart } from './tenant-user-data.ts';
+import { asMessage } from './tenant-user-data.ts';
 
-/** Keys of the host's making that go into the guest. */
-export interface SeedKeys {
+/** What of the host's making goes into the guest. */
+export interface HostPart {
+  /** How the guest's network is tuned at each boot. */
+  sysctls?: Readonly<Record<string, string>>;
   /** The identity that the guest's SSH server shall show. */
   hostKey: { private: string; public: string };
   /** With it the agent tries the login before anybody else; it is taken out again at once. */
@@ -17,10 +19,10 @@ export function seedFolder(dir: string, allocationId: string): string {
 }
 
 /** `user-data.yaml` and `meta-data.yaml` of the slice; a real host packs them into `seed.iso`. */
-export async function writeSeed(dir: string, plan: VmPlan, keys: SeedKeys | null = null): Promise<string> {
+export async function writeSeed(dir: string, plan: VmPlan, host: HostPart | null = null): Promise<string> {
   const folder = seedFolder(dir, plan.allocation_id);
   await ensureFolder(folder);
-  await writeDurable(join(folder, 'user-data.yaml'), userData(plan, keys));
+  await writeDurable(join(folder, 'user-data.yaml'), userData(plan, host));
   await writeDurable(join(folder, 'meta-data.yaml'), metaData(plan));
   return folder;
 }
@@ -30,20 +32,23 @@ export async function removeSeed(dir: string, allocationId: string): Promise<voi
 }
 
 /** Ours alone, or the tenant's with ours. */
-export function userData(plan: VmPlan, keys: SeedKeys | null = null): string {
-  const ours = platformConfig(plan, keys);
-  return plan.user_data === undefined ? ours : withTenantPart(ours, plan.user_data);
+export function userData(plan: VmPlan, host: HostPart | null = null): string {
+  const ours = platformConfig(plan, host);
+  const hook = bootHook(host?.sysctls ?? {});
+  return plan.user_data === undefined && hook === null
+    ? ours
+    : asMessage({ ours, tenants: plan.user_data ?? null, hook });
 }
 
 /** Scalars are written as JSON strings, which YAML reads as they are, so that no value can add a key. */
-function platformConfig(plan: VmPlan, keys: SeedKeys | null): string {
-  const authorized = [...plan.ssh_authorized_keys, ...(keys ? [keys.firstLogin] : [])];
+function platformConfig(plan: VmPlan, host: HostPart | null): string {
+  const authorized = [...plan.ssh_authorized_keys, ...(host ? [host.firstLogin] : [])];
   return [
     '#cloud-config',
     `hostname: ${JSON.stringify(plan.hostname)}`,
     'ssh_pwauth: false',
     'disable_root: true',
-    ...(keys ? hostKeys(keys.hostKey) : ['ssh_genkeytypes: [ed25519]']),
+    ...(host ? hostKeys(host.hostKey) : ['ssh_genkeytypes: [ed25519]']),
     'users:',
     `  - name: ${JSON.stringify(plan.username)}`,
     '    shell: /bin/bash',
@@ -55,13 +60,21 @@ function platformConfig(plan: VmPlan, keys: SeedKeys | null): string {
   ].join('\n');
 }
 
-function hostKeys(pair: SeedKeys['hostKey']): string[] {
+function hostKeys(pair: HostPart['hostKey']): string[] {
   return [
     'ssh_deletekeys: true',
     'ssh_keys:',
     `  ed25519_private: ${JSON.stringify(pair.private)}`,
     `  ed25519_public: ${JSON.stringify(pair.public.trim())}`,
   ];
+}
+
+/** A hook and no key of the configuration: a tenant's own `bootcmd` shall not lose to it. */
+function bootHook(sysctls: Readonly<Record<string, string>>): string | null {
+  const words = Object.entries(sysctls).map(([name, value]) => `'${name}=${value}'`);
+  return words.length === 0
+    ? null
+    : `#cloud-boothook\n#!/bin/sh\nsysctl --quiet --write ${words.join(' ')}\n`;
 }
 
 export function metaData(plan: VmPlan): string {

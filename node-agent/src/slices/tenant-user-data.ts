@@ -1,23 +1,37 @@
 const BOUNDARY = 'gpuaas-user-data';
 
+export interface Parts {
+  ours: string;
+  tenants: string | null;
+  /** A script that runs early at each boot. */
+  hook: string | null;
+}
+
 /**
- * Both as one message that cloud-init reads part by part. Of two parts that set the same key the later one wins, so ours
+ * All of them as one message that cloud-init reads part by part. Of two parts that set the same key the later one wins, so ours
  * comes last: even a key that the control plane should have refused leaves our users, keys and names as they are. Parts
  * are in base64, so that no text of a tenant can end its part.
  */
-export function withTenantPart(ours: string, tenants: string): string {
+export function asMessage({ ours, tenants, hook }: Parts): string {
   return [
     `Content-Type: multipart/mixed; boundary="${BOUNDARY}"`,
     'MIME-Version: 1.0',
     '',
-    ...part(tenants.startsWith('#!') ? 'x-shellscript' : 'cloud-config', 'tenant', tenants),
+    ...(tenants === null
+      ? []
+      : part(tenants.startsWith('#!') ? 'x-shellscript' : 'cloud-config', 'tenant', tenants)),
+    ...(hook === null ? [] : part('cloud-boothook', 'network', hook)),
     ...part('cloud-config', 'platform', ours),
     `--${BOUNDARY}--`,
     '',
   ].join('\n');
 }
 
-function part(type: 'x-shellscript' | 'cloud-config', name: string, text: string): string[] {
+function part(
+  type: 'x-shellscript' | 'cloud-config' | 'cloud-boothook',
+  name: string,
+  text: string,
+): string[] {
   const lines =
     Buffer.from(text)
       .toString('base64')

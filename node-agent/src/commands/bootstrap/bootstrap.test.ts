@@ -40,6 +40,7 @@ function command(change: Partial<BootstrapCommand> = {}): BootstrapCommand {
     hostname: 'hgx-01',
     bridge: 'ovsbr0',
     hugepagesGib: 960,
+    networkProfile: 'standard',
     apply: false,
     isRoot: true,
     ...change,
@@ -92,6 +93,18 @@ it('says no reboot is due once the kernel runs with what was asked for', async (
   printed = '';
   await bootstrap(command(), run, print);
   expect(printed).toContain('reboot_required: no');
+});
+
+it('tunes the network of the host by its profile, and DHCP tells guests', async () => {
+  await bootstrap(command({ apply: true }), run, print);
+  expect(at('etc/sysctl.d/60-gpuaas.conf')).toBe('net.ipv4.ip_forward = 1\n');
+  expect(at('var/lib/gpuaas/dhcp/dnsmasq.conf')).not.toContain('option:mtu');
+  await bootstrap(command({ apply: true, networkProfile: 'throughput' }), run, print);
+  expect(at('etc/sysctl.d/60-gpuaas.conf')).toContain('net.ipv4.tcp_rmem = 4096 131072 67108864\n');
+  expect(at('var/lib/gpuaas/dhcp/dnsmasq.conf')).toContain('dhcp-option=option:mtu,9000\n');
+  expect(at('etc/systemd/system/gpuaas-dhcp.service')).toContain(
+    'ExecStartPre=ovs-vsctl set interface ovsbr0 mtu_request=9000\n',
+  );
 });
 
 it('needs root only to change something', async () => {

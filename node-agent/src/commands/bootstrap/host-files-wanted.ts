@@ -1,4 +1,5 @@
 import { dhcpPaths, dnsmasqConfig } from '../../host/linux/network/dhcp.ts';
+import { STANDARD_MTU, type NetworkProfile } from '../../host/linux/network/profiles.ts';
 
 /** What a host of slices is told, as far as it differs from host to host. */
 export interface HostProfile {
@@ -11,6 +12,7 @@ export interface HostProfile {
   /** InfiniBand interfaces of the host itself. */
   ipoib: readonly string[];
   processor: 'intel' | 'amd';
+  network: NetworkProfile;
 }
 
 export interface WantedFile {
@@ -28,7 +30,7 @@ export const DHCP_UNIT = 'gpuaas-dhcp.service';
 
 /** Only files of our own: what an administrator wrote elsewhere stays as it is. */
 export function wantedFiles(profile: HostProfile): WantedFile[] {
-  const { bridge, gateway, vfioIds, ipoib } = profile;
+  const { bridge, gateway, vfioIds, ipoib, network } = profile;
   const modules = ['vfio', 'vfio_iommu_type1', 'vfio_pci'].join('\n');
   return [
     {
@@ -58,8 +60,8 @@ export function wantedFiles(profile: HostProfile): WantedFile[] {
         ]),
     {
       path: '/etc/sysctl.d/60-gpuaas.conf',
-      content: 'net.ipv4.ip_forward = 1\n',
-      why: 'slices reach out through the host',
+      content: sysctls({ 'net.ipv4.ip_forward': '1', ...network.hostSysctls }),
+      why: 'slices reach out through the host, tuned by its network profile',
       afterwards: [['sysctl', '--load', '/etc/sysctl.d/60-gpuaas.conf']],
       needsReboot: false,
     },
@@ -76,14 +78,14 @@ export function wantedFiles(profile: HostProfile): WantedFile[] {
         ]),
     {
       path: dhcpPaths(STATE).config,
-      content: dnsmasqConfig(STATE, bridge, gateway),
+      content: dnsmasqConfig(STATE, bridge, gateway, network.mtu),
       why: 'addresses for slices by reservation only',
       afterwards: [],
       needsReboot: false,
     },
     {
       path: `/etc/systemd/system/${DHCP_UNIT}`,
-      content: dhcpUnit(bridge, gateway),
+      content: dhcpUnit(bridge, gateway, network.mtu),
       why: 'serves them',
       afterwards: [
         ['systemctl', 'daemon-reload'],
@@ -112,7 +114,13 @@ function ipoibPlan(interfaces: readonly string[]): string {
   return ['network:', '  version: 2', '  ethernets:', ...entries, ''].join('\n');
 }
 
-function dhcpUnit(bridge: string, gateway: string): string {
+function sysctls(values: Readonly<Record<string, string>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => `${name} = ${value}\n`)
+    .join('');
+}
+
+function dhcpUnit(bridge: string, gateway: string, mtu: number): string {
   const { config } = dhcpPaths(STATE);
   return `[Unit]
 Description=Addresses of GPUaaS slices
@@ -123,7 +131,7 @@ Requires=openvswitch-switch.service
 Type=exec
 ExecStartPre=ip address replace ${gateway}/24 dev ${bridge}
 ExecStartPre=ip link set ${bridge} up
-ExecStartPre=touch ${dhcpPaths(STATE).hosts}
+${mtu === STANDARD_MTU ? '' : `ExecStartPre=ovs-vsctl set interface ${bridge} mtu_request=${mtu}\n`}ExecStartPre=touch ${dhcpPaths(STATE).hosts}
 ExecStart=dnsmasq --keep-in-foreground --conf-file=${config}
 Restart=always
 RestartSec=2

@@ -2,6 +2,7 @@ import { readFabrics } from '../../host/linux/fabrics.ts';
 import type { RunCommand } from '../../host/linux/commands.ts';
 import type { HostFiles } from '../../host/linux/host-files.ts';
 import { readHostDevices, readOvsBridges, type HostDevices } from '../../host/linux/inventory.ts';
+import { NETWORK_PROFILES, type NetworkProfileName } from '../../host/linux/network/profiles.ts';
 import { readProcessors } from '../../host/linux/processors.ts';
 import { suggestAddresses } from '../../host/suggest-addresses.ts';
 import { kernelArguments, wantedFiles, type HostProfile, type WantedFile } from './host-files-wanted.ts';
@@ -24,6 +25,7 @@ export interface BootstrapOptions {
   hostname: string;
   bridge: string;
   hugepagesGib: number;
+  networkProfile: NetworkProfileName;
 }
 
 const PACKAGES = [
@@ -88,6 +90,7 @@ function profileOf(files: HostFiles, { gpus, pci }: HostDevices, options: Bootst
     ipoib: readFabrics(files, pci)
       .filter(({ linkLayer }) => linkLayer === 'InfiniBand')
       .flatMap(({ pf }) => files.list(`/sys/bus/pci/devices/${pf.address}/net`)),
+    network: NETWORK_PROFILES[options.networkProfile],
     processor: /amd|epyc/i.test(readProcessors(files).model) ? 'amd' : 'intel',
   };
 }

@@ -1,4 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
+import type { NetworkProfileName } from './network/profiles.ts';
 
 /** How this host runs machines. The defaults are a GPU server; a lab says otherwise in so many words. */
 export interface LinuxSettings {
@@ -12,6 +13,8 @@ export interface LinuxSettings {
   /** Guest memory of 1 GiB pages that were set aside. */
   hugepages: boolean;
   bridge: string;
+  /** How the management network is tuned. */
+  networkProfile: NetworkProfileName;
   /** Where images come from, in the order they are asked. By digest it does not matter who serves them. */
   imageSources: readonly string[];
   imageCacheBytes: number;
@@ -35,6 +38,7 @@ export function readLinuxSettings(env: Environment): LinuxSettings {
     passthrough: oneOf(env, 'GPUAAS_LINUX_PASSTHROUGH', ['vfio', 'none']),
     hugepages: oneOf(env, 'GPUAAS_LINUX_HUGEPAGES', ['off', 'on']) === 'on',
     bridge: env['GPUAAS_LINUX_BRIDGE'] || 'ovsbr0',
+    networkProfile: oneOf(env, 'GPUAAS_LINUX_NETWORK_PROFILE', ['standard', 'throughput']),
     imageSources: (env['GPUAAS_LINUX_IMAGE_SOURCES'] ?? '').split(/[\s,]+/).filter((source) => source !== ''),
     imageCacheBytes: whole(env, 'GPUAAS_LINUX_IMAGE_CACHE_GIB', 200) * GIB,
     scrubCommand: absolute(env, 'GPUAAS_LINUX_SCRUB_COMMAND'),

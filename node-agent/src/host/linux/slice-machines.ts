@@ -22,6 +22,7 @@ import type { HostFiles } from './host-files.ts';
 import { openImageCache } from './images/image-cache.ts';
 import { writeImage } from './images/clone-image.ts';
 import { readHostDevices } from './inventory.ts';
+import { NETWORK_PROFILES } from './network/profiles.ts';
 import { openSliceNetwork } from './network/slice-network.ts';
 import type { SlicePort } from './network/slice-ports.ts';
 import type { LinuxSettings } from './settings.ts';
@@ -77,6 +78,7 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
     sources: settings.imageSources,
     maxBytes: settings.imageCacheBytes,
   });
+  const profile = NETWORK_PROFILES[settings.networkProfile];
   const recordOf = (allocationId: string) => openSliceRecord(dir, allocationId);
 
   async function disksOf(slots: VmPlan['slots']): Promise<SlotDisk[]> {
@@ -109,6 +111,8 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
         mac: boot_slot.management_mac,
         interfaceId: boot_slot.slot_id,
         offloads: await network.hasOffloads(),
+        mtu: profile.mtu,
+        queues: Math.min(profile.queues, plan.vcpu),
       },
       passthrough: settings.passthrough === 'vfio' ? passthrough : [],
     };
@@ -140,6 +144,7 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
       const keys = openGuestKeys(folder);
       await writeSeed(dir, plan, {
         hostKey: await keys.hostKey(),
+        sysctls: profile.guestSysctls,
         firstLogin: `${(await keys.firstLogin()).public.trim().split(' ').slice(0, 2).join(' ')} ${FIRST_LOGIN}`,
       });
       const [iso, user, meta] = ['seed.iso', 'user-data.yaml', 'meta-data.yaml'].map((name) =>

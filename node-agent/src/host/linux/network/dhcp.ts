@@ -4,6 +4,7 @@ import { pause } from '../../../backoff.ts';
 import { ensureFolder, isErrno, writeDurable } from '../../../durable-file.ts';
 import { TaskError } from '../../../tasks/task-error.ts';
 import { mustRun, type RunCommand } from '../commands.ts';
+import { STANDARD_MTU } from './profiles.ts';
 import type { SlicePort } from './slice-ports.ts';
 
 /** Leases by reservation only: dnsmasq serves the addresses that approval gave to slots, and no others. */
@@ -31,7 +32,12 @@ export function dhcpPaths(dir: string) {
 }
 
 /** What dnsmasq is started with, by bootstrap on a host and by the lab. `gateway` is the host's own address. */
-export function dnsmasqConfig(dir: string, bridge: string, gateway: string): string {
+export function dnsmasqConfig(
+  dir: string,
+  bridge: string,
+  gateway: string,
+  mtu: number = STANDARD_MTU,
+): string {
   const paths = dhcpPaths(dir);
   const network = gateway.replace(/\.\d+$/, '.0');
   return [
@@ -45,6 +51,7 @@ export function dnsmasqConfig(dir: string, bridge: string, gateway: string): str
     `dhcp-range=${network},static,255.255.255.0,1h`,
     'dhcp-ignore=tag:!known',
     `dhcp-option=option:router,${gateway}`,
+    ...(mtu === STANDARD_MTU ? [] : [`dhcp-option=option:mtu,${mtu}`]),
     `dhcp-hostsfile=${paths.hosts}`,
     `dhcp-leasefile=${paths.leases}`,
     `pid-file=${paths.pid}`,

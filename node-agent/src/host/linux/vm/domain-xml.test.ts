@@ -24,6 +24,8 @@ const slice: DomainFacts = {
     mac: '52:54:c1:30:e2:10',
     interfaceId: '0198a000-0000-7000-8000-0000000000aa',
     offloads: true,
+    mtu: 1500,
+    queues: 1,
   },
   passthrough: ['0000:1b:00.0', '0000:18:00.1', '0000:43:00.0', '0000:40:00.1'],
 };
@@ -38,10 +40,13 @@ const lab: DomainFacts = {
   network: { ...slice.network, offloads: false },
 };
 
+const tuned: DomainFacts = { ...slice, network: { ...slice.network, mtu: 9000, queues: 4 } };
+
 describe('the machine as libvirt reads it', () => {
   it.each([
     ['slice-of-two', slice],
     ['emulated', lab],
+    ['tuned', tuned],
   ])('%s', async (name, facts) => {
     await expect(domainXml(facts)).toMatchFileSnapshot(`golden/${name}.xml`);
   });
@@ -58,7 +63,7 @@ describe('the machine as libvirt reads it', () => {
 
   it('is valid by the schema of libvirt (needs virt-xml-validate)', (ctx) => {
     if (!installed('virt-xml-validate')) return ctx.skip('needs virt-xml-validate of libvirt-clients');
-    for (const facts of [slice, lab]) {
+    for (const facts of [slice, lab, tuned]) {
       execFileSync('virt-xml-validate', ['-', 'domain'], { input: domainXml(facts), stdio: 'pipe' });
     }
   });

@@ -1,3 +1,5 @@
+import { STANDARD_MTU } from '../network/profiles.ts';
+
 /** Everything libvirt has to know of a machine; nothing in here is looked up. */
 export interface DomainFacts {
   name: string;
@@ -15,7 +17,15 @@ export interface DomainFacts {
   disks: readonly { node: string; serial: string }[];
   seedIso: string;
   consoleLog: string;
-  network: { bridge: string; port: string; mac: string; interfaceId: string; offloads: boolean };
+  network: {
+    bridge: string;
+    port: string;
+    mac: string;
+    interfaceId: string;
+    offloads: boolean;
+    mtu: number;
+    queues: number;
+  };
   /** PCI addresses of GPUs and fabric functions, in the order the guest shall see them. */
   passthrough: readonly string[];
 }
@@ -119,20 +129,22 @@ function devices(facts: DomainFacts): string[] {
   ];
 }
 
-function vnic({ bridge, port, mac, interfaceId, offloads }: DomainFacts['network']): string {
+function vnic({ bridge, port, mac, interfaceId, offloads, mtu, queues }: DomainFacts['network']): string {
   const off = { csum: 'off', tso4: 'off', tso6: 'off', ecn: 'off', ufo: 'off' };
   // A userspace datapath forwards checksums that nobody has finished.
   const driver = element('driver', { name: 'qemu' }, [
     element('host', { gso: 'off', ...off }),
     element('guest', off),
   ]);
+  const manyQueues = queues > 1 ? [element('driver', { name: 'vhost', queues: String(queues) })] : [];
   return element('interface', { type: 'bridge' }, [
     element('mac', { address: mac }),
     element('source', { bridge }),
     element('virtualport', { type: 'openvswitch' }, [element('parameters', { interfaceid: interfaceId })]),
     element('target', { dev: port }),
     element('model', { type: 'virtio' }),
-    ...(offloads ? [] : [driver]),
+    ...(offloads ? manyQueues : [driver]),
+    ...(mtu === STANDARD_MTU ? [] : [element('mtu', { size: String(mtu) })]),
     element('rom', { enabled: 'no' }),
   ]);
 }
