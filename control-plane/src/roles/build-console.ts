@@ -4,6 +4,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { systemClock } from '../platform/clock.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const CONSOLE = join(ROOT, 'console');
@@ -68,7 +69,8 @@ function unless(...codes: string[]): (error: NodeJS.ErrnoException) => void {
 async function removeAbandoned(): Promise<void> {
   for (const name of await readdir(CONSOLE)) {
     const folder = join(CONSOLE, name);
-    if (!name.startsWith('dist-') || (await modifiedAt(folder)) > Date.now() - ABANDONED_MS) continue;
+    if (!name.startsWith('dist-') || (await modifiedAt(folder)) > systemClock.now().getTime() - ABANDONED_MS)
+      continue;
     await rm(folder, { recursive: true, force: true });
   }
 }
