@@ -5,6 +5,8 @@ import { parseArgs } from 'node:util';
 import { bootstrap } from './commands/bootstrap/bootstrap.ts';
 import { CommandError } from './commands/command.ts';
 import { doctor } from './commands/doctor.ts';
+import { firmware } from './commands/firmware/firmware.ts';
+import { isFirmwareProfile } from './commands/firmware/plan-firmware.ts';
 import { install } from './commands/install.ts';
 import { uninstall } from './commands/uninstall.ts';
 import { runCommand } from './host/linux/commands.ts';
@@ -16,6 +18,8 @@ const USAGE = `usage: gpuaas-node-agent <command>
   install --server URL --token TOKEN [--hostname NAME] [--dry-run]
   uninstall [--purge] [--dry-run]
   bootstrap [--apply] [--hugepages-gib N] [--bridge NAME] [--network-profile standard|throughput]   prepares this host for slices; prints the plan first
+  bootstrap [--apply] [--hugepages-gib N] [--bridge NAME]   prepares this host for slices; prints the plan first
+  firmware --profile slice-vm|baremetal [--apply]   sets adapters up for a profile, once; prints the plan first
   doctor [--json] [--hugepages-gib N]     what keeps this host from slices; exit code 1 if anything does
 
   --root DIR              work below this folder instead of /
@@ -39,6 +43,7 @@ async function main(): Promise<number> {
       apply: { type: 'boolean', default: false },
       bridge: { type: 'string', default: 'ovsbr0' },
       'network-profile': { type: 'string', default: 'standard' },
+      profile: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -68,6 +73,12 @@ async function main(): Promise<number> {
         ...{ apply, isRoot },
       };
       await bootstrap(options, runCommand, print);
+      return 0;
+    }
+    case 'firmware': {
+      const { apply, profile } = values;
+      if (!isFirmwareProfile(profile)) throw new CommandError('--profile must be slice-vm or baremetal');
+      await firmware({ root, profile, apply, isRoot }, runCommand, print);
       return 0;
     }
     case 'doctor': {

@@ -131,6 +131,7 @@ describe('a machine of MAAS', () => {
     const { body } = await bring(machine.systemId, { profile: 'baremetal' });
     const { node_id, state } = await ended(body.id);
     expect(state).toBe('succeeded');
+    expect(machine.profiles).toEqual(['baremetal']);
     const node = await ask(world.api, 'operator', 'GET', `/nodes/${node_id}`);
     expect(node.body).toMatchObject({ mode: 'baremetal', profile_tags: ['gpuaas-profile-baremetal'] });
   }, 120_000);

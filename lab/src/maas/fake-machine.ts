@@ -47,6 +47,8 @@ export class FakeMachine {
   readonly disks: string[] = [];
   /** How its disks were erased, in order. */
   readonly erasures: string[] = [];
+  /** The parameter `profile` that each commissioning was given. */
+  readonly profiles: (string | null)[] = [];
   /** Every state it has been in. */
   readonly history: string[] = [];
   readonly #around: Surroundings;
@@ -59,8 +61,9 @@ export class FakeMachine {
     this.#around = around;
   }
 
-  commission(scripts: readonly string[]): void {
+  commission(scripts: readonly string[], profile: string | null): void {
     this.#mayForm('commission', 'Commission');
+    this.profiles.push(profile);
     this.#addSet('commissioning', ['20-maas-01-install-lldpd', ...scripts]);
     this.powerState = 'on';
     this.#run(STATUS.COMMISSIONING, 'commissioning fails', STATUS.READY);

@@ -54,7 +54,7 @@ function ofMachine(inventory: Inventory, asked: Asked, machine: FakeMachine): un
     case 'POST commission':
       requireAdmin(user);
       scriptsOf(inventory, form, 'testing_scripts');
-      machine.commission(scriptsOf(inventory, form, 'commissioning_scripts'));
+      machine.commission(scriptsOf(inventory, form, 'commissioning_scripts'), form.get('profile'));
       break;
     case 'POST test':
       requireAdmin(user);

@@ -26,6 +26,8 @@ export interface Commissioning {
   commissioningScripts?: readonly string[];
   /** None at all when empty. */
   testingScripts?: readonly string[];
+  /** For the scripts that know them; MAAS ignores them for all others. */
+  parameters?: Readonly<Record<string, string>>;
 }
 
 /** How thoroughly disks are erased. Without either, every byte is overwritten. */
@@ -62,6 +64,7 @@ export class MaasClient {
 
   async commission(systemId: string, scripts: Commissioning = {}): Promise<MaasMachine> {
     return await this.#ask(systemId, 'commission', {
+      ...scripts.parameters,
       ...listed('commissioning_scripts', scripts.commissioningScripts),
       ...listed('testing_scripts', scripts.testingScripts),
     });

@@ -109,9 +109,10 @@ describe('user-data', () => {
 
   it('runs the set-up, then the agent with the token in its environment alone', () => {
     const script = userData({ ...host, profile: 'baremetal' }, deployment);
-    const agent = `gpuaas-node-agent() { echo "agent $* with $GPUAAS_AGENT_TOKEN"; }\nexport -f gpuaas-node-agent\n`;
+    const agent = `gpuaas-node-agent() { echo "agent $* with \${GPUAAS_AGENT_TOKEN:-}"; }\nexport -f gpuaas-node-agent\n`;
     const said = execFileSync('bash', [], { input: agent + script, encoding: 'utf8' });
     expect(said).toContain('hostile uid=');
+    expect(said).toContain('agent firmware --profile baremetal --apply with \n');
     expect(said).toContain(
       `agent install --server https://gpuaas.example:8443 --hostname gpu-1 with gpe_it's.me\n`,
     );

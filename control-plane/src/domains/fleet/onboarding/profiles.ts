@@ -9,6 +9,9 @@ export const PROFILE_TAGS: Record<Profile, string> = {
   baremetal: 'gpuaas-profile-baremetal',
 };
 
+/** How scripts on the machine say it. */
+export const SCRIPT_PROFILES: Record<Profile, string> = { slice_vm: 'slice-vm', baremetal: 'baremetal' };
+
 export const PROFILES = Object.keys(PROFILE_TAGS) as Profile[];
 
 /** Null when a machine carries none of the tags, or both. */

@@ -6,7 +6,7 @@ import { lockNode } from '../lock-node.ts';
 import { issueTask } from '../issue-task.ts';
 import { enrolledNode, tokenOf, type OnboardingRow } from './enrolment-of.ts';
 import { planStep, type MaasStep, type ScriptSets, type StepName } from './plan-step.ts';
-import { PROFILE_TAGS, PROFILES } from './profiles.ts';
+import { PROFILE_TAGS, PROFILES, SCRIPT_PROFILES, type Profile } from './profiles.ts';
 import { recordStep } from './record-step.ts';
 import { userData } from './user-data.ts';
 
@@ -85,7 +85,7 @@ async function withMaas(services: Services, maas: Maas, step: MaasStep, look: Lo
   const { row, run } = look;
   const { client } = maas;
   const intent = {
-    profile: row.profile as keyof typeof PROFILE_TAGS,
+    profile: row.profile as Profile,
     user: await client.whoAmI(),
     before: run.before,
   };
@@ -114,6 +114,7 @@ const ACTIONS: Record<MaasStep, (services: Services, maas: Maas, row: Onboarding
     client.commission(row.maas_system_id, {
       // Tests are a step of their own.
       testingScripts: [],
+      parameters: { profile: SCRIPT_PROFILES[row.profile as Profile] },
       ...(commissioningScripts === null ? {} : { commissioningScripts }),
     }),
   test: (_, { client, deployment }, row) =>
@@ -121,7 +122,7 @@ const ACTIONS: Record<MaasStep, (services: Services, maas: Maas, row: Onboarding
   allocate: (_, { client }, row) => client.allocate(row.maas_system_id),
   async deploy(services, { client, deployment }, row) {
     const token = await tokenOf(services, row.id);
-    const host = { hostname: row.hostname, profile: row.profile as keyof typeof PROFILE_TAGS, token };
+    const host = { hostname: row.hostname, profile: row.profile as Profile, token };
     const { distroSeries } = deployment;
     await client.deploy(row.maas_system_id, { userData: userData(host, deployment), distroSeries });
   },
@@ -145,7 +146,7 @@ async function adopt(services: Services, { row, nodeId }: Look): Promise<Progres
       .set({
         maas_system_id: row.maas_system_id,
         mode: row.profile === 'baremetal' ? 'baremetal' : 'slice',
-        profile_tags: [...new Set([...node.profile_tags, PROFILE_TAGS[row.profile as 'slice_vm']])],
+        profile_tags: [...new Set([...node.profile_tags, PROFILE_TAGS[row.profile as Profile]])],
       })
       .where('id', '=', nodeId)
       .execute();

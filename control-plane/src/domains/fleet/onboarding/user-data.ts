@@ -1,5 +1,5 @@
 import type { Deployment } from '../../../platform/maas/maas.ts';
-import type { Profile } from './profiles.ts';
+import { SCRIPT_PROFILES, type Profile } from './profiles.ts';
 
 export interface NewHost {
   hostname: string;
@@ -20,6 +20,8 @@ export function userData(host: NewHost, { nodeUrl, agentSetup }: Deployment): st
     'umask 077',
     'export HOME="${HOME:-/root}"',
     ...(agentSetup === null ? [] : setupLines(agentSetup)),
+    // A host without the tool for it still enrols; its readiness then names what is missing.
+    `gpuaas-node-agent firmware --profile ${SCRIPT_PROFILES[host.profile]} --apply || echo 'the firmware was not set up' >&2`,
     ...(host.profile === 'slice_vm' ? [`gpuaas-node-agent bootstrap --hostname ${name} --apply`] : []),
     `GPUAAS_AGENT_TOKEN=${quoted(host.token)} gpuaas-node-agent install --server ${quoted(nodeUrl)} --hostname ${name}`,
     ...(host.profile === 'slice_vm' ? rebootLines(name) : []),
