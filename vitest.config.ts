@@ -4,6 +4,8 @@ import { LongestFirst } from './tests/setup/longest-first.ts';
 
 const outside = ['**/node_modules/**', '**/dist/**'];
 const deep = '**/*.deep.test.ts';
+/** Minutes of building and booting whole systems, over the network: `npm run lab:vm:full` alone. */
+const full = '**/*.full.test.ts';
 /** Tests that start the whole platform; `npm run check` leaves them to `npm test`. */
 const wholePlatform =
   process.env['GPUAAS_TESTS'] === 'parts' ? ['tests/{contract,e2e,integration,simulation,vm-lab}/**'] : [];
@@ -27,7 +29,7 @@ export default defineConfig({
         test: {
           name: 'main',
           include: ['**/*.test.ts'],
-          exclude: [...outside, deep, ...wholePlatform],
+          exclude: [...outside, deep, full, ...wholePlatform],
           testTimeout: 120_000,
           hookTimeout: 180_000,
         },
@@ -40,6 +42,16 @@ export default defineConfig({
           exclude: outside,
           testTimeout: 600_000,
           hookTimeout: 300_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'full',
+          include: [full],
+          exclude: outside,
+          testTimeout: 2_400_000,
+          hookTimeout: 2_400_000,
         },
       },
     ],

@@ -1375,7 +1375,9 @@ create table image_blessings (
   digest text not null,
   reason text not null,
   blessed_by uuid not null,
-  blessed_at timestamp with time zone default now() not null
+  blessed_at timestamp with time zone default now() not null,
+  signed_by text,
+  statement jsonb
 );
 create table images (
   image text not null,
@@ -1862,6 +1864,25 @@ create table projects (
   created_at timestamp with time zone default now() not null,
   deleted_at timestamp with time zone
 );
+create table public_ingresses (
+  id uuid not null,
+  organization_id uuid not null,
+  project_id uuid not null,
+  allocation_id uuid not null,
+  node_id uuid not null,
+  protocol text not null,
+  public_address text not null,
+  public_port integer not null,
+  machine_port integer not null,
+  state text default 'attaching'::text not null,
+  task_id uuid,
+  failures integer default 0 not null,
+  failure text,
+  created_by uuid not null,
+  created_at timestamp with time zone default now() not null,
+  attached_at timestamp with time zone,
+  detached_at timestamp with time zone
+);
 create table queued_launches (
   allocation_id uuid not null,
   organization_id uuid not null,
@@ -2298,6 +2319,7 @@ alter table placement_changes add constraint placement_changes_pkey PRIMARY KEY 
 alter table platform_keys add constraint platform_keys_pkey PRIMARY KEY (name);
 alter table policy_changes add constraint policy_changes_pkey PRIMARY KEY (id);
 alter table projects add constraint projects_pkey PRIMARY KEY (id);
+alter table public_ingresses add constraint public_ingresses_pkey PRIMARY KEY (id);
 alter table queued_launches add constraint queued_launches_pkey PRIMARY KEY (allocation_id);
 alter table quota_limits add constraint quota_limits_pkey PRIMARY KEY (organization_id, holder_type, holder_id, measure, unit, set_by);
 alter table quota_usage add constraint quota_usage_pkey PRIMARY KEY (organization_id, holder_type, holder_id, measure, unit);
@@ -2478,8 +2500,10 @@ alter table host_cleanups add constraint cleanup_has_one_source CHECK (((node_ta
 alter table identity_provider_domains add constraint identity_provider_domains_domain_check CHECK (((domain = lower(domain)) AND (length(domain) <= 253)));
 alter table identity_providers add constraint identity_providers_issuer_check CHECK ((length(issuer) <= 500));
 alter table identity_providers add constraint identity_providers_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100)));
+alter table image_blessings add constraint image_blessings_check CHECK (((signed_by IS NULL) = (statement IS NULL)));
 alter table image_blessings add constraint image_blessings_digest_check CHECK ((digest ~ '^sha256:[0-9a-f]{64}$'::text));
 alter table image_blessings add constraint image_blessings_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 500)));
+alter table image_blessings add constraint image_blessings_signed_by_check CHECK ((signed_by ~ '^[0-9a-f]{64}$'::text));
 alter table images add constraint images_digest_check CHECK ((digest ~ '^sha256:[0-9a-f]{64}$'::text));
 alter table images add constraint images_kind_check CHECK ((kind = ANY (ARRAY['base'::text, 'cuda-dev'::text])));
 alter table images add constraint images_readiness_checks_check CHECK ((readiness_checks <@ ARRAY['nvidia_driver'::text, 'cuda_toolkit'::text]));
@@ -2587,6 +2611,11 @@ alter table policy_changes add constraint policy_changes_reason_check CHECK ((le
 alter table policy_values add constraint policy_values_check CHECK (((project_id IS NULL) OR (organization_id IS NOT NULL)));
 alter table policy_values add constraint policy_values_key_check CHECK (((length(key) >= 1) AND (length(key) <= 100)));
 alter table projects add constraint projects_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
+alter table public_ingresses add constraint public_ingresses_check CHECK (((state = 'detached'::text) = (detached_at IS NOT NULL)));
+alter table public_ingresses add constraint public_ingresses_machine_port_check CHECK ((((machine_port >= 1) AND (machine_port <= 65535)) AND (machine_port <> 22)));
+alter table public_ingresses add constraint public_ingresses_protocol_check CHECK ((protocol = ANY (ARRAY['tcp'::text, 'udp'::text])));
+alter table public_ingresses add constraint public_ingresses_public_port_check CHECK (((public_port >= 1) AND (public_port <= 65535)));
+alter table public_ingresses add constraint public_ingresses_state_check CHECK ((state = ANY (ARRAY['attaching'::text, 'attached'::text, 'detaching'::text, 'detached'::text])));
 alter table queued_launches add constraint queued_launches_check CHECK ((expires_at > queued_at));
 alter table queued_launches add constraint queued_launches_max_duration_seconds_check CHECK ((max_duration_seconds > 0));
 alter table queued_launches add constraint queued_launches_position_check CHECK (("position" > 0));
@@ -2746,6 +2775,11 @@ alter table permission_groups add constraint permission_groups_organization_id_f
 alter table policy_values add constraint policy_values_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 alter table policy_values add constraint policy_values_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id) ON DELETE CASCADE;
 alter table projects add constraint projects_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table public_ingresses add constraint public_ingresses_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
+alter table public_ingresses add constraint public_ingresses_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
+alter table public_ingresses add constraint public_ingresses_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table public_ingresses add constraint public_ingresses_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
+alter table public_ingresses add constraint public_ingresses_task_id_fkey FOREIGN KEY (task_id) REFERENCES node_tasks(id);
 alter table queued_launches add constraint queued_launches_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table queued_launches add constraint queued_launches_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table quota_limits add constraint quota_limits_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
@@ -2875,6 +2909,12 @@ CREATE INDEX permission_bindings_team ON public.permission_bindings USING btree 
 CREATE INDEX policy_changes_key ON public.policy_changes USING btree (key, id);
 CREATE INDEX policy_values_tenant ON public.policy_values USING btree (organization_id, project_id);
 CREATE UNIQUE INDEX projects_live_name ON public.projects USING btree (organization_id, name) WHERE (deleted_at IS NULL);
+CREATE INDEX public_ingresses_allocation ON public.public_ingresses USING btree (allocation_id, id);
+CREATE INDEX public_ingresses_live ON public.public_ingresses USING btree (state, allocation_id) WHERE (state <> 'detached'::text);
+CREATE INDEX public_ingresses_node ON public.public_ingresses USING btree (node_id);
+CREATE UNIQUE INDEX public_ingresses_port ON public.public_ingresses USING btree (public_address, protocol, public_port) WHERE (state <> 'detached'::text);
+CREATE INDEX public_ingresses_project ON public.public_ingresses USING btree (organization_id, project_id);
+CREATE INDEX public_ingresses_task ON public.public_ingresses USING btree (task_id);
 CREATE INDEX queued_launches_expiry ON public.queued_launches USING btree (expires_at);
 CREATE INDEX queued_launches_project ON public.queued_launches USING btree (project_id);
 CREATE INDEX service_account_tokens_account ON public.service_account_tokens USING btree (service_account_id);
@@ -3014,6 +3054,7 @@ alter table permission_groups enable row level security;
 alter table policy_changes enable row level security;
 alter table policy_values enable row level security;
 alter table projects enable row level security;
+alter table public_ingresses enable row level security;
 alter table queued_launches enable row level security;
 alter table quota_limits enable row level security;
 alter table quota_usage enable row level security;
@@ -3082,6 +3123,7 @@ create policy every on permission_groups as permissive for select to gpuaas_auth
 create policy every on policy_changes as permissive for all to gpuaas_operator using (true);
 create policy every on policy_values as permissive for all to gpuaas_operator using (true);
 create policy every on projects as permissive for select to gpuaas_operator using (true);
+create policy every on public_ingresses as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on queued_launches as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on quota_limits as permissive for all to gpuaas_operator using (true);
 create policy every on quota_usage as permissive for select to gpuaas_operator, gpuaas_worker using (true);
@@ -3183,6 +3225,7 @@ create policy own on permission_groups as permissive for all to gpuaas_tenant us
 create policy own on policy_changes as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on policy_values as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on projects as permissive for all to gpuaas_tenant using (((deleted_at IS NULL) AND (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
+create policy own on public_ingresses as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on queued_launches as permissive for all to gpuaas_placement, gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on quota_limits as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on quota_usage as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
@@ -3373,6 +3416,7 @@ grant insert, select on permission_bindings to gpuaas_auth;
 grant insert, select on policy_changes to gpuaas_operator;
 grant insert, select on policy_changes to gpuaas_tenant;
 grant insert, select on projects to gpuaas_tenant;
+grant insert, select on public_ingresses to gpuaas_worker;
 grant insert, select on queued_launches to gpuaas_placement;
 grant insert, select on regions to gpuaas_operator;
 grant insert, select on sku_catalog to gpuaas_operator;
@@ -3510,6 +3554,8 @@ grant select on permission_groups to gpuaas_auth;
 grant select on placement_changes to gpuaas_placement;
 grant select on policy_values to gpuaas_worker;
 grant select on projects to gpuaas_operator;
+grant select on public_ingresses to gpuaas_operator;
+grant select on public_ingresses to gpuaas_tenant;
 grant select on queued_launches to gpuaas_operator;
 grant select on queued_launches to gpuaas_tenant;
 grant select on quota_standing to gpuaas_operator;
@@ -3601,6 +3647,7 @@ grant update (state, disabled_at) on organization_members to gpuaas_tenant;
 grant update (state, gpu_model, gpu_pci_address, fabric_vf_pci_address, nvme_serial, nvme_device, management_mac, private_ip, ovs_port, numa_node, pcie_root, vcpu, memory_gib, capacity_metadata, health_state, health_detail, approved_at, desired_state, device_fault) on node_resource_slots to gpuaas_operator;
 grant update (state, health_state, health_detail, last_wipe_id, desired_state, device_fault) on node_resource_slots to gpuaas_worker;
 grant update (state, message, started_at, finished_at) on node_onboarding_steps to gpuaas_worker;
+grant update (state, task_id, failures, failure, attached_at, detached_at) on public_ingresses to gpuaas_worker;
 grant update (state, undone, detail, enrolment_id, sealed_token, node_id, ended_at) on node_onboardings to gpuaas_worker;
 grant update (stripe_customer_id) on organizations to gpuaas_worker;
 grant update (used_at, node_id) on node_enrolments to gpuaas_node;

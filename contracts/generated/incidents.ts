@@ -152,6 +152,12 @@ export const incidentTypes = {
     "severity": "minor",
     "deadline_seconds": 14400,
     "runbook": "docs/runbooks/email-failing.md"
+  },
+  "ingress_not_applied": {
+    "title": "A host does not let through what should be reachable from outside",
+    "severity": "major",
+    "deadline_seconds": 3600,
+    "runbook": "docs/runbooks/ingress-not-applied.md"
   }
 } as const;
 

@@ -1573,6 +1573,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/allocations/{allocation_id}/ingress": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What leads to the machine from outside */
+        get: operations["listIngress"];
+        put?: never;
+        /**
+         * Let a port of a public address lead to the machine
+         * @description Refused with `ingress_not_offered` unless the policies `ingress.owner` and `ingress.pool` name an owner and addresses.
+         *     SSH from outside goes through the platform (`gpuaas ssh`, the terminal), so port 22 is refused. It ends with the
+         *     allocation, or when it is detached.
+         */
+        post: operations["attachIngress"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/allocations/{allocation_id}/ingress/{ingress_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Let a port lead to the machine no longer */
+        delete: operations["detachIngress"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/allocations/{allocation_id}/terminal-token": {
         parameters: {
             query?: never;
@@ -3767,7 +3807,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Vouch for a digest; launches use it from now on */
+        /**
+         * Vouch for a digest; launches use it from now on
+         * @description Where the policy `images.blessing_needs` says `signature`, the digest must come with what its builder said of it, signed
+         *     with one of the keys in `images.trusted_keys`; the statement must be about this image, this digest, and promise what the
+         *     image must show. A statement that is given is checked in any case.
+         */
         post: operations["blessImage"];
         delete?: never;
         options?: never;
@@ -4827,6 +4872,25 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
             retired_at: components["schemas"]["Timestamp"] | null;
         };
+        Port: number;
+        Ingress: {
+            /** Format: uuid */
+            id: string;
+            resource_name: string;
+            /** Format: uuid */
+            allocation_id: string;
+            /** @enum {unknown} */
+            protocol: "tcp" | "udp";
+            public_address: string;
+            public_port: components["schemas"]["Port"];
+            machine_port: components["schemas"]["Port"];
+            /** @enum {unknown} */
+            state: "attaching" | "attached" | "detaching" | "detached";
+            /** @description Why the host has not followed yet; it is asked again. */
+            failure: string | null;
+            created_at: components["schemas"]["Timestamp"];
+            attached_at: components["schemas"]["Timestamp"] | null;
+        };
         TerminalRecording: {
             /** Format: uuid */
             id: string;
@@ -5818,7 +5882,7 @@ export interface components {
             acknowledged_at: components["schemas"]["Timestamp"] | null;
         };
         /** @enum {unknown} */
-        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "node_identity_not_rotated" | "node_onboarding_failed" | "payment_stuck" | "payment_disputed" | "email_failing";
+        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "ingress_not_applied" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "node_identity_not_rotated" | "node_onboarding_failed" | "payment_stuck" | "payment_disputed" | "email_failing";
         Incident: {
             /** Format: uuid */
             id: string;
@@ -6179,6 +6243,28 @@ export interface components {
             /** @description The blessed one; null while there is none. */
             digest: components["schemas"]["Digest"] | null;
             readiness_checks: components["schemas"]["ReadinessChecks"];
+        };
+        /** @description What `npm run images:build` writes beside an image that it signs. */
+        SignedImageStatement: {
+            statement: {
+                /** @constant */
+                version: 1;
+                image: string;
+                /** @enum {unknown} */
+                kind: "base" | "cuda-dev";
+                digest: components["schemas"]["Digest"];
+                bytes: number;
+                readiness_checks: components["schemas"]["ReadinessChecks"];
+                recipe_sha256: string;
+                snapshot: string;
+                packages: {
+                    name: string;
+                    version: string;
+                }[];
+            };
+            /** @description SHA-256 of the builder's public key. */
+            key_id: string;
+            signature: string;
         };
         Quota: {
             holder: components["schemas"]["QuotaHolder"];
@@ -9476,6 +9562,102 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WipeCertificateKey"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listIngress: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                allocation_id: components["parameters"]["AllocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, oldest first; what was detached is left out. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Ingress"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    attachIngress: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                allocation_id: components["parameters"]["AllocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    machine_port: components["schemas"]["Port"];
+                    /** @description Of the public address; that of the machine when left out. */
+                    public_port?: components["schemas"]["Port"];
+                    /**
+                     * @description `tcp` when left out.
+                     * @enum {unknown}
+                     */
+                    protocol?: "tcp" | "udp";
+                };
+            };
+        };
+        responses: {
+            /** @description The host was asked; it is `attached` once its rules are in place. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ingress"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    detachIngress: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                allocation_id: components["parameters"]["AllocationId"];
+                ingress_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The host was asked; it is gone from the list once the host's rules are. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ingress"];
                 };
             };
             "4XX": components["responses"]["Problem"];
@@ -13482,6 +13664,7 @@ export interface operations {
                 "application/json": {
                     digest: components["schemas"]["Digest"];
                     reason: string;
+                    signed_statement?: components["schemas"]["SignedImageStatement"];
                 };
             };
         };

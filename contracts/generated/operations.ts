@@ -2747,6 +2747,106 @@ export const operations: readonly Operation[] = [
     "answer": "json"
   },
   {
+    "id": "listIngress",
+    "method": "get",
+    "path": "/api/v1/allocations/{allocation_id}/ingress",
+    "summary": "What leads to the machine from outside",
+    "fields": [
+      {
+        "name": "allocation_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "resource_name",
+      "allocation_id",
+      "protocol",
+      "public_address",
+      "public_port",
+      "machine_port",
+      "state",
+      "failure",
+      "created_at",
+      "attached_at"
+    ]
+  },
+  {
+    "id": "attachIngress",
+    "method": "post",
+    "path": "/api/v1/allocations/{allocation_id}/ingress",
+    "summary": "Let a port of a public address lead to the machine",
+    "fields": [
+      {
+        "name": "allocation_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "machine_port",
+        "in": "body",
+        "type": "integer",
+        "required": true
+      },
+      {
+        "name": "public_port",
+        "in": "body",
+        "type": "integer",
+        "description": "Of the public address"
+      },
+      {
+        "name": "protocol",
+        "in": "body",
+        "type": "string",
+        "choices": [
+          "tcp",
+          "udp"
+        ],
+        "description": "`tcp` when left out"
+      }
+    ],
+    "answer": "json",
+    "accepted": "Ingress"
+  },
+  {
+    "id": "detachIngress",
+    "method": "delete",
+    "path": "/api/v1/allocations/{allocation_id}/ingress/{ingress_id}",
+    "summary": "Let a port lead to the machine no longer",
+    "fields": [
+      {
+        "name": "allocation_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "ingress_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json",
+    "accepted": "Ingress"
+  },
+  {
     "id": "createTerminalToken",
     "method": "post",
     "path": "/api/v1/allocations/{allocation_id}/terminal-token",
@@ -5339,6 +5439,7 @@ export const operations: readonly Operation[] = [
           "node_agent_outdated",
           "quota_drift",
           "host_cleanup_blocked",
+          "ingress_not_applied",
           "allocation_machine_lost",
           "node_orphans",
           "slot_drift",
@@ -6841,6 +6942,12 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "signed_statement",
+        "in": "body",
+        "type": "json",
+        "description": "What `npm run images:build` writes beside an image that it signs"
       }
     ],
     "answer": "json"

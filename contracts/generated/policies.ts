@@ -1048,6 +1048,60 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "images.blessing_needs": {
+    "type": "string",
+    "default": "permission",
+    "values": [
+      "permission",
+      "signature"
+    ],
+    "doc": "What it takes to bless a digest of an image beside the permission `image.bless`; `signature` is a statement of its builder, signed with a trusted key.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "images.trusted_keys": {
+    "type": "list",
+    "default": [],
+    "pattern": "^[A-Za-z0-9_-]{43}$",
+    "doc": "Public keys (Ed25519, base64url) of builders whose images may be blessed.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "ingress.owner": {
+    "type": "string",
+    "default": "",
+    "pattern": "^$|^[A-Za-z0-9][A-Za-z0-9 @._+-]{0,99}$",
+    "doc": "Who answers for what is reachable from outside, such as a team or an e-mail address. While nobody is named, public ingress is off.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "ingress.pool": {
+    "type": "list",
+    "default": [],
+    "pattern": "^((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\\.){3}(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(/(2[4-9]|3[0-2]))?$",
+    "doc": "Public IPv4 addresses, single or in blocks up to /24, that the network routes to the hosts. While there are none, public ingress is off.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "ingress.max_per_allocation": {
+    "type": "integer",
+    "default": 4,
+    "minimum": 1,
+    "maximum": 64,
+    "doc": "How many ports of public addresses may lead to one machine.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage",
+      "project": "tenant_policy.manage"
+    },
+    "guard_rail": "at_most"
+  },
   "statements.close_after_seconds": {
     "type": "duration",
     "default": 21600,
@@ -1253,6 +1307,11 @@ export interface PolicyValues {
   'payments.auto_top_up_wait_seconds': number;
   'payments.settle_deadline_seconds': number;
   'payments.provider_deadline_seconds': number;
+  'images.blessing_needs': "permission" | "signature";
+  'images.trusted_keys': readonly (string)[];
+  'ingress.owner': string;
+  'ingress.pool': readonly (string)[];
+  'ingress.max_per_allocation': number;
   'statements.close_after_seconds': number;
   'notifications.inbox_kinds': readonly ("low_balance" | "balance_exhausted" | "budget_threshold" | "payment" | "payment_failed" | "lease_ending" | "lease_ended" | "lease_idle" | "launch_failed" | "release_failed" | "host_lost" | "maintenance" | "incident" | "project_leases")[];
   'notifications.email_kinds': readonly ("low_balance" | "balance_exhausted" | "budget_threshold" | "payment" | "payment_failed" | "lease_ending" | "lease_ended" | "lease_idle" | "launch_failed" | "release_failed" | "host_lost" | "maintenance" | "incident" | "project_leases")[];

@@ -416,6 +416,30 @@ export const problems = {
     "status": 409,
     "title": "The key was added before"
   },
+  "image_signature_required": {
+    "status": 409,
+    "title": "The digest must come with a statement that its builder signed"
+  },
+  "image_statement_refused": {
+    "status": 422,
+    "title": "The statement does not vouch for this digest of this image"
+  },
+  "ingress_not_offered": {
+    "status": 409,
+    "title": "Nothing can be reached from outside here"
+  },
+  "ingress_port_refused": {
+    "status": 422,
+    "title": "The port cannot be reached from outside"
+  },
+  "ingress_limit_reached": {
+    "status": 409,
+    "title": "As many ports lead to the machine as may"
+  },
+  "ingress_pool_exhausted": {
+    "status": 409,
+    "title": "No public address has this port free"
+  },
   "user_data_refused": {
     "status": 422,
     "title": "The machine cannot be started with this user-data"

@@ -10,8 +10,11 @@ export interface AllTasks {
   "allocation.deprovision_user.params.json"?: AllocationDeprovisionUserParams;
   "allocation.provision_user.output.json"?: AllocationProvisionUserOutput;
   "allocation.provision_user.params.json"?: AllocationProvisionUserParams;
+  "ingress-rule.json"?: IngressRule;
   "node.set_mode.output.json"?: NodeSetModeOutput;
   "node.set_mode.params.json"?: NodeSetModeParams;
+  "slice.ingress_set.output.json"?: SliceIngressSetOutput;
+  "slice.ingress_set.params.json"?: SliceIngressSetParams;
   "slice.prereq_check.output.json"?: SlicePrereqCheckOutput;
   "slice.prereq_check.params.json"?: SlicePrereqCheckParams;
   "slice.reconcile.output.json"?: SliceReconcileOutput;
@@ -90,6 +93,15 @@ export interface AllocationProvisionUserParams {
    */
   ssh_authorized_keys: string[];
 }
+/**
+ * A port of a public address that leads to a port of one machine.
+ */
+export interface IngressRule {
+  public_address: string;
+  protocol: "tcp" | "udp";
+  public_port: number;
+  machine_port: number;
+}
 export interface NodeSetModeOutput {
   mode: "slice" | "baremetal";
   evidence: string;
@@ -99,6 +111,24 @@ export interface NodeSetModeOutput {
  */
 export interface NodeSetModeParams {
   mode: "slice" | "baremetal";
+}
+export interface SliceIngressSetOutput {
+  /**
+   * What leads to the machine now, as the host's own rules say.
+   *
+   * @maxItems 64
+   */
+  rules: IngressRule[];
+}
+/**
+ * Everything that shall lead from outside to the machine, and nothing else.
+ */
+export interface SliceIngressSetParams {
+  allocation_id: string;
+  /**
+   * @maxItems 64
+   */
+  rules: IngressRule[];
 }
 export interface SlicePrereqCheckOutput {
   /**
@@ -171,7 +201,7 @@ export interface SliceReconcileOutput {
   findings: ReconcileFinding[];
 }
 export interface ReconcileFinding {
-  subject: "lease" | "machine" | "gpu" | "fabric" | "disk" | "port" | "address" | "guest";
+  subject: "lease" | "machine" | "gpu" | "fabric" | "disk" | "port" | "address" | "ingress" | "guest";
   /**
    * Not there though it should be, there though nobody holds it, or not as it should be.
    */
@@ -193,6 +223,12 @@ export interface SliceReconcileParams {
      * @maxItems 16
      */
     slots: SlotBundle[];
+    /**
+     * What leads to the machine from outside; not looked at when left out.
+     *
+     * @maxItems 64
+     */
+    ingress?: IngressRule[];
   }[];
 }
 /**
@@ -493,12 +529,13 @@ export interface SliceVmReleaseParams {
   stop_timeout_seconds: number;
 }
 
-export type TaskKind = 'allocation.deprovision_user' | 'allocation.provision_user' | 'node.set_mode' | 'slice.prereq_check' | 'slice.reconcile' | 'slice.topology_discover' | 'slice.vm_provision' | 'slice.vm_release';
+export type TaskKind = 'allocation.deprovision_user' | 'allocation.provision_user' | 'node.set_mode' | 'slice.ingress_set' | 'slice.prereq_check' | 'slice.reconcile' | 'slice.topology_discover' | 'slice.vm_provision' | 'slice.vm_release';
 
 export interface TaskParams {
   'allocation.deprovision_user': AllocationDeprovisionUserParams;
   'allocation.provision_user': AllocationProvisionUserParams;
   'node.set_mode': NodeSetModeParams;
+  'slice.ingress_set': SliceIngressSetParams;
   'slice.prereq_check': SlicePrereqCheckParams;
   'slice.reconcile': SliceReconcileParams;
   'slice.topology_discover': SliceTopologyDiscoverParams;
@@ -510,6 +547,7 @@ export interface TaskOutput {
   'allocation.deprovision_user': AllocationDeprovisionUserOutput;
   'allocation.provision_user': AllocationProvisionUserOutput;
   'node.set_mode': NodeSetModeOutput;
+  'slice.ingress_set': SliceIngressSetOutput;
   'slice.prereq_check': SlicePrereqCheckOutput;
   'slice.reconcile': SliceReconcileOutput;
   'slice.topology_discover': SliceTopologyDiscoverOutput;
@@ -724,6 +762,41 @@ export const taskSchemas: Record<string, object> = {
       }
     }
   },
+  "ingress-rule.json": {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "IngressRule",
+    "description": "A port of a public address that leads to a port of one machine.",
+    "type": "object",
+    "required": [
+      "public_address",
+      "protocol",
+      "public_port",
+      "machine_port"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "public_address": {
+        "type": "string",
+        "format": "ipv4"
+      },
+      "protocol": {
+        "enum": [
+          "tcp",
+          "udp"
+        ]
+      },
+      "public_port": {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 65535
+      },
+      "machine_port": {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": 65535
+      }
+    }
+  },
   "node.set_mode.output.json": {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "NodeSetModeOutput",
@@ -761,6 +834,49 @@ export const taskSchemas: Record<string, object> = {
           "slice",
           "baremetal"
         ]
+      }
+    }
+  },
+  "slice.ingress_set.output.json": {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "SliceIngressSetOutput",
+    "type": "object",
+    "required": [
+      "rules"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "rules": {
+        "description": "What leads to the machine now, as the host's own rules say.",
+        "type": "array",
+        "maxItems": 64,
+        "items": {
+          "$ref": "ingress-rule.json"
+        }
+      }
+    }
+  },
+  "slice.ingress_set.params.json": {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "title": "SliceIngressSetParams",
+    "description": "Everything that shall lead from outside to the machine, and nothing else.",
+    "type": "object",
+    "required": [
+      "allocation_id",
+      "rules"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "allocation_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "rules": {
+        "type": "array",
+        "maxItems": 64,
+        "items": {
+          "$ref": "ingress-rule.json"
+        }
       }
     }
   },
@@ -926,6 +1042,7 @@ export const taskSchemas: Record<string, object> = {
                 "disk",
                 "port",
                 "address",
+                "ingress",
                 "guest"
               ]
             },
@@ -984,6 +1101,14 @@ export const taskSchemas: Record<string, object> = {
               "maxItems": 16,
               "items": {
                 "$ref": "slot-bundle.json"
+              }
+            },
+            "ingress": {
+              "description": "What leads to the machine from outside; not looked at when left out.",
+              "type": "array",
+              "maxItems": 64,
+              "items": {
+                "$ref": "ingress-rule.json"
               }
             }
           }

@@ -8,6 +8,7 @@ const FIELDS = new Set([
   'minimum',
   'maximum',
   'values',
+  'pattern',
   'unit',
   'doc',
   'set_by',
@@ -39,14 +40,16 @@ function faultOf(
 ): string | null {
   const unknown = Object.keys(definition).filter((field) => !FIELDS.has(field));
   if (unknown.length > 0) return `has no field ${unknown.join(', ')}`;
-  const { type, minimum, maximum, values, set_by } = definition;
+  const { type, minimum, maximum, values, pattern, set_by } = definition;
   const isNumber = type === 'integer' || type === 'duration';
   if (isNumber !== (minimum !== undefined && maximum !== undefined)) {
     return 'numbers, and only they, have a minimum and a maximum';
   }
-  if ((type === 'string' || type === 'list') !== (values !== undefined)) {
-    return 'strings and lists, and only they, name their values';
+  if ((type === 'string' || type === 'list') !== ((values ?? pattern) !== undefined)) {
+    return 'strings and lists, and only they, name their values or say their form';
   }
+  if (values && pattern) return 'it names its values or says their form, not both';
+  if (type === 'string' && pattern && definition.guard_rail) return 'free words have no order';
   if ((type === 'duration') !== key.endsWith('_seconds')) return 'durations, and only they, end in _seconds';
   for (const [scope, permission] of Object.entries(set_by)) {
     if (!(policyScopes as readonly string[]).includes(scope)) return `there is no scope ${scope}`;
@@ -60,6 +63,6 @@ function faultOf(
 function valueType({ type, values }: PolicyDefinition): string {
   if (type === 'boolean') return 'boolean';
   if (type === 'integer' || type === 'duration') return 'number';
-  const union = values!.map((value) => JSON.stringify(value)).join(' | ');
+  const union = values ? values.map((value) => JSON.stringify(value)).join(' | ') : 'string';
   return type === 'list' ? `readonly (${union})[]` : union;
 }

@@ -11,6 +11,8 @@ export interface PolicyDefinition {
   readonly maximum?: number;
   /** What a string may be and a list may hold, weakest first where a guard-rail orders them. */
   readonly values?: readonly string[];
+  /** What a string or each word of a list looks like, where it cannot be named beforehand. */
+  readonly pattern?: string;
   readonly unit?: string;
   readonly doc: string;
   readonly set_by: { readonly [S in PolicyScopeName]?: string };
@@ -26,7 +28,7 @@ export function policyMismatch(definition: PolicyDefinition, value: unknown): st
     case 'boolean':
       return typeof value === 'boolean' ? null : 'must be true or false';
     case 'string':
-      return isKnown(definition, value) ? null : `must be one of ${definition.values!.join(', ')}`;
+      return isKnown(definition, value) ? null : `must be ${allowed(definition)}`;
     case 'list':
       return listMismatch(definition, value);
   }
@@ -44,11 +46,14 @@ function numberMismatch({ type, minimum, maximum }: PolicyDefinition, value: unk
 function listMismatch(definition: PolicyDefinition, value: unknown): string | null {
   if (!Array.isArray(value)) return 'must be a list';
   if (new Set(value).size !== value.length) return 'must not name anything twice';
-  return value.every((item) => isKnown(definition, item))
-    ? null
-    : `may hold only ${definition.values!.join(', ')}`;
+  return value.every((item) => isKnown(definition, item)) ? null : `each must be ${allowed(definition)}`;
 }
 
-function isKnown({ values }: PolicyDefinition, value: unknown): boolean {
-  return typeof value === 'string' && values!.includes(value);
+function allowed({ values, pattern }: PolicyDefinition): string {
+  return values ? `one of ${values.join(', ')}` : `of the form ${pattern}`;
+}
+
+function isKnown({ values, pattern }: PolicyDefinition, value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  return values ? values.includes(value) : new RegExp(pattern!).test(value);
 }

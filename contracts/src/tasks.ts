@@ -4,7 +4,7 @@ import { taskSchemas } from '../generated/tasks.ts';
 import type { AccessGrant, TaskKind, TaskOutput, TaskParams } from '../generated/tasks.ts';
 
 export type { TaskKind, TaskOutput, TaskParams } from '../generated/tasks.ts';
-export type { AccessGrant, CandidateSlot, SlotBundle } from '../generated/tasks.ts';
+export type { AccessGrant, CandidateSlot, IngressRule, SlotBundle } from '../generated/tasks.ts';
 
 const ajv = new Ajv2020.default({ strict: true, allErrors: true, allowUnionTypes: true });
 addFormats.default(ajv);

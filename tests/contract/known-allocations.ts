@@ -23,6 +23,35 @@ export async function seedActiveAllocation({ services, people }: TestApi): Promi
   return id;
 }
 
+/** One that a port of a public address leads to. */
+export async function seedIngress(api: TestApi, nodeId: string): Promise<KnownValues> {
+  const { services, people } = api;
+  const [allocationId, id] = [await seedActiveAllocation(api), newId()];
+  const { projectId, organizationId } = people['member']!;
+  await services.db
+    .updateTable('allocations')
+    .set({ node_id: nodeId })
+    .where('id', '=', allocationId)
+    .execute();
+  await services.db
+    .insertInto('public_ingresses')
+    .values({
+      id,
+      organization_id: organizationId!,
+      project_id: projectId!,
+      allocation_id: allocationId,
+      node_id: nodeId,
+      protocol: 'tcp',
+      public_address: '203.0.113.1',
+      public_port: 443,
+      machine_port: 443,
+      state: 'attached',
+      created_by: newId(),
+    })
+    .execute();
+  return { allocation_id: [allocationId], ingress_id: [id] };
+}
+
 /** One whose terminal was recorded. */
 export async function seedRecordedAllocation(
   api: TestApi,

@@ -11,6 +11,7 @@ import { addDiscovery, addNode, approveAll, candidate } from '../harness/fleet.t
 import {
   seedActiveAllocation,
   seedEndingAllocation,
+  seedIngress,
   seedRecordedAllocation,
   seedReservation,
   seedWipeCertificate,
@@ -40,6 +41,7 @@ export const CANNOT_SUCCEED: Record<string, string> = {
   getConsoleLog: 'needs a host with a tunnel; the tests of terminals have one',
   listMaasMachines: 'needs a MAAS; the tests of onboarding have one',
   importMaasMachine: 'needs a MAAS, as above',
+  attachIngress: 'needs a policy that names an owner and a pool; the tests of ingress set one',
   createAllocation: 'needs a host that reports itself; the launch tests have one',
 };
 
@@ -55,6 +57,7 @@ export async function seedKnownResources(
   const payments = await seedPayments(api);
   const wiped = await seedWipeCertificate(api, slotHost.sold['slot_id']![0] as string);
   const recorded = await seedRecordedAllocation(api);
+  const ingress = await seedIngress(api, nodeId);
   const values: KnownValues = {
     ...newProducts,
     ...(await seedIdentityProvider(api, 'known')),
@@ -78,6 +81,7 @@ export async function seedKnownResources(
     node_id: [nodeId],
     allocation_id: [recorded.allocationId],
     recording_id: [recorded.recordingId],
+    ingress_id: ingress['ingress_id']!,
     ...webhook,
     url: ['https://hooks.example.com/fuzz'],
     incident_id: [await seedIncident(api, nodeId)],
@@ -120,6 +124,7 @@ export async function seedKnownResources(
     setPolicy: { policy_name: ['webhooks.max_per_project'], value: [15] },
     resetPolicy: { policy_name: ['webhooks.max_per_project'] },
     setOrganizationPolicy: { value: [60] },
+    detachIngress: ingress,
     deleteWebhook: await seedWebhook(api),
     deleteBudget: { budget_id: [await seedBudget(api, 'user')] },
     deleteIdentityProvider: await seedIdentityProvider(api, 'ending'),

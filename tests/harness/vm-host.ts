@@ -40,6 +40,9 @@ export interface VmHost {
 
 export interface VmHostOptions {
   ignoresPowerButton?: boolean;
+  /** Another than the tiny one, and disks that it fits on. */
+  image?: TinyImage;
+  diskBytes?: number;
 }
 
 export function labCache(): string {
@@ -64,12 +67,12 @@ async function open(
   undo: (() => void | Promise<void>)[],
   close: () => Promise<void>,
 ): Promise<VmHost> {
-  const image = buildTinyImage({ cache: labCache(), ...options });
+  const { image = buildTinyImage({ cache: labCache(), ...options }), diskBytes = DISK_BYTES } = options;
   removeDeadLabs();
   const folder = mkdtempSync(join(tmpdir(), LAB_FOLDER));
   claimFolder(folder);
   undo.push(() => rmSync(folder, { recursive: true, force: true }));
-  const room = await openMachineRoom({ folder, disks: GPUS, diskBytes: DISK_BYTES, cache: labCache() });
+  const room = await openMachineRoom({ folder, disks: GPUS, diskBytes, cache: labCache() });
   undo.push(() => room.close());
   const dir = join(folder, 'agent');
   const root = join(folder, 'root');

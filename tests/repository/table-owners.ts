@@ -74,6 +74,7 @@ export const tableOwners: Record<string, string> = {
   node_promises: 'domains/allocations',
   capacity_reservations: 'domains/allocations',
   allocation_access_keys: 'domains/allocations',
+  public_ingresses: 'domains/allocations',
   allocation_user_data: 'domains/allocations',
   terminal_tokens: 'domains/terminal',
   allocation_outages: 'domains/allocations',

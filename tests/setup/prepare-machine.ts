@@ -53,6 +53,7 @@ const needs: readonly Need[] = [
   { debianPackage: 'mtools', command: 'mformat', usedFor: REAL_MACHINES },
   { debianPackage: 'fdisk', command: 'sfdisk', usedFor: REAL_MACHINES },
   { debianPackage: 'cpio', command: 'cpio', usedFor: REAL_MACHINES },
+  { debianPackage: 'mmdebstrap', command: 'mmdebstrap', usedFor: 'images of whole systems' },
   { debianPackage: 'libxml2-utils', command: 'xmllint', usedFor: REAL_MACHINES },
 ];
 

@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approveFleet } from '@gpuaas/lab/approve-fleet';
@@ -10,6 +10,7 @@ import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
 import { mintTerminalToken, TestTerminal } from '../harness/terminal.ts';
 import { whyNoVmLab } from '../harness/vm-lab-needs.ts';
 import { openVmHost, VM_HOSTNAME, type VmHost } from '../harness/vm-host.ts';
+import { mintToken, overSsh, sellTinyMachines } from './lab-steps.ts';
 
 const obstacle = whyNoVmLab();
 const DEADLINE_MS = 240_000;
@@ -32,9 +33,9 @@ describe.skipIf(obstacle !== null)(
     it(
       'is enrolled, discovered, approved, launched, logged in to, released and proven wiped',
       async () => {
-        await sellTinyMachines();
+        await sellTinyMachines(platform, host.image.digest);
         const { operator, member, projectId } = platform;
-        await host.startAgent(platform.nodeUrl, { GPUAAS_AGENT_TOKEN: await mintToken() });
+        await host.startAgent(platform.nodeUrl, { GPUAAS_AGENT_TOKEN: await mintToken(platform) });
         const node = await eventually('the host', async () => {
           const { items } = await unwrap(operator.GET('/api/v1/admin/nodes'));
           return items.find((one) => one.hostname === VM_HOSTNAME && one.connection === 'connected');
@@ -61,12 +62,12 @@ describe.skipIf(obstacle !== null)(
           member.GET('/api/v1/allocations/{allocation_id}/connection', { params: { path } }),
         );
         expect(connection).toMatchObject({ lease_state: 'bound', actual_ip: connection.expected_ip });
-        expect(await overSsh(connection.expected_ip, pair.private, 'echo $(hostname) $(whoami)')).toBe(
+        expect(await overSsh(host, connection.expected_ip, pair.private, 'echo $(hostname) $(whoami)')).toBe(
           'train-01 ubuntu',
         );
         // Its user-data ran once, as root, and changed nothing of what the platform has set.
         await eventually('the script of the tenant', async () => {
-          const said = await overSsh(connection.expected_ip, pair.private, 'cat of-the-tenant');
+          const said = await overSsh(host, connection.expected_ip, pair.private, 'cat of-the-tenant');
           return said === 'as 0 for train-01' || null;
         });
         expect(await overTerminal(id)).toContain('nothing-of-ours=0');
@@ -108,52 +109,6 @@ async function disagreements(nodeId: string): Promise<unknown[]> {
     return answer.task.state === 'succeeded' ? answer.output : null;
   });
   return (output as { findings: unknown[] }).findings;
-}
-
-/** The product as it is, but of a size that a laptop can run, on the image that was built here. */
-async function sellTinyMachines(): Promise<void> {
-  const { operator, projectId } = platform;
-  const { image, sku } = launchBody(projectId, 1);
-  await unwrap(
-    operator.PATCH('/api/v1/admin/skus/{sku}', {
-      params: { path: { sku } },
-      body: { resource_profile: { vcpu_per_gpu: 1, memory_gib_per_gpu: 1 } },
-    }),
-  );
-  await unwrap(
-    operator.POST('/api/v1/admin/images/{image}/bless', {
-      params: { path: { image } },
-      body: { digest: host.image.digest, reason: 'Built for this run.' },
-    }),
-  );
-}
-
-async function mintToken(): Promise<string> {
-  const body = {
-    hostname: VM_HOSTNAME,
-    region: 'uae-north-1',
-    rack: 'lab',
-    pool: 'default',
-    node_family: 'hgx-h200',
-  };
-  const { token } = await unwrap(platform.operator.POST('/api/v1/admin/node-enrolments', { body }));
-  return token!;
-}
-
-/** OpenSSH beside the host, over the bridge. */
-async function overSsh(address: string, privateKey: string, command: string): Promise<string> {
-  const file = join(host.dir, 'tenant-key');
-  writeFileSync(file, privateKey);
-  chmodSync(file, 0o600);
-  const options = [
-    'StrictHostKeyChecking=no',
-    'UserKnownHostsFile=/dev/null',
-    'LogLevel=ERROR',
-    'BatchMode=yes',
-  ];
-  const words = options.flatMap((option) => ['-o', option]);
-  const answer = await host.room.run('ssh', '-i', file, ...words, `ubuntu@${address}`, command);
-  return answer.trim();
 }
 
 /** The browser's way: gateway, tunnel, agent, guest. */

@@ -2,6 +2,7 @@ import type { Allocation } from '../api/types.ts';
 import { AllocationFailure } from './allocation-failure.tsx';
 import { AllocationFacts } from './allocation-facts.tsx';
 import { ConnectionPanel } from './connection-panel.tsx';
+import { IngressPanel } from './ingress-panel.tsx';
 import { QueuePanel } from './queue-panel.tsx';
 import { StatesPanel } from './states-panel.tsx';
 import { TimelinePanel } from './timeline-panel.tsx';
@@ -17,6 +18,9 @@ export function AllocationOverview({ allocation }: { allocation: Allocation }) {
         <div className="flex min-w-0 flex-col gap-4">
           {allocation.queue && <QueuePanel queue={allocation.queue} />}
           {state === 'active' && <ConnectionPanel allocation={allocation} />}
+          {state === 'active' && allocation.capacity_shape === 'gpu_slice' && (
+            <IngressPanel allocation={allocation} />
+          )}
           <TimelinePanel allocation={allocation} />
           {wiping && <WipeRecordPanel allocation={allocation} />}
         </div>

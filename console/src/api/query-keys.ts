@@ -7,6 +7,7 @@ export const allocationKeys = {
   one: (id: string) => ['allocations', 'one', id] as const,
   timeline: (id: string) => ['allocations', 'timeline', id] as const,
   connection: (id: string) => ['allocations', 'connection', id] as const,
+  ingress: (id: string) => ['allocations', 'ingress', id] as const,
   wipes: (id: string) => ['allocations', 'wipes', id] as const,
 };
 

@@ -54,6 +54,7 @@ export type Incident = Schemas['Incident'];
 export type BlockedSlot = Schemas['BlockedSlot'];
 export type NodeTaskState = Schemas['NodeTaskState'];
 export type Policy = Schemas['Policy'];
+export type Ingress = Schemas['Ingress'];
 export type PolicyValue = Schemas['PolicyValue'];
 export type PolicyChange = Schemas['PolicyChange'];
 export type NodeEnrolment = Schemas['NodeEnrolment'];

@@ -7,7 +7,7 @@ const SECOND_MS = 1_000;
 export function sayValue(policy: Pick<Policy, 'type' | 'unit'>, value: PolicyValue): string {
   if (Array.isArray(value)) return value.join(', ') || 'none';
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return value || 'nothing';
   const number = value.toLocaleString('en-US');
   if (policy.type === 'duration') return `${formatDuration(value * SECOND_MS)} (${number} s)`;
   return policy.unit ? `${number} ${policy.unit}` : number;
@@ -24,7 +24,8 @@ export function readValue(policy: Policy, typed: string): PolicyValue | null {
     case 'list':
       return typed.split(/[\s,]+/).filter(Boolean);
     case 'string':
-      return typed === '' ? null : typed;
+      // Free words may be none at all.
+      return typed === '' && policy.values ? null : typed;
   }
 }
 

@@ -8,6 +8,7 @@ import { endAutoTopUp } from '../domains/payments/auto-top-up/end-auto-top-up.ts
 import { endIdentityProviders } from '../domains/sign-in/end-identity-providers.ts';
 import { reservationRoutes } from '../domains/allocations/reservations/routes.ts';
 import { certificateRoutes } from '../domains/allocations/certificates/routes.ts';
+import { ingressRoutes } from '../domains/allocations/ingress/routes.ts';
 import { allocationRoutes } from '../domains/allocations/routes.ts';
 import { appUsageRoutes } from '../domains/billing/app-usage/routes.ts';
 import { budgetRoutes } from '../domains/billing/budgets/routes.ts';
@@ -207,11 +208,12 @@ export async function createApi(
     }),
     ...catalogRoutes(services),
     ...entitlementRoutes(services),
-    ...imageRoutes(),
+    ...imageRoutes(services),
     ...priceRoutes(services),
     ...quotaRoutes(services),
     ...allocationRoutes(services),
     ...certificateRoutes(services),
+    ...ingressRoutes(services),
     ...reservationRoutes(services),
     ...terminalRoutes(services, terminalTokens, { services: asGateway, hub }),
     ...fleetRoutes(services),

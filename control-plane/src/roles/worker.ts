@@ -7,6 +7,7 @@ import { runQueueRegularly } from '../domains/allocations/queue/wake-queue.ts';
 import { forgetPromises } from '../domains/allocations/reservations/cancel-reservation.ts';
 import { watchIdle } from '../domains/allocations/idle/watch-idle.ts';
 import { warnOfEnds } from '../domains/allocations/warn-of-ends.ts';
+import { convergeIngress } from '../domains/allocations/ingress/converge-ingress.ts';
 import { endLeases } from '../domains/allocations/end-leases.ts';
 import { meterLeases } from '../domains/billing/meter-leases.ts';
 import { reconcileMeters } from '../domains/billing/reconcile-meters.ts';
@@ -110,6 +111,7 @@ export async function startWorker(
       endLeases,
       warnOfEnds,
       watchIdle,
+      convergeIngress,
       forgetPromises,
       runQueueRegularly,
       reconcileAllocations,

@@ -1,5 +1,5 @@
 import type { Duplex, Readable } from 'node:stream';
-import type { SlotBundle, TaskOutput, TaskParams } from '@gpuaas/contracts/tasks';
+import type { IngressRule, SlotBundle, TaskOutput, TaskParams } from '@gpuaas/contracts/tasks';
 import type { Heartbeat } from '../control-plane.ts';
 import type { VmPlan } from '../slices/plan-vm.ts';
 
@@ -93,6 +93,12 @@ export interface Host {
 
   /** Binds GPUs and fabric devices for slices or for the host; answers what it saw afterwards. */
   setMode(mode: TaskParams['node.set_mode']['mode'], step: Step): Promise<string>;
+
+  /**
+   * Lets exactly these ports of public addresses lead to the machine, and answers what the host's rules say afterwards.
+   * Refuses for a machine that is not here.
+   */
+  setIngress(allocationId: string, rules: readonly IngressRule[], step: Step): Promise<IngressRule[]>;
 
   /** Where this host and what should run on it disagree; looks only. */
   reconcile(desired: readonly DesiredMachine[], step: Step): Promise<Finding[]>;

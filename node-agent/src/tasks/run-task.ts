@@ -5,6 +5,7 @@ import { provisionUser } from './allocation-provision-user.ts';
 import type { CheckedTask } from './check-task.ts';
 import type { StoredOutcome } from './journal.ts';
 import { setMode } from './node-set-mode.ts';
+import { setSliceIngress } from './slice-ingress-set.ts';
 import { checkSlicePrerequisites } from './slice-prereq-check.ts';
 import { reconcileSlices } from './slice-reconcile.ts';
 import { discoverSliceTopology } from './slice-topology-discover.ts';
@@ -17,6 +18,7 @@ const HANDLERS: { [K in TaskKind]: TaskHandler<K> } = {
   'allocation.deprovision_user': deprovisionUser,
   'allocation.provision_user': provisionUser,
   'node.set_mode': setMode,
+  'slice.ingress_set': setSliceIngress,
   'slice.prereq_check': checkSlicePrerequisites,
   'slice.reconcile': reconcileSlices,
   'slice.topology_discover': discoverSliceTopology,

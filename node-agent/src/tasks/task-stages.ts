@@ -6,6 +6,7 @@ export const TASK_STAGES = {
   'allocation.deprovision_user': ['stop', 'user', 'verify'],
   'allocation.provision_user': ['plan', 'user', 'readiness'],
   'node.set_mode': ['mode'],
+  'slice.ingress_set': ['network'],
   'slice.prereq_check': ['check'],
   'slice.reconcile': ['check'],
   'slice.topology_discover': ['discover'],

@@ -10,9 +10,10 @@ import { HOSTNAME } from './simulated-host.ts';
 import { provisionParams } from './slots.ts';
 import { createKeyPair } from './ssh.ts';
 
-/** What a kind takes back; it must have happened first. */
-const UNDOES: Partial<Record<TaskKind, TaskKind>> = {
+/** What a kind takes back or adds to; it must have happened first. */
+const BUILDS_ON: Partial<Record<TaskKind, TaskKind>> = {
   'slice.vm_release': 'slice.vm_provision',
+  'slice.ingress_set': 'slice.vm_provision',
   'allocation.deprovision_user': 'allocation.provision_user',
 };
 
@@ -49,6 +50,10 @@ export async function crashAt(
   const params: TaskParams = {
     'slice.topology_discover': {},
     'slice.prereq_check': {},
+    'slice.ingress_set': {
+      allocation_id,
+      rules: [{ public_address: '203.0.113.7', protocol: 'tcp', public_port: 80, machine_port: 8080 }],
+    },
     'slice.reconcile': { machines: [] },
     'node.set_mode': { mode: 'baremetal' },
     'slice.vm_provision': launch,
@@ -58,7 +63,7 @@ export async function crashAt(
   };
   const agents = [startAgent(dir, platform.url, env)];
   try {
-    const earlier = UNDOES[kind];
+    const earlier = BUILDS_ON[kind];
     if (earlier) {
       const provision = platform.queue(earlier, params[earlier]).task.task_id;
       await expect.poll(() => outcomesOf(platform, provision), DEADLINE).toHaveLength(1);

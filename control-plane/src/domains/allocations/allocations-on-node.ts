@@ -1,6 +1,7 @@
-import type { SlotBundle } from '@gpuaas/contracts/tasks';
+import type { TaskParams } from '@gpuaas/contracts/tasks';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import { claimedSlots } from './claims.ts';
+import { wantedRules } from './ingress/ask-for-ingress.ts';
 
 export interface TenantAllocation {
   allocationId: string;
@@ -30,11 +31,11 @@ export async function tenantsOn(db: Db | Tx, nodeId: string): Promise<TenantAllo
     .execute();
 }
 
-/** The machines that the host should run now, with the slots they were sold. */
+/** The machines that the host should run now, with the slots they were sold and what leads to them. */
 export async function machinesOn(
   db: Db | Tx,
   nodeId: string,
-): Promise<{ allocation_id: string; slots: SlotBundle[] }[]> {
+): Promise<TaskParams['slice.reconcile']['machines']> {
   const rows = await db
     .selectFrom('allocations')
     .select('id')
@@ -43,7 +44,11 @@ export async function machinesOn(
     .orderBy('id')
     .execute();
   const machines = await Promise.all(
-    rows.map(async ({ id }) => ({ allocation_id: id, slots: await claimedSlots(db, id) })),
+    rows.map(async ({ id }) => ({
+      allocation_id: id,
+      slots: await claimedSlots(db, id),
+      ingress: await wantedRules(db, id),
+    })),
   );
   // A lease of the whole host has no slots, and no machine either.
   return machines.filter(({ slots }) => slots.length > 0);

@@ -1,19 +1,35 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
+import type { Policies } from '../../platform/policy/policies.ts';
 import { newId } from '../../platform/ids.ts';
 import { describeImage, getImage } from './edit-image.ts';
+import { requireSigner, type SignedStatement } from './require-signer.ts';
 
 /** Has launches use the digest from now on; who vouched for which is kept. Running machines keep theirs. */
 export async function blessImage(
+  policies: Policies,
   tx: Tx,
   image: string,
-  blessing: { digest: string; reason: string; callerId: string },
-): Promise<{ before: string | null; image: components['schemas']['AdminImage'] }> {
-  const { digest: before } = await getImage(tx, image, { lock: true });
-  const { digest, reason, callerId } = blessing;
+  blessing: { digest: string; reason: string; callerId: string; signed_statement?: SignedStatement },
+): Promise<{
+  before: string | null;
+  image: components['schemas']['AdminImage'];
+  signedBy: string | null;
+}> {
+  const known = await getImage(tx, image, { lock: true });
+  const { digest, reason, callerId, signed_statement: signed } = blessing;
+  const signedBy = requireSigner(policies, known, digest, signed);
   await tx
     .insertInto('image_blessings')
-    .values({ id: newId(), image, digest, reason, blessed_by: callerId })
+    .values({
+      id: newId(),
+      image,
+      digest,
+      reason,
+      blessed_by: callerId,
+      signed_by: signedBy,
+      statement: signed ? JSON.stringify(signed) : null,
+    })
     .execute();
   const row = await tx
     .updateTable('images')
@@ -21,5 +37,5 @@ export async function blessImage(
     .where('image', '=', image)
     .returningAll()
     .executeTakeFirstOrThrow();
-  return { before, image: describeImage(row) };
+  return { before: known.digest, image: describeImage(row), signedBy };
 }

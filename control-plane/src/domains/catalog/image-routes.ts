@@ -2,6 +2,7 @@ import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import { authorize, type Caller } from '../../platform/auth/caller.ts';
 import { requireMatch } from '../../platform/http/etag.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
+import type { Services } from '../../platform/services.ts';
 import { blessImage } from './bless-image.ts';
 import { createImage, getImage, listAdminImages, listImages, updateImage } from './edit-image.ts';
 
@@ -12,7 +13,7 @@ type ImageOperations = Pick<
 
 const platform = { kind: 'platform' } as const;
 
-export function imageRoutes(): Handlers<ImageOperations, Caller> {
+export function imageRoutes({ policies }: Pick<Services, 'policies'>): Handlers<ImageOperations, Caller> {
   return {
     async listImages({ read }) {
       return { status: 200, body: { items: await read(listImages), next_page: null } };
@@ -49,12 +50,13 @@ export function imageRoutes(): Handlers<ImageOperations, Caller> {
       audit(target);
       return mutate(async (tx) => {
         authorize(caller, 'image.bless', platform);
-        const { before, image } = await blessImage(tx, params.image, { ...body, callerId: caller.id });
+        const blessing = { ...body, callerId: caller.id };
+        const { before, image, signedBy } = await blessImage(policies, tx, params.image, blessing);
         audit({
           ...target,
           before: { digest: before },
           after: { digest: image.digest },
-          detail: { reason: body.reason },
+          detail: { reason: body.reason, signed_by: signedBy },
         });
         return { status: 200, body: image };
       });

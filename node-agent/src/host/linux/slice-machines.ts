@@ -53,6 +53,7 @@ export type SliceMachines = Pick<
   | 'openGuestPort'
   | 'openConsoleLog'
   | 'reconcile'
+  | 'setIngress'
 > & {
   listVms(): Promise<ObservedVm[]>;
   /** After the host came up again: machines that ran before run again, and addresses that no lease backs are gone. */
@@ -232,6 +233,18 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
       const [disk] = await disksOf([slot]);
       if (!disk) throw new TaskError('plan_refused', `there is no disk ${slot.nvme_serial} in this host`);
       return await verifyWipe(run, disk, step);
+    },
+
+    async setIngress(allocationId, rules) {
+      const port = (await network.ports()).find((one) => one.allocation_id === allocationId);
+      if (!port) throw new TaskError('vm_missing', 'there is no machine of this allocation');
+      await network.setIngress(port, rules);
+      const leading = await network.ingress();
+      return leading
+        .filter(({ ip }) => ip === port.ip)
+        .map(({ public_address, protocol, public_port, machine_port }) => {
+          return { public_address, protocol, public_port, machine_port };
+        });
     },
 
     listVms: () => listMachines(dir, bootId),

@@ -1,17 +1,31 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SlotBundle } from '@gpuaas/contracts/tasks';
-import { ensureFolder, removeDurable, writeDurable } from '../../durable-file.ts';
+import type { IngressRule, SlotBundle } from '@gpuaas/contracts/tasks';
+import { ensureFolder, readJson, removeDurable, writeDurable } from '../../durable-file.ts';
 
 /** The leases and ports that the machine's network knows: one file per management MAC. */
 export interface SimulatedNetwork {
   plug(slot: SlotBundle, allocationId: string): Promise<void>;
   unplug(slots: readonly SlotBundle[]): Promise<void>;
+  /** What leads to the machine of an allocation; null when it has no lease here. */
+  ingress(allocationId: string): Promise<IngressRule[] | null>;
+  setIngress(allocationId: string, rules: readonly IngressRule[]): Promise<void>;
   isClean(slots: readonly SlotBundle[]): Promise<boolean>;
 }
 
 export function openNetwork(dir: string): SimulatedNetwork {
   const folder = join(dir, 'network');
+  interface Lease {
+    allocation_id: string;
+    ingress?: IngressRule[];
+  }
+  async function find(allocationId: string): Promise<{ file: string; lease: Lease } | null> {
+    for (const name of await readdir(folder).catch(() => [])) {
+      const lease = name.endsWith('.json') ? await readJson<Lease>(join(folder, name)) : null;
+      if (lease?.allocation_id === allocationId) return { file: join(folder, name), lease };
+    }
+    return null;
+  }
   const fileOf = (slot: SlotBundle): string => `${slot.management_mac.replaceAll(':', '')}.json`;
   return {
     async plug(slot, allocation_id) {
@@ -22,6 +36,14 @@ export function openNetwork(dir: string): SimulatedNetwork {
     async unplug(slots) {
       await ensureFolder(folder);
       for (const slot of slots) await removeDurable(join(folder, fileOf(slot)));
+    },
+    async ingress(allocationId) {
+      const found = await find(allocationId);
+      return found && (found.lease.ingress ?? []);
+    },
+    async setIngress(allocationId, rules) {
+      const found = await find(allocationId);
+      if (found) await writeDurable(found.file, `${JSON.stringify({ ...found.lease, ingress: rules })}\n`);
     },
     async isClean(slots) {
       const left = new Set(await readdir(folder).catch(() => []));

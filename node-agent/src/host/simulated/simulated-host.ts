@@ -8,6 +8,7 @@ import type { Logger } from '../../log.ts';
 import { writeSeed } from '../../slices/cloud-init-seed.ts';
 import type { VmPlan } from '../../slices/plan-vm.ts';
 import { TaskError } from '../../tasks/task-error.ts';
+import { compareIngress } from '../compare-ingress.ts';
 import { GuestUnreachableError, type Host, type ObservedVm, type Step } from '../host.ts';
 import type { RunCommand } from '../linux/commands.ts';
 import { discoverTopology } from '../linux/discover-topology.ts';
@@ -269,6 +270,14 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
       return `${hardware.slots.length} GPUs are bound to ${driver}`;
     },
 
+    async setIngress(allocationId, rules, step) {
+      if ((await network.ingress(allocationId)) === null)
+        throw new TaskError('vm_missing', 'there is no machine of this allocation');
+      await network.setIngress(allocationId, rules);
+      await pace.spend(200, step);
+      return (await network.ingress(allocationId)) ?? [];
+    },
+
     async reconcile(desired) {
       const wanted = new Set(desired.map(({ allocation_id }) => allocation_id));
       const running = await Promise.all(
@@ -276,7 +285,13 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
       );
       const missing = running.filter(({ run }) => run === null);
       const orphans = (await vms.list()).filter(({ plan }) => !wanted.has(plan.allocation_id));
+      const leading = await Promise.all(
+        desired.map(async ({ allocation_id, ingress }) =>
+          ingress ? compareIngress(allocation_id, ingress, (await network.ingress(allocation_id)) ?? []) : [],
+        ),
+      );
       return [
+        ...leading.flat(),
         ...missing.map(({ allocation_id }) => {
           const evidence = 'no machine of this allocation runs';
           return { subject: 'machine' as const, state: 'missing' as const, allocation_id, evidence };

@@ -437,6 +437,8 @@ export interface ImageBlessings {
   id: string;
   image: string;
   reason: string;
+  signed_by: string | null;
+  statement: Json | null;
 }
 
 export interface Images {
@@ -965,6 +967,26 @@ export interface Projects {
   organization_id: string;
 }
 
+export interface PublicIngresses {
+  allocation_id: string;
+  attached_at: Timestamp | null;
+  created_at: Generated<Timestamp>;
+  created_by: string;
+  detached_at: Timestamp | null;
+  failure: string | null;
+  failures: Generated<number>;
+  id: string;
+  machine_port: number;
+  node_id: string;
+  organization_id: string;
+  project_id: string;
+  protocol: string;
+  public_address: string;
+  public_port: number;
+  state: Generated<string>;
+  task_id: string | null;
+}
+
 export interface QueuedLaunches {
   allocation_id: string;
   detail: Generated<string>;
@@ -1395,6 +1417,7 @@ export interface DB {
   policy_changes: PolicyChanges;
   policy_values: PolicyValues;
   projects: Projects;
+  public_ingresses: PublicIngresses;
   queued_launches: QueuedLaunches;
   quota_limits: QuotaLimits;
   quota_standing: QuotaStanding;

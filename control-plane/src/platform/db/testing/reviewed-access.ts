@@ -70,6 +70,9 @@ export const policiesForEveryRow: Record<string, string> = {
   'allocation_access_keys: every: gpuaas_worker':
     'made and destroyed with the machine; the private half is not readable',
   'allocation_access_keys: every: gpuaas_gateway': 'a token decides which machine is opened',
+  'public_ingresses: every: gpuaas_operator': 'operators see what is reachable on their hosts',
+  'public_ingresses: every: gpuaas_worker':
+    'ports of the pool are given out to all tenants, and hosts asked for them',
   'allocation_user_data: every: gpuaas_placement': 'written with the launch; no right to read',
   'terminal_recordings: every: gpuaas_gateway':
     'a token decides whose terminal is recorded; no right to read',

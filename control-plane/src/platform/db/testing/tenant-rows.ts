@@ -104,6 +104,10 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
       now(), now())`.execute(db);
   await sql`insert into allocation_access_keys (allocation_id, public_key, sealed_private_key)
     values (${allocation}, 'p', ${secret})`.execute(db);
+  await sql`insert into public_ingresses (id, organization_id, project_id, allocation_id, node_id, protocol,
+      public_address, public_port, machine_port, created_by)
+    select ${newId()}::uuid, ${organization}::uuid, ${project}::uuid, ${allocation}::uuid, ${node}::uuid, 'tcp',
+      '203.0.113.1', 1 + count(*), 80, ${user}::uuid from public_ingresses`.execute(db);
   await sql`insert into allocation_user_data (allocation_id, sealed) values (${allocation}, ${secret})`.execute(
     db,
   );

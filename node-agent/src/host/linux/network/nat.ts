@@ -1,13 +1,25 @@
+import type { IngressRule } from '@gpuaas/contracts/tasks';
 import { mustRun, type RunCommand } from '../commands.ts';
 import type { SlicePort } from './slice-ports.ts';
 
-/** Private NAT: machines reach out through the host, nothing reaches in, and no machine reaches another. */
+/**
+ * Private NAT: machines reach out through the host, nothing but named ports of public addresses reaches in, and no machine
+ * reaches another.
+ */
 export interface Nat {
   /** Puts the rules for exactly these machines in place, at once or not at all. */
   apply(ports: readonly SlicePort[]): Promise<void>;
   /** Addresses that the rules know. */
   addresses(): Promise<string[]>;
+  /** What leads from outside to which machine, by the rules in the kernel. */
+  ingress(): Promise<LeadsTo[]>;
 }
+
+export interface LeadsTo extends IngressRule {
+  ip: string;
+}
+
+const PROTOCOLS = ['tcp', 'udp'] as const;
 
 export function openNat(bridge: string, run: RunCommand): Nat {
   return {
@@ -21,26 +33,59 @@ export function openNat(bridge: string, run: RunCommand): Nat {
       const { nftables } = JSON.parse(result.stdout) as { nftables: { set?: { elem?: string[] } }[] };
       return nftables.flatMap(({ set }) => set?.elem ?? []);
     },
+    async ingress() {
+      const all = await Promise.all(PROTOCOLS.map((protocol) => readIngress(run, protocol)));
+      return all.flat();
+    },
   };
+}
+
+type Concatenated = { concat: [string, number] };
+
+async function readIngress(run: RunCommand, protocol: 'tcp' | 'udp'): Promise<LeadsTo[]> {
+  const result = await run('nft', ['--json', 'list', 'map', 'inet', 'gpuaas', `ingress_${protocol}`]);
+  if (result?.code !== 0) return [];
+  const { nftables } = JSON.parse(result.stdout) as {
+    nftables: { map?: { elem?: [Concatenated, Concatenated][] } }[];
+  };
+  return nftables
+    .flatMap(({ map }) => map?.elem ?? [])
+    .map(([{ concat: outside }, { concat: inside }]) => ({
+      public_address: outside[0],
+      protocol,
+      public_port: outside[1],
+      ip: inside[0],
+      machine_port: inside[1],
+    }));
 }
 
 /** The whole table, made anew in one transaction of the kernel. */
 export function natRules(bridge: string, ports: readonly SlicePort[]): string {
   const addresses = ports.map(({ ip }) => ip).toSorted();
-  const elements = addresses.length > 0 ? ` elements = { ${addresses.join(', ')} };` : '';
+  const outside = publicAddresses(ports);
   return `table inet gpuaas
 delete table inet gpuaas
 table inet gpuaas {
-  set slices { type ipv4_addr;${elements} }
+  set slices { type ipv4_addr;${elements(addresses)} }
+  set public { type ipv4_addr;${elements(outside)} }
+  map ingress_tcp { type ipv4_addr . inet_service : ipv4_addr . inet_service;${elements(leading(ports, 'tcp'))} }
+  map ingress_udp { type ipv4_addr . inet_service : ipv4_addr . inet_service;${elements(leading(ports, 'udp'))} }
+  chain prerouting {
+    type nat hook prerouting priority dstnat;
+    iifname != "${bridge}" dnat ip to ip daddr . tcp dport map @ingress_tcp
+    iifname != "${bridge}" dnat ip to ip daddr . udp dport map @ingress_udp
+  }
   chain forward {
     type filter hook forward priority filter; policy accept;
     iifname "${bridge}" oifname "${bridge}" drop
     iifname "${bridge}" ip saddr != @slices drop
     oifname "${bridge}" ct state established,related accept
+    oifname "${bridge}" ct status dnat ct original ip daddr @public accept
     oifname "${bridge}" drop
   }
   chain input {
     type filter hook input priority filter; policy accept;
+    ip daddr @public drop
     iifname "${bridge}" ct state established,related accept
     iifname "${bridge}" udp dport { 53, 67 } accept
     iifname "${bridge}" tcp dport 53 accept
@@ -53,4 +98,25 @@ table inet gpuaas {
   }
 }
 `;
+}
+
+/** The addresses that the host answers for; whatever no rule leads to a machine ends at the host, which drops it. */
+export function publicAddresses(ports: readonly SlicePort[]): string[] {
+  return [
+    ...new Set(ports.flatMap(({ ingress = [] }) => ingress.map((rule) => rule.public_address))),
+  ].toSorted();
+}
+
+function leading(ports: readonly SlicePort[], protocol: 'tcp' | 'udp'): string[] {
+  return ports
+    .flatMap(({ ip, ingress = [] }) =>
+      ingress
+        .filter((rule) => rule.protocol === protocol)
+        .map((rule) => `${rule.public_address} . ${rule.public_port} : ${ip} . ${rule.machine_port}`),
+    )
+    .toSorted();
+}
+
+function elements(all: readonly string[]): string {
+  return all.length > 0 ? ` elements = { ${all.join(', ')} };` : '';
 }

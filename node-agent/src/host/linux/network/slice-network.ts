@@ -1,10 +1,11 @@
-import type { SlotBundle } from '@gpuaas/contracts/tasks';
+import type { IngressRule, SlotBundle } from '@gpuaas/contracts/tasks';
 import { TaskError } from '../../../tasks/task-error.ts';
 import type { RunCommand } from '../commands.ts';
 import type { HostFiles } from '../host-files.ts';
 import { openDhcp } from './dhcp.ts';
-import { openNat } from './nat.ts';
+import { openNat, publicAddresses, type LeadsTo } from './nat.ts';
 import { openOvs } from './ovs.ts';
+import { openPublicAddresses } from './public-addresses.ts';
 import { openSlicePorts, type SlicePort } from './slice-ports.ts';
 
 /** The private network of the slices on this host. */
@@ -26,6 +27,9 @@ export interface SliceNetwork {
   leaseOf(mac: string): Promise<string | null>;
   /** The machines that have an address here. */
   ports(): Promise<SlicePort[]>;
+  /** Lets exactly these lead to the machine of the port. */
+  setIngress(port: SlicePort, rules: readonly IngressRule[]): Promise<void>;
+  ingress(): Promise<LeadsTo[]>;
   /** Takes everything of the slots away. */
   remove(slots: readonly SlotBundle[]): Promise<void>;
   /** What of the slots can still be seen; looks at the switch, the lease file and the rules themselves. */
@@ -44,11 +48,14 @@ export function openSliceNetwork({ dir, bridge, files, run }: NetworkOptions): S
   const ovs = openOvs(bridge, run);
   const dhcp = openDhcp(dir, bridge, run);
   const nat = openNat(bridge, run);
+  const addresses = openPublicAddresses(run);
 
   async function apply(): Promise<void> {
     const all = await ports.list();
     await dhcp.reserve(all);
+    // The host stops or begins to answer for an address only while its rules already say what becomes of it.
     await nat.apply(all);
+    await addresses.apply(publicAddresses(all));
   }
 
   return {
@@ -84,6 +91,11 @@ export function openSliceNetwork({ dir, bridge, files, run }: NetworkOptions): S
     },
     leaseOf: (mac) => dhcp.leaseOf(mac),
     ports: () => ports.list(),
+    async setIngress(port, rules) {
+      await ports.add({ ...port, ingress: [...rules] });
+      await apply();
+    },
+    ingress: () => nat.ingress(),
     async remove(slots) {
       await ports.remove(slots.map(({ management_mac }) => management_mac));
       await apply();
@@ -93,17 +105,22 @@ export function openSliceNetwork({ dir, bridge, files, run }: NetworkOptions): S
       }
     },
     async residue(slots) {
-      const addresses = await nat.addresses();
+      const known = await nat.addresses();
+      const leading = await nat.ingress();
+      const unused = (await addresses.list()).filter(
+        (address) => !leading.some((rule) => rule.public_address === address),
+      );
       const switched = await ovs.residue(
         slots.map(({ management_mac: mac, ovs_port }) => ({ mac, ovs_port })),
       );
       const rest = await Promise.all(
         slots.map(async ({ management_mac, private_ip }) => [
           ...((await dhcp.leaseOf(management_mac)) ? [`lease of ${management_mac}`] : []),
-          ...(addresses.includes(private_ip) ? [`NAT of ${private_ip}`] : []),
+          ...(known.includes(private_ip) ? [`NAT of ${private_ip}`] : []),
+          ...(leading.some(({ ip }) => ip === private_ip) ? [`ingress of ${private_ip}`] : []),
         ]),
       );
-      return [...switched, ...rest.flat()];
+      return [...switched, ...rest.flat(), ...unused.map((address) => `address ${address}`)];
     },
   };
 }

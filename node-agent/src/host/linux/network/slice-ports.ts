@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { IngressRule } from '@gpuaas/contracts/tasks';
 import { ensureFolder, readJson, removeDurable, writeDurable } from '../../../durable-file.ts';
 
 /** What the host's network owes one machine. */
@@ -8,6 +9,8 @@ export interface SlicePort {
   mac: string;
   ip: string;
   ovs_port: string;
+  /** What leads to it from outside. */
+  ingress?: IngressRule[];
 }
 
 /** The node-local address book: one file per management MAC. DHCP, flows and NAT rules are made from it. */

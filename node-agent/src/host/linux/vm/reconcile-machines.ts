@@ -1,4 +1,5 @@
 import type { SlotBundle } from '@gpuaas/contracts/tasks';
+import { compareIngress } from '../../compare-ingress.ts';
 import { TaskError } from '../../../tasks/task-error.ts';
 import type { DesiredMachine, Finding } from '../../host.ts';
 import type { RunCommand } from '../commands.ts';
@@ -40,6 +41,10 @@ export async function reconcileMachines(
     }
     const [boot] = machine.slots;
     if (boot && state === 'running') await checkNetwork(host, boot, add);
+    if (boot && machine.ingress) {
+      const leading = (await host.network.ingress()).filter(({ ip }) => ip === boot.private_ip);
+      found.push(...compareIngress(allocation_id, machine.ingress, leading));
+    }
   }
   return found;
 }

@@ -1,0 +1,24 @@
+import type { IngressRule } from '@gpuaas/contracts/tasks';
+import type { Finding } from './host.ts';
+
+/** Where what leads to a machine from outside and what should lead there disagree. */
+export function compareIngress(
+  allocationId: string,
+  wanted: readonly IngressRule[],
+  present: readonly IngressRule[],
+): Finding[] {
+  const [should, does] = [wanted, present].map((rules) => new Set(rules.map(inWords)));
+  const finding =
+    (state: Finding['state']) =>
+    (evidence: string): Finding => {
+      return { subject: 'ingress', state, allocation_id: allocationId, evidence };
+    };
+  return [
+    ...[...should!].filter((rule) => !does!.has(rule)).map(finding('missing')),
+    ...[...does!].filter((rule) => !should!.has(rule)).map(finding('orphan')),
+  ];
+}
+
+function inWords({ protocol, public_address, public_port, machine_port }: IngressRule): string {
+  return `${protocol} ${public_address}:${public_port} to port ${machine_port}`;
+}

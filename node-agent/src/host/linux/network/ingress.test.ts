@@ -1,0 +1,146 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { IngressRule } from '@gpuaas/contracts/tasks';
+import { runCommand, type RunCommand } from '../commands.ts';
+import { openNat, publicAddresses } from './nat.ts';
+import { openPublicAddresses } from './public-addresses.ts';
+import type { SlicePort } from './slice-ports.ts';
+
+const obstacle = whyNot();
+const TAG = process.pid.toString(36);
+const [OUTSIDE, HOST, GUEST] = ['out', 'host', 'guest'].map((name) => `gi${name}${TAG}`) as [
+  string,
+  string,
+  string,
+];
+const BRIDGE = 'slices0';
+const ADDRESS = '203.0.113.7';
+const [GUEST_IP, HOST_IP] = ['10.77.0.10', '10.77.0.1'];
+const PORT: SlicePort = {
+  allocation_id: '019a8000-0000-7000-8000-000000000001',
+  mac: '52:54:00:00:00:01',
+  ip: GUEST_IP,
+  ovs_port: 'p1',
+};
+const WEB: IngressRule = { public_address: ADDRESS, protocol: 'tcp', public_port: 443, machine_port: 8443 };
+
+const inHost: RunCommand = (tool, args, options) =>
+  runCommand('ip', ['netns', 'exec', HOST, tool, ...args], options);
+const nat = openNat(BRIDGE, inHost);
+const addresses = openPublicAddresses(inHost);
+const servers: ChildProcess[] = [];
+
+/** The order of the host's network: rules first, then the addresses that they speak of. */
+async function lead(...ingress: IngressRule[]): Promise<void> {
+  const ports = [{ ...PORT, ingress }];
+  await nat.apply(ports);
+  await addresses.apply(publicAddresses(ports));
+}
+
+describe.skipIf(obstacle !== null)(
+  `public ingress with real packets (${obstacle ?? 'needs nothing more'})`,
+  () => {
+    beforeAll(async () => {
+      for (const name of [OUTSIDE, HOST, GUEST]) ip('netns', 'add', name);
+      ip('link', 'add', 'uplink', 'netns', HOST, 'type', 'veth', 'peer', 'name', 'wan', 'netns', OUTSIDE);
+      ip('link', 'add', BRIDGE, 'netns', HOST, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', GUEST);
+      for (const [where, link, address] of [
+        [OUTSIDE, 'wan', '198.51.100.2/24'],
+        [HOST, 'uplink', '198.51.100.1/24'],
+        [HOST, BRIDGE, `${HOST_IP}/24`],
+        [GUEST, 'eth0', `${GUEST_IP}/24`],
+      ] as const) {
+        ip('-n', where, 'address', 'add', address, 'dev', link);
+        for (const up of [link, 'lo']) ip('-n', where, 'link', 'set', up, 'up');
+      }
+      ip('-n', GUEST, 'route', 'add', 'default', 'via', HOST_IP);
+      // On the link itself, so that somebody must answer for the address.
+      ip('-n', OUTSIDE, 'route', 'add', '203.0.113.0/24', 'dev', 'wan');
+      execFileSync('ip', ['netns', 'exec', HOST, 'sysctl', '-qw', 'net.ipv4.ip_forward=1']);
+      await serve(GUEST, 8443, 'the machine');
+      await serve(GUEST, 9000, 'another port of the machine');
+      await serve(HOST, 443, 'the host');
+    });
+    afterAll(() => {
+      for (const server of servers) server.kill('SIGKILL');
+      for (const name of [OUTSIDE, HOST, GUEST]) execFileSync('ip', ['netns', 'delete', name]);
+    });
+
+    it('leads the named port to the machine and nothing else, and says what leads where', async () => {
+      await lead(WEB);
+      expect(await ask(443)).toBe('the machine');
+      expect(await ask(8443)).toBeNull();
+      expect(await ask(9000)).toBeNull();
+      expect(await nat.ingress()).toEqual([{ ...WEB, ip: GUEST_IP }]);
+      expect(await addresses.list()).toEqual([ADDRESS]);
+    });
+
+    it('shows nothing of the host itself on a public address', async () => {
+      await lead({ ...WEB, public_port: 80 });
+      expect(await ask(443)).toBeNull();
+      expect(await ask(80)).toBe('the machine');
+      expect(await ask(443, '198.51.100.1')).toBe('the host');
+    });
+
+    it('can be applied again and again, changes at once, and is gone without a trace', async () => {
+      await lead(WEB);
+      await lead(WEB, { ...WEB, protocol: 'udp', public_port: 53, machine_port: 53 });
+      await lead(WEB);
+      expect(await ask(443)).toBe('the machine');
+      await lead();
+      expect(await ask(443)).toBeNull();
+      expect(await nat.ingress()).toEqual([]);
+      expect(await addresses.list()).toEqual([]);
+    });
+
+    it('lets no machine in by the way out: the guest is reached by its rule alone', async () => {
+      await lead(WEB);
+      ip('-n', OUTSIDE, 'route', 'add', '10.77.0.0/24', 'via', '198.51.100.1');
+      expect(await ask(8443, GUEST_IP)).toBeNull();
+      expect(await ask(443)).toBe('the machine');
+    });
+  },
+);
+
+/** Says its words to whoever connects. */
+async function serve(where: string, port: number, words: string): Promise<void> {
+  const program = `require('net').createServer((s) => s.end(${JSON.stringify(words)}))
+    .listen(${port}, '0.0.0.0', () => console.log('ready'))`;
+  const server = spawn('ip', ['netns', 'exec', where, process.execPath, '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  servers.push(server);
+  await once(server.stdout, 'data');
+}
+
+/** What is heard from outside; null when nobody answers in a second. */
+async function ask(port: number, address = ADDRESS): Promise<string | null> {
+  const program = `const s = require('net').connect(${port}, '${address}');
+    s.setTimeout(1000, () => process.exit(1)); s.on('error', () => process.exit(1)); s.pipe(process.stdout)`;
+  const result = await runCommand('ip', ['netns', 'exec', OUTSIDE, process.execPath, '-e', program]);
+  return result?.code === 0 ? result.stdout : null;
+}
+
+function ip(...args: string[]): void {
+  execFileSync('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
+function whyNot(): string | null {
+  if (process.platform !== 'linux') return 'needs Linux';
+  if (process.getuid?.() !== 0) return 'needs root';
+  const missing = ['nft', 'ip', 'sysctl'].filter((tool) => {
+    return !['/usr/sbin', '/usr/bin', '/sbin', '/bin'].some((folder) => isThere(`${folder}/${tool}`));
+  });
+  return missing.length > 0 ? `needs ${missing.join(', ')}` : null;
+}
+
+function isThere(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
