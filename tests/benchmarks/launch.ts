@@ -19,8 +19,8 @@ import { launchBody } from '../harness/allocations.ts';
 import { createTestApi } from '../harness/api.ts';
 import { addHost } from '../harness/fleet-rows.ts';
 import { launchAndRelease } from '../harness/launch-and-release.ts';
-import { startTestPlatform } from '../harness/platform.ts';
-import { processorSeconds } from './processor-seconds.ts';
+import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
+import { processorSeconds, processorSecondsOf } from './processor-seconds.ts';
 import { recordStatements } from './record-statements.ts';
 import type { LoadRequest, LoadResult } from './load.ts';
 
@@ -112,10 +112,16 @@ function counted(texts: readonly string[]): [string, number][] {
 async function goAllTheWay(databaseUrl: string): Promise<void> {
   const platform = await startTestPlatform({ nodes: 2, speed: 0, databaseUrl });
   try {
+    const before = await usedBy(platform);
     const { seconds, stages } = await launchAndRelease(platform, { count: ROUND_TRIPS, inFlight: IN_FLIGHT });
+    const after = await usedBy(platform);
     console.log(
       `launched and released: ${(ROUND_TRIPS / seconds).toFixed(1)}/s with ${IN_FLIGHT} in flight, load ${loadavg()[0]!.toFixed(1)}`,
     );
+    const each = Object.entries(after).map(
+      ([part, used]) => `${part} ${(((used - before[part]!) * 1000) / ROUND_TRIPS).toFixed(0)} ms`,
+    );
+    console.log(`  processor time of a round trip: ${each.join(', ')}`);
     const all = Object.values(stages).reduce((sum, ms) => sum + ms, 0);
     for (const [stage, ms] of Object.entries(stages).toSorted(([, a], [, b]) => b - a)) {
       console.log(
@@ -125,6 +131,21 @@ async function goAllTheWay(databaseUrl: string): Promise<void> {
   } finally {
     await platform.stop();
   }
+}
+
+/** Processor seconds of each part so far. A guest is a process of its own, which its host counts when it has ended. */
+async function usedBy({ services, fleet }: TestPlatform): Promise<Record<string, number>> {
+  const { rows } = await sql<{ folder: string }>`select current_setting('data_directory') as folder`.execute(
+    services.db,
+  );
+  const own = process.cpuUsage();
+  const agents = fleet.nodes.flatMap((node) => node.pid() ?? []).map(processorSecondsOf);
+  return {
+    'control plane': (own.user + own.system) / 1e6,
+    Postgres: processorSeconds(rows[0]!.folder),
+    agents: agents.reduce((sum, used) => sum + used.own, 0),
+    guests: agents.reduce((sum, used) => sum + used.ended, 0),
+  };
 }
 
 function run(load: ReturnType<typeof fork>, request: LoadRequest, seconds: number): Promise<LoadResult> {

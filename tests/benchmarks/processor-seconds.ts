@@ -18,6 +18,12 @@ export function processorSeconds(dataDirectory: string): number {
   return ticks / TICKS_PER_SECOND;
 }
 
+/** What a process has used so far, and what its children had used when they ended; from /proc. */
+export function processorSecondsOf(pid: number): { own: number; ended: number } {
+  const { own, ended } = parse(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  return { own: own / TICKS_PER_SECOND, ended: ended / TICKS_PER_SECOND };
+}
+
 /** Fields are counted behind the name, which may hold anything but a closing bracket. */
 function parse(stat: string): { pid: number; parent: number; own: number; ended: number } {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

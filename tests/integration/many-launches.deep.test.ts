@@ -5,7 +5,7 @@ import { launchAndRelease } from '../harness/launch-and-release.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
 
 /** GPUAAS_LAUNCHES=1000 is the whole proof; it takes longer than all the others. */
-const COUNT = Number(process.env['GPUAAS_LAUNCHES'] ?? 100);
+const COUNT = Number(process.env['GPUAAS_LAUNCHES'] ?? 250);
 let platform: TestPlatform;
 beforeAll(async () => {
   platform = await startTestPlatform({ nodes: 2, speed: 0 });
