@@ -24,9 +24,12 @@ export async function buildRoot(
   const without = ['doc', 'man', 'info', 'locale'].map(
     (name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`,
   );
+  // Its mounts go with it, however it ends: what is left can be deleted.
   runTool(
-    'mmdebstrap',
+    'unshare',
     [
+      '--mount',
+      'mmdebstrap',
       '--mode=root',
       '--variant=minbase',
       '--format=tar',
