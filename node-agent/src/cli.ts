@@ -18,7 +18,6 @@ const USAGE = `usage: gpuaas-node-agent <command>
   install --server URL --token TOKEN [--hostname NAME] [--dry-run]
   uninstall [--purge] [--dry-run]
   bootstrap [--apply] [--hugepages-gib N] [--bridge NAME] [--network-profile standard|throughput]   prepares this host for slices; prints the plan first
-  bootstrap [--apply] [--hugepages-gib N] [--bridge NAME]   prepares this host for slices; prints the plan first
   firmware --profile slice-vm|baremetal [--apply]   sets adapters up for a profile, once; prints the plan first
   doctor [--json] [--hugepages-gib N]     what keeps this host from slices; exit code 1 if anything does
 

@@ -80,6 +80,8 @@ export const operatorKeys = {
   audit: ['operator', 'audit'] as const,
   auditChain: ['operator', 'audit-chain'] as const,
   enrolments: ['operator', 'enrolments'] as const,
+  maasMachines: ['operator', 'maas-machines'] as const,
+  onboardings: ['operator', 'onboardings'] as const,
   authorities: ['operator', 'authorities'] as const,
   labHosts: ['operator', 'lab-hosts'] as const,
   products: ['operator', 'products'] as const,

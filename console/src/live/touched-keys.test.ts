@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { allocationKeys, catalogKeys, fleetKeys, organizationKeys, ownKeys } from '../api/query-keys.ts';
+import {
+  allocationKeys,
+  catalogKeys,
+  fleetKeys,
+  operatorKeys,
+  organizationKeys,
+  ownKeys,
+} from '../api/query-keys.ts';
 import { appendEntry, timelineEntryOf } from './timeline-from-event.ts';
 import { touchedKeys } from './touched-keys.ts';
 
@@ -19,6 +26,11 @@ test('a new state refreshes the allocation, the lists and the stock', () => {
   expect(keys).toContainEqual(allocationKeys.one('a1'));
   expect(keys).toContainEqual(allocationKeys.lists);
   expect(keys).toContainEqual(catalogKeys.skus);
+});
+
+test('a machine of MAAS that came further refreshes its steps and the machines', () => {
+  const keys = touchedKeys(event('node.onboarding_changed', { onboarding_id: 'o1' }));
+  expect(keys).toEqual([operatorKeys.onboardings, operatorKeys.maasMachines]);
 });
 
 test('progress fetches nothing; the timeline takes it from the event, once', () => {

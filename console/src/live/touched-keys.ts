@@ -32,6 +32,9 @@ export function touchedKeys(event: EventEnvelope): QueryKey[] {
       organizationKeys.budgets(organizationId),
     );
   }
+  if (event.event_type === 'node.onboarding_changed') {
+    keys.push(operatorKeys.onboardings, operatorKeys.maasMachines);
+  }
   if (typeof nodeId === 'string') keys.push(...nodeKeys(event.event_type, nodeId));
   return keys;
 }

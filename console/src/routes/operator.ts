@@ -100,6 +100,12 @@ const enrolments = createRoute({
   component: lazyRouteComponent(() => import('../operator/enrolments-page.tsx'), 'EnrolmentsPage'),
 });
 
+const maas = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operator/maas',
+  component: lazyRouteComponent(() => import('../maas/maas-page.tsx'), 'MaasPage'),
+});
+
 const authorities = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/authorities',
@@ -189,6 +195,7 @@ export const operatorRoutes = [
   policy,
   audit,
   enrolments,
+  maas,
   authorities,
   products,
   operatorAllocations,
