@@ -10,6 +10,8 @@ export const onboardingScene: Scene = {
   workflow: 'node.onboard',
   hostsFor: () => 0,
   withMaas: true,
+  // Nobody waits for the discovery, so nobody would end one that a busy machine answers late.
+  policies: { 'fleet.discovery_deadline_seconds': 900 },
   async begin(world, steps) {
     const ids: string[] = [];
     for (const [index, step] of steps.entries()) {

@@ -40,7 +40,7 @@ export async function proveSteps(scene: Scene, cases: readonly Case[], timeoutMs
   const marker = join(folder, 'happened');
   const world = await openLifecycleWorld({
     nodes: scene.hostsFor(cases.length),
-    policies: POLICIES,
+    policies: { ...POLICIES, ...scene.policies },
     withMaas: scene.withMaas ?? false,
   });
   const stops: (() => Promise<void>)[] = [];

@@ -11,6 +11,8 @@ export interface Scene {
   workflow: string;
   hostsFor(runs: number): number;
   withMaas?: boolean;
+  /** Instead of the deadlines that all scenes share. */
+  policies?: Record<string, number>;
   /** Brings every subject to where the workflow begins and asks for it. Returns the workflow ids, in order. */
   begin(world: LifecycleWorld, steps: readonly string[], timeoutMs: number): Promise<string[]>;
   ended(world: LifecycleWorld, timeoutMs: number): Promise<void>;
