@@ -40,6 +40,11 @@ beforeAll(async () => {
   roles = roleProcesses({ DATABASE_URL: database.url, GPUAAS_DATA_DIR: dataDir });
   stops.push(() => roles.stop());
   await buildGates();
+  // Only `endLease` ends a lease here, however long a process takes to start.
+  await services.db
+    .insertInto('policy_values')
+    .values({ key: 'fleet.task_lease_seconds', value: '600' })
+    .execute();
   await startNodeApi();
   const port = await startFront();
   await services.db.transaction().execute((tx) => seedDemoPeople(tx, 'test', new Map()));
