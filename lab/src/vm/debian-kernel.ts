@@ -1,20 +1,38 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The package of Debian's cloud kernel, in a folder that is kept between runs: without lists, the one from before. */
+/**
+ * The package of Debian's cloud kernel, in a folder that is kept between runs. Without package lists it is the one from
+ * before; on a machine that has neither, the lists are fetched first.
+ */
 export function fetchKernel(cache: string): string {
   mkdirSync(cache, { recursive: true });
   const name = kernelOfToday();
-  const have = (): string | undefined =>
-    readdirSync(cache)
-      .filter((file) => file.startsWith(name ? `${name}_` : 'linux-image-') && file.endsWith('.deb'))
-      .toSorted()
-      .at(-1);
-  if (name && !have()) run('apt-get', ['-qq', 'download', name], cache);
-  const file = have();
-  if (!file) throw new Error('this Debian has no linux-image-cloud-amd64; try apt-get update');
-  return join(cache, file);
+  return newestIn(cache, name ? `${name}_` : 'linux-image-') ?? download(cache);
+}
+
+function newestIn(cache: string, name: string): string | undefined {
+  const files = readdirSync(cache).filter((file) => file.startsWith(name) && file.endsWith('.deb'));
+  const newest = files.toSorted().at(-1);
+  return newest && join(cache, newest);
+}
+
+/** Into a folder of its own: others may look for the package meanwhile, and must not find half of it. */
+function download(cache: string): string {
+  const folder = mkdtempSync(join(cache, 'download-'));
+  try {
+    if (!kernelOfToday()) run('apt-get', ['-qq', '-o', 'DPkg::Lock::Timeout=300', 'update']);
+    const name = kernelOfToday();
+    if (!name) throw new Error('this Debian has no linux-image-cloud-amd64');
+    run('apt-get', ['-qq', 'download', name], folder);
+    const [file] = readdirSync(folder);
+    if (!file) throw new Error(`apt-get downloaded no ${name}`);
+    renameSync(join(folder, file), join(cache, file));
+    return join(cache, file);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 function kernelOfToday(): string | undefined {

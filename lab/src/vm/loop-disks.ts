@@ -52,7 +52,8 @@ export function claimFolder(folder: string): void {
 function isDead(folder: string): boolean {
   try {
     const [pid, start] = readFileSync(join(folder, 'owner'), 'utf8').trim().split(' ');
-    return startTime(Number(pid)) !== start;
+    // Whoever is about to write it lives.
+    return start !== undefined && startTime(Number(pid)) !== start;
   } catch {
     return false;
   }

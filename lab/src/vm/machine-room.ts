@@ -100,7 +100,7 @@ export async function openMachineRoom({
 }
 
 async function firstProcess(keeper: ChildProcess): Promise<number> {
-  const end = Date.now() + 10_000;
+  const end = Date.now() + TOOL_MS;
   for (;;) {
     const children = readFileSync(`/proc/${keeper.pid}/task/${keeper.pid}/children`, 'utf8').trim();
     const command = children && readFileSync(`/proc/${children}/comm`, 'utf8').trim();
