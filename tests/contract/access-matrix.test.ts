@@ -1,14 +1,17 @@
 import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
 import { newSecret } from '@gpuaas/control-plane/platform/auth/secrets';
+import { readConfig } from '@gpuaas/control-plane/roles/config';
+import { startMaasServer, type MaasServer } from '@gpuaas/lab/maas/maas-server';
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, TEST_PUBLIC_URL, type TestApi } from '../harness/api.ts';
 import { AUDIENCE, startIdentityProvider, type TestIdentityProvider } from '../harness/identity-provider.ts';
+import { maasEnv } from '../harness/maas.ts';
 import { createCallers, type RoleCaller } from './access/callers.ts';
 import { changedTables, databaseState, type DatabaseState } from './access/database-state.ts';
 import { expectation, type Target } from './access/expectation.ts';
 import { targetRequests } from './access/target-requests.ts';
-import { seedKnownResources, type KnownValues } from './known-resources.ts';
+import { KNOWN_MACHINE, seedKnownResources, type KnownValues } from './known-resources.ts';
 import { Contract, type Operation } from './operations.ts';
 import type { GeneratedRequest } from './requests.ts';
 
@@ -37,6 +40,7 @@ const guarded = contract.operations
 
 let api: TestApi;
 let idp: TestIdentityProvider;
+let maas: MaasServer;
 let callers: RoleCaller[];
 let valuesFor: (operation: string) => KnownValues;
 let invalid: Record<string, string | null>;
@@ -44,11 +48,14 @@ let cases = 0;
 
 beforeAll(async () => {
   idp = await startIdentityProvider();
+  maas = await startMaasServer();
+  maas.add({ systemId: KNOWN_MACHINE, hostname: 'gpu-of-maas' });
   const { issuer, clientId, clientSecret, cliClientId } = idp;
   const redirectUri = `${TEST_PUBLIC_URL}/auth/callback`;
   const scopes = 'openid email profile';
   api = await createTestApi({
     oidc: { issuer, clientId, clientSecret, cliClientId, audience: AUDIENCE, scopes, redirectUri },
+    maas: readConfig([], maasEnv(maas)).maas!,
   });
   ({ valuesFor } = await seedKnownResources(api));
   const tenantOf = (person: string) => ({
@@ -69,6 +76,7 @@ afterAll(async () => {
   console.log(`access matrix: ${cases} cases of ${guarded.length} operations`);
   await api?.stop();
   await idp?.stop();
+  await maas?.stop();
 });
 
 describe.each(guarded)('$id', ({ operation }) => {

@@ -25,6 +25,9 @@ export type KnownValues = Record<string, unknown[]>;
 const SKU = 'h200-sxm-slice';
 const HOSTNAME = 'fuzz-enrolled';
 
+/** Its name in MAAS, for tests that have one. */
+export const KNOWN_MACHINE = 'abc123';
+
 /** Operations that no request alone can bring to succeed here. */
 export const CANNOT_SUCCEED: Record<string, string> = {
   deleteOrganization: 'would take the tenant from the callers; the tenancy tests delete one',
@@ -93,7 +96,7 @@ export async function seedKnownResources(
     ends_at: [new Date(Date.now() + 7_200_000).toISOString()],
     enrolment_id: [await seedOpenEnrolment(api)],
     onboarding_id: [await seedOnboarding(api)],
-    system_id: ['abc123'],
+    system_id: [KNOWN_MACHINE],
     slot_id: slotHost.sold['slot_id']!,
     serial: slotHost.shared['serial']!,
     task_id: [await seedTask(api, nodeId, 'claimed')],

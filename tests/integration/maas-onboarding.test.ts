@@ -288,7 +288,10 @@ it('without MAAS nothing is asked, and the API says so', async () => {
       body: { code: 'maas_disabled' },
     });
     const body = { profile: 'slice_vm', region: 'uae-north-1' };
-    expect((await ask(api, 'operator', 'POST', '/maas/machines/abc/import', body)).status).toBe(404);
+    expect(await ask(api, 'operator', 'POST', '/maas/machines/abc/import', body)).toMatchObject({
+      status: 409,
+      body: { code: 'maas_disabled' },
+    });
   } finally {
     await api.stop();
   }

@@ -1,5 +1,5 @@
 import type { Tx } from '../../../platform/db/database.ts';
-import { notFound, Problem } from '../../../platform/http/problem.ts';
+import { Problem } from '../../../platform/http/problem.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Services } from '../../../platform/services.ts';
 import { liveClaimsOn } from '../../allocations/allocations-on-node.ts';
@@ -28,8 +28,6 @@ export async function importMachine(
   request: ImportRequest,
 ): Promise<NodeOnboarding> {
   const { systemId, correlationId } = request;
-  // Without MAAS there is no such machine.
-  if (!services.maas) throw notFound();
   const machine = await askMaas(services, (client) => client.machine(systemId));
   await requireRegion(tx, request.region);
   await refuseSecond(tx, systemId, machine.hostname);
