@@ -34,6 +34,8 @@ export class AccessRefused extends Error {
 
 export interface Entry {
   machine: Machine;
+  /** What became of the machine, for whoever lost it before being told; null while it is there. */
+  whyGone(): Promise<string | null>;
   leave(): void;
 }
 
@@ -84,7 +86,7 @@ export class AccessWatch {
       // Asked after it counts as open: what changes from here on cuts it.
       const machine = await this.#machineOf(access);
       visit.rights ??= this.#follow(access, visit, machine);
-      return { machine, leave };
+      return { machine, leave, whyGone: () => this.#whyGone(access.allocationId) };
     } catch (error) {
       leave();
       throw error;
@@ -152,15 +154,25 @@ export class AccessWatch {
   async #cutReleased(): Promise<void> {
     const ids = [...new Set([...this.#visits.values()].map(({ allocationId }) => allocationId))];
     if (ids.length === 0) return;
+    const standing = await this.#standing(ids);
+    for (const id of ids) if (!standing.has(id)) this.#cutMachine(id, RELEASED);
+  }
+
+  /** Machines go faster than events tell of it. */
+  async #whyGone(allocationId: string): Promise<string | null> {
+    return (await this.#standing([allocationId])).has(allocationId) ? null : RELEASED;
+  }
+
+  /** Those of the allocations whose machines are there to stay. */
+  async #standing(allocationIds: readonly string[]): Promise<Set<string>> {
     const active = await this.#services.db
       .selectFrom('allocations')
       .select('id')
-      .where('id', 'in', ids)
+      .where('id', 'in', allocationIds)
       .where('state', '=', 'active')
       .where('desired_state', '=', 'active')
       .execute();
-    const standing = new Set(active.map(({ id }) => id));
-    for (const id of ids) if (!standing.has(id)) this.#cutMachine(id, RELEASED);
+    return new Set(active.map(({ id }) => id));
   }
 
   #cutMachine(allocationId: string, reason: string): void {

@@ -130,7 +130,7 @@ export class TerminalGateway {
       lastsMs: services.policies.get('terminal.max_duration_seconds', scope) * 1000,
     };
     session = new TerminalSession(
-      { ws, shell, recorder, metered: metrics.opened('terminal') },
+      { ws, shell, recorder, metered: metrics.opened('terminal'), whyGone: entry.whyGone },
       limits,
       (end) => {
         entry.leave();

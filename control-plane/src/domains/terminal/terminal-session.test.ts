@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { ClientChannel } from 'ssh2';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -23,6 +24,7 @@ afterEach(() => {
 /** A session over a real socket; the shell is a pipe. */
 async function open(
   limits: TerminalLimits,
+  whyGone: () => Promise<string | null> = async () => null,
 ): Promise<{ session: TerminalSession; ended: Promise<TerminalEnd> }> {
   const { port } = server.address() as { port: number };
   const accepted = new Promise<WebSocket>((resolve) => server.once('connection', resolve));
@@ -36,15 +38,36 @@ async function open(
     }),
     end: () => undefined,
   };
+  await once(browser, 'open');
   const ws = await accepted;
   const { promise: ended, resolve } = Promise.withResolvers<TerminalEnd>();
   const session = new TerminalSession(
-    { ws, shell: { ...shell, channel: shell.channel as unknown as ClientChannel }, recorder: null, metered },
+    {
+      ws,
+      shell: { ...shell, channel: shell.channel as unknown as ClientChannel },
+      recorder: null,
+      metered,
+      whyGone,
+    },
     limits,
     resolve,
   );
   return { session, ended };
 }
+
+it.each([
+  [
+    'that its machine went',
+    async () => 'The allocation is being released.',
+    'The allocation is being released.',
+  ],
+  ['that the shell ended in a machine that stays', async () => null, 'The shell has ended.'],
+  ['as much as is known', () => Promise.reject(new Error('no database')), 'The shell has ended.'],
+])('says %s', async (_what, whyGone, reason) => {
+  const { ended } = await open({ idleMs: LONG_MS, lastsMs: LONG_MS }, whyGone);
+  channel.destroy();
+  expect((await ended).reason).toBe(reason);
+});
 
 it('ends when nothing happens for too long', async () => {
   const { ended } = await open({ idleMs: 50, lastsMs: LONG_MS });

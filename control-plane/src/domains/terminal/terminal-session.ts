@@ -39,11 +39,13 @@ export class TerminalSession {
       shell,
       metered,
       recorder,
+      whyGone,
     }: {
       ws: WebSocket;
       shell: Shell;
       metered: MeteredStream;
       recorder: TerminalRecorder | null;
+      whyGone: () => Promise<string | null>;
     },
     limits: TerminalLimits,
     onEnd: (end: TerminalEnd) => void,
@@ -61,8 +63,10 @@ export class TerminalSession {
     if (recorder) ws.send(Buffer.from(recorder.notice), { binary: true });
     channel.on('data', (data: Buffer) => this.#toBrowser(data));
     channel.stderr.on('data', (data: Buffer) => this.#toBrowser(data));
-    channel.on('close', () => this.end('The shell has ended.'));
-    channel.on('error', () => this.end('The connection to the machine was lost.'));
+    const lost = async (otherwise: string): Promise<void> =>
+      this.end((await whyGone().catch(() => null)) ?? otherwise);
+    channel.on('close', () => void lost('The shell has ended.'));
+    channel.on('error', () => void lost('The connection to the machine was lost.'));
     ws.on('message', (data, isBinary) => this.#fromBrowser(data as Buffer, isBinary));
     ws.on('close', () => this.end('The browser left.'));
   }
