@@ -39,10 +39,13 @@ export function openDatabase(
   const pool = open(url, options.max ?? 20);
   const identities = open(withRole(url, 'gpuaas_auth'), options.max ?? 10);
   const standing = new Map<string, pg.Pool>();
+  let closed = false;
   standingPools.set(pool, (role) => {
     const known =
       standing.get(role) ?? open(withRole(url, role), Math.min(options.max ?? STANDING_MAX, STANDING_MAX));
     standing.set(role, known);
+    // Who is late to a closed database must not open it again.
+    if (closed && !known.ended) void known.end();
     return known;
   });
   const db = openHandle(pool, new PostgresDialect({ pool }));
@@ -52,6 +55,7 @@ export function openDatabase(
     identities,
     url,
     async close() {
+      closed = true;
       await Promise.all([pool, identities, ...standing.values()].map((each) => each.end()));
     },
   };
