@@ -86,6 +86,12 @@ export const incidentTypes = {
     "deadline_seconds": 3600,
     "runbook": "docs/runbooks/host-cleanup-blocked.md"
   },
+  "ingress_not_applied": {
+    "title": "A host does not let through what should be reachable from outside",
+    "severity": "major",
+    "deadline_seconds": 3600,
+    "runbook": "docs/runbooks/ingress-not-applied.md"
+  },
   "allocation_machine_lost": {
     "title": "A tenant's machine is gone",
     "severity": "major",
@@ -152,12 +158,6 @@ export const incidentTypes = {
     "severity": "minor",
     "deadline_seconds": 14400,
     "runbook": "docs/runbooks/email-failing.md"
-  },
-  "ingress_not_applied": {
-    "title": "A host does not let through what should be reachable from outside",
-    "severity": "major",
-    "deadline_seconds": 3600,
-    "runbook": "docs/runbooks/ingress-not-applied.md"
   }
 } as const;
 
