@@ -726,7 +726,11 @@ CREATE OR REPLACE FUNCTION public.require_cleanup_before_return()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  if not exists (select 1 from host_cleanups h where h.allocation_id = new.allocation_id and h.verified) then
+  if not exists (
+    select 1 from host_cleanups h join allocations a on a.id = h.allocation_id
+    where h.allocation_id = new.allocation_id and h.verified
+      and (a.root_granted_at is null or h.node_task_id is null)
+  ) then
     raise exception 'host % has no verified cleanup for allocation %', new.node_id, new.allocation_id
       using errcode = 'restrict_violation';
   end if;
@@ -1109,7 +1113,8 @@ create table allocations (
   machine_started_at timestamp with time zone,
   host_silent_since timestamp with time zone,
   end_warned_for timestamp with time zone,
-  tags text[] default '{}'::text[] not null
+  tags text[] default '{}'::text[] not null,
+  root_granted_at timestamp with time zone
 );
 create table api_keys (
   id uuid not null,
@@ -1335,7 +1340,8 @@ create table host_cleanups (
   verification text not null,
   started_at timestamp with time zone not null,
   finished_at timestamp with time zone not null,
-  recorded_at timestamp with time zone default now() not null
+  recorded_at timestamp with time zone default now() not null,
+  maas_system_id text
 );
 create table idempotency_keys (
   caller_id uuid not null,
@@ -2496,7 +2502,7 @@ alter table certificate_keys add constraint certificate_keys_check CHECK (((reti
 alter table claim_cells add constraint claim_cells_cell_check CHECK (((cell >= 0) AND (cell <= 15)));
 alter table event_consumers add constraint event_consumers_name_check CHECK ((name ~ '^[a-z][a-z0-9_.-]{0,62}$'::text));
 alter table handed_over_resources add constraint handed_over_resources_reason_check CHECK ((reason = ANY (ARRAY['left'::text, 'removed'::text, 'disabled'::text])));
-alter table host_cleanups add constraint cleanup_has_one_source CHECK (((node_task_id IS NULL) <> (witnessed_by IS NULL)));
+alter table host_cleanups add constraint cleanup_has_one_source CHECK ((num_nonnulls(node_task_id, witnessed_by, maas_system_id) = 1));
 alter table identity_provider_domains add constraint identity_provider_domains_domain_check CHECK (((domain = lower(domain)) AND (length(domain) <= 253)));
 alter table identity_providers add constraint identity_providers_issuer_check CHECK ((length(issuer) <= 500));
 alter table identity_providers add constraint identity_providers_name_check CHECK (((length(name) >= 1) AND (length(name) <= 100)));
@@ -2857,6 +2863,7 @@ CREATE UNIQUE INDEX certificate_keys_one_signs ON public.certificate_keys USING 
 CREATE INDEX handed_over_resources_organization ON public.handed_over_resources USING btree (organization_id, id DESC);
 CREATE INDEX handled_events_age ON public.handled_events USING btree (handled_at);
 CREATE INDEX host_cleanups_allocation ON public.host_cleanups USING btree (allocation_id);
+CREATE UNIQUE INDEX host_cleanups_erasure ON public.host_cleanups USING btree (allocation_id) WHERE (maas_system_id IS NOT NULL);
 CREATE INDEX idempotency_keys_created_at ON public.idempotency_keys USING btree (created_at);
 CREATE UNIQUE INDEX identity_provider_domains_verified ON public.identity_provider_domains USING btree (domain) WHERE (verified_at IS NOT NULL);
 CREATE INDEX identity_providers_issuer ON public.identity_providers USING btree (issuer);
@@ -3401,7 +3408,9 @@ grant insert, select on node_certificates to gpuaas_node;
 grant insert, select on node_conversions to gpuaas_operator;
 grant insert, select on node_enrolments to gpuaas_operator;
 grant insert, select on node_onboarding_steps to gpuaas_operator;
+grant insert, select on node_onboarding_steps to gpuaas_worker;
 grant insert, select on node_onboardings to gpuaas_operator;
+grant insert, select on node_onboardings to gpuaas_worker;
 grant insert, select on node_resource_slots to gpuaas_operator;
 grant insert, select on node_tasks to gpuaas_operator;
 grant insert, select on nodes to gpuaas_node;
@@ -3528,8 +3537,6 @@ grant select on node_certificates to gpuaas_operator;
 grant select on node_conversions to gpuaas_worker;
 grant select on node_cordons to gpuaas_placement;
 grant select on node_enrolments to gpuaas_node;
-grant select on node_onboarding_steps to gpuaas_worker;
-grant select on node_onboardings to gpuaas_worker;
 grant select on node_overviews to gpuaas_operator;
 grant select on node_promises to gpuaas_operator;
 grant select on node_promises to gpuaas_placement;
@@ -3616,7 +3623,7 @@ grant update (expires_at, revoked_at) on service_account_tokens to gpuaas_tenant
 grant update (last_used_at) on service_account_tokens to gpuaas_auth;
 grant update (last_used_at, user_agent, ip) on sessions to gpuaas_auth;
 grant update (metered_seconds, billed_seconds, billed_micros, records, seen_revision, ended_at, unproven_after) on allocation_meters to gpuaas_worker;
-grant update (mode, profile_tags, announced_connection, identity_rotation_since, maas_system_id) on nodes to gpuaas_worker;
+grant update (mode, profile_tags, identity_revoked_at, announced_connection, identity_rotation_since, maas_system_id) on nodes to gpuaas_worker;
 grant update (name) on organizations to gpuaas_tenant;
 grant update (name) on projects to gpuaas_tenant;
 grant update (name, client_id, sealed_client_secret, cli_client_id, newcomers_project_id, enabled) on identity_providers to gpuaas_tenant;

@@ -283,6 +283,14 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "allocations.root_on_redeployable_hosts": {
+    "type": "boolean",
+    "default": false,
+    "doc": "Whether the tenant of a whole host that MAAS installed for it gets root. Such a host is erased and installed anew after the lease.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "allocations.stop_timeout_seconds": {
     "type": "duration",
     "default": 30,
@@ -1241,6 +1249,7 @@ export interface PolicyValues {
   'allocations.cleanup_again_after_seconds': number;
   'allocations.wipe_deadline_seconds': number;
   'allocations.wipe_attempts': number;
+  'allocations.root_on_redeployable_hosts': boolean;
   'allocations.stop_timeout_seconds': number;
   'allocations.max_duration_seconds': number;
   'allocations.end_warning_seconds': number;

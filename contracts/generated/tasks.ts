@@ -74,14 +74,14 @@ export interface AllocationProvisionUserOutput {
    */
   address: string | null;
   /**
-   * Whether the user could become root; the platform takes only hosts where it cannot.
+   * Whether the user can become root; the platform takes only what it asked for.
    */
-  privileged: false;
+  privileged: boolean;
   boot_id: string;
   started_at: string;
 }
 /**
- * Hands an enrolled host to one tenant as an unprivileged user.
+ * Hands an enrolled host to one tenant as a user, unprivileged unless root is asked for.
  */
 export interface AllocationProvisionUserParams {
   allocation_id: string;
@@ -92,6 +92,10 @@ export interface AllocationProvisionUserParams {
    * @maxItems 50
    */
   ssh_authorized_keys: string[];
+  /**
+   * Whether the user may become root. Asked for only where the release of the host means that it is erased and installed anew.
+   */
+  root?: boolean;
 }
 /**
  * A port of a public address that leads to a port of one machine.
@@ -711,8 +715,8 @@ export const taskSchemas: Record<string, object> = {
         "maxLength": 45
       },
       "privileged": {
-        "description": "Whether the user could become root; the platform takes only hosts where it cannot.",
-        "const": false
+        "description": "Whether the user can become root; the platform takes only what it asked for.",
+        "type": "boolean"
       },
       "boot_id": {
         "type": "string",
@@ -727,7 +731,7 @@ export const taskSchemas: Record<string, object> = {
   "allocation.provision_user.params.json": {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "AllocationProvisionUserParams",
-    "description": "Hands an enrolled host to one tenant as an unprivileged user.",
+    "description": "Hands an enrolled host to one tenant as a user, unprivileged unless root is asked for.",
     "type": "object",
     "required": [
       "allocation_id",
@@ -759,6 +763,10 @@ export const taskSchemas: Record<string, object> = {
           "minLength": 1,
           "maxLength": 2000
         }
+      },
+      "root": {
+        "description": "Whether the user may become root. Asked for only where the release of the host means that it is erased and installed anew.",
+        "type": "boolean"
       }
     }
   },

@@ -31,7 +31,7 @@ export interface LifecycleWorld {
 /** The real API over a database of its own, model hosts, and no worker: the test brings its own to kill. */
 export async function openLifecycleWorld(options: {
   nodes: number;
-  policies?: Record<string, number>;
+  policies?: Record<string, number | boolean>;
   databaseUrl?: string;
   /** Machines that it installs enrol as model hosts. */
   withMaas?: boolean;

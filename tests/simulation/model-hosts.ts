@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseTaskParams, type SlotBundle, type TaskKind } from '@gpuaas/contracts/tasks';
+import { parseTaskParams, type SlotBundle, type TaskKind, type TaskParams } from '@gpuaas/contracts/tasks';
 import { claimTask } from '@gpuaas/control-plane/domains/fleet/claim-task';
 import { completeTask, type ReportedOutcome } from '@gpuaas/control-plane/domains/fleet/complete-task';
 import { nodeScope } from '@gpuaas/control-plane/domains/fleet/node-caller';
@@ -75,7 +75,7 @@ export class ModelHosts {
 
   async beatOnce(): Promise<void> {
     for (const [nodeId, host] of this.#hosts) {
-      if (host.cut) continue;
+      if (host.cut || (await this.#isRevoked(nodeId).catch(() => true))) continue;
       const beat = host.heartbeat();
       await this.#renewIfAsked(nodeId, host).catch(() => undefined);
       await inScope(this.#services.db, nodeScope(nodeId), (tx) =>
@@ -89,6 +89,16 @@ export class ModelHosts {
       await this.beatOnce();
       await pause(2_000, undefined, { signal: this.#stop.signal }).catch(() => undefined);
     }
+  }
+
+  /** Nothing that such a host says is heard. */
+  async #isRevoked(nodeId: string): Promise<boolean> {
+    const { identity_revoked_at } = await this.#services.db
+      .selectFrom('nodes')
+      .select('identity_revoked_at')
+      .where('id', '=', nodeId)
+      .executeTakeFirstOrThrow();
+    return identity_revoked_at !== null;
   }
 
   /** A host that owes a new key asks for a certificate, and goes on with it. */
@@ -214,7 +224,7 @@ class ModelHost {
     if (mood === 'silent') return null;
     if (kind === 'slice.vm_provision') return this.#provision(parseTaskParams(kind, given), mood);
     if (kind === 'slice.vm_release') return this.#release(parseTaskParams(kind, given), mood);
-    if (kind === 'allocation.provision_user') return this.#addUser(allocationId, mood);
+    if (kind === 'allocation.provision_user') return this.#addUser(parseTaskParams(kind, given), mood);
     if (kind === 'allocation.deprovision_user') return this.#removeUser(allocationId, mood);
     if (kind === 'slice.prereq_check') return success(READY);
     if (kind === 'slice.topology_discover') return success(DISCOVERED);
@@ -292,7 +302,10 @@ class ModelHost {
     return verified ? success(output) : { ...failure('wipe_not_verified'), output };
   }
 
-  #addUser(allocationId: string, mood: Mood | null): Omit<ReportedOutcome, 'epoch'> {
+  #addUser(
+    { allocation_id: allocationId, root = false }: TaskParams['allocation.provision_user'],
+    mood: Mood | null,
+  ): Omit<ReportedOutcome, 'epoch'> {
     if (this.leases.size > 0 || (this.hostLease && this.hostLease !== allocationId)) {
       this.violations.push(`${allocationId} was sold a host that ${this.hostLease ?? 'a slice'} holds`);
       return failure('slot_leased');
@@ -305,7 +318,8 @@ class ModelHost {
     return success({
       host_key_fingerprint: `SHA256:${'B'.repeat(43)}`,
       address: '10.0.0.1',
-      privileged: false,
+      // A host in that mood gives what nobody asked for.
+      privileged: root || mood === 'dirty',
       boot_id: this.bootId,
       started_at,
     });

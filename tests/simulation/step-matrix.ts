@@ -15,10 +15,10 @@ export interface Case {
   trial: Trial;
 }
 
-/** Every trial of every step that the definition of a workflow names. */
-export function casesOf({ workflow }: Scene): Case[] {
+/** Every trial of every step that the definition of a workflow names and the scene is for. */
+export function casesOf({ workflow, tries = () => true }: Scene): Case[] {
   const definition = workflowDefinitions.find(({ name }) => name === workflow)!;
-  return definition.steps.flatMap((step) => TRIALS.map((trial) => ({ step, trial })));
+  return definition.steps.filter(tries).flatMap((step) => TRIALS.map((trial) => ({ step, trial })));
 }
 
 // Deadlines are short so that a silent host is given up on while somebody waits for the test.

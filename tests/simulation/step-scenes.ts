@@ -5,6 +5,7 @@ import { ask } from '../harness/fleet.ts';
 import { keepWorkers } from './keep-workers.ts';
 import type { LifecycleWorld } from './lifecycle-world.ts';
 import { onboardingScene } from './onboarding-scene.ts';
+import { rootedHost } from './rooted-host.ts';
 
 /** How one run of a workflow per step is brought about, and what the world is like when all have ended. */
 export interface Scene {
@@ -12,18 +13,27 @@ export interface Scene {
   hostsFor(runs: number): number;
   withMaas?: boolean;
   /** Instead of the deadlines that all scenes share. */
-  policies?: Record<string, number>;
+  policies?: Record<string, number | boolean>;
+  /** Where another scene of the workflow is for the other steps. */
+  tries?(step: string): boolean;
   /** Brings every subject to where the workflow begins and asks for it. Returns the workflow ids, in order. */
   begin(world: LifecycleWorld, steps: readonly string[], timeoutMs: number): Promise<string[]>;
   ended(world: LifecycleWorld, timeoutMs: number): Promise<void>;
 }
 
 /** What the workflows of allocations are tried with. */
-interface Lease {
+export interface Lease extends Pick<Scene, 'withMaas' | 'policies'> {
   hostsFor(runs: number): number;
+  /** Brings hosts that the world does not have by itself. */
+  prepare?(world: LifecycleWorld, runs: number, timeoutMs: number): Promise<void>;
   take(world: LifecycleWorld, index: number): Promise<string>;
   provision: TaskKind;
   release: TaskKind;
+  /** Has the cleanup of what the lease is on fail, until `mend`. */
+  spoil?(world: LifecycleWorld, index: number): void;
+  mend?(world: LifecycleWorld): void;
+  /** Where more than the allocations has to come to an end. */
+  ended?(world: LifecycleWorld, timeoutMs: number): Promise<void>;
 }
 
 const slice: Lease = {
@@ -47,6 +57,9 @@ export const scenes: Record<string, Scene> = {
   'allocation.release of a whole host': releaseOf(wholeHost),
   'allocation.cleanup': cleanupOf(slice),
   'allocation.cleanup of a whole host': cleanupOf(wholeHost),
+  'allocation.provision with root of a whole host': provisionOf(rootedHost),
+  'allocation.release with root of a whole host': releaseOf(rootedHost),
+  'allocation.cleanup with root of a whole host': cleanupOf(rootedHost),
   'node.convert': {
     workflow: 'node.convert',
     hostsFor: (runs) => runs,
@@ -78,24 +91,32 @@ export function isOfWholeHost(scene: string): boolean {
   return scene.endsWith('of a whole host');
 }
 
+/** Hosts are erased only after tenants with root, and such tenants' hosts are cleaned in no other way. */
+function sceneOf(lease: Lease): Pick<Scene, 'hostsFor' | 'withMaas' | 'policies' | 'tries'> {
+  const { hostsFor, withMaas = false, policies = {} } = lease;
+  return { hostsFor, withMaas, policies, tries: (step) => step.includes('.erase.') === withMaas };
+}
+
 function provisionOf(lease: Lease): Scene {
   return {
     workflow: 'allocation.provision',
-    hostsFor: lease.hostsFor,
-    async begin(world, steps) {
+    ...sceneOf(lease),
+    async begin(world, steps, timeoutMs) {
+      await prepared(world, lease, steps, timeoutMs);
       const ids = await takeAll(world, lease, steps);
       for (const [index, id] of ids.entries()) setLeaseMoods(world, lease, id, steps[index]!);
       return ids.map((id) => `provision:${id}`);
     },
-    ended: allocationsIn('active', 'failed'),
+    ended: allocationsIn(lease, 'active', 'failed'),
   };
 }
 
 function releaseOf(lease: Lease): Scene {
   return {
     workflow: 'allocation.release',
-    hostsFor: lease.hostsFor,
+    ...sceneOf(lease),
     async begin(world, steps, timeoutMs) {
+      await prepared(world, lease, steps, timeoutMs);
       const ids = await takeAll(world, lease, steps);
       await undisturbed(world, () => world.waitFor(ids, ['active'], timeoutMs));
       for (const [index, id] of ids.entries()) {
@@ -104,22 +125,25 @@ function releaseOf(lease: Lease): Scene {
       }
       return ids.map((id) => `release:${id}:1`);
     },
-    ended: allocationsIn('released', 'release_failed'),
+    ended: allocationsIn(lease, 'released', 'release_failed'),
   };
 }
 
 function cleanupOf(lease: Lease): Scene {
   return {
     workflow: 'allocation.cleanup',
-    hostsFor: lease.hostsFor,
+    ...sceneOf(lease),
     async begin(world, steps, timeoutMs) {
+      await prepared(world, lease, steps, timeoutMs);
       const ids = await takeAll(world, lease, steps);
-      for (const id of ids) {
+      for (const [index, id] of ids.entries()) {
         world.hosts.mood(id, lease.provision, 'fails');
         world.hosts.mood(id, lease.release, 'dirty');
+        lease.spoil?.(world, index);
       }
       await undisturbed(world, () => world.waitFor(ids, ['failed'], timeoutMs));
       world.hosts.calm();
+      lease.mend?.(world);
       return await Promise.all(
         ids.map(async (id, index) => {
           setLeaseMoods(world, lease, id, steps[index]!);
@@ -133,11 +157,11 @@ function cleanupOf(lease: Lease): Scene {
         }),
       );
     },
-    ended: allocationsIn('failed'),
+    ended: allocationsIn(lease, 'failed'),
   };
 }
 
-function allocationsIn(...states: string[]): Scene['ended'] {
+function allocationsIn(lease: Lease, ...states: string[]): Scene['ended'] {
   return async (world, timeoutMs) => {
     const rows = await world.api.services.db.selectFrom('allocations').select('id').execute();
     await world.waitFor(
@@ -145,7 +169,17 @@ function allocationsIn(...states: string[]): Scene['ended'] {
       states,
       timeoutMs,
     );
+    await lease.ended?.(world, timeoutMs);
   };
+}
+
+async function prepared(
+  world: LifecycleWorld,
+  { prepare }: Lease,
+  steps: readonly string[],
+  timeoutMs: number,
+): Promise<void> {
+  if (prepare) await undisturbed(world, () => prepare(world, steps.length, timeoutMs));
 }
 
 async function takeAll(world: LifecycleWorld, lease: Lease, steps: readonly string[]): Promise<string[]> {
@@ -216,7 +250,7 @@ async function repairHosts(world: LifecycleWorld, timeoutMs: number): Promise<vo
 
 /** How the host must behave for the step to be reached. Whatever is new is looked for on the good way first. */
 function setLeaseMoods({ hosts }: LifecycleWorld, lease: Lease, allocationId: string, step: string): void {
-  if (/^provision\.(fail|wipe|cleaned)/.test(step)) hosts.mood(allocationId, lease.provision, 'fails');
+  if (/^provision\.(fail|wipe|erase|cleaned)/.test(step)) hosts.mood(allocationId, lease.provision, 'fails');
   if (step === 'provision.expire') hosts.mood(allocationId, lease.provision, 'silent', 1);
   if (step.endsWith('.wipe.expire')) hosts.mood(allocationId, lease.release, 'silent', 1);
   if (step.endsWith('.wipe.blocked')) hosts.mood(allocationId, lease.release, 'dirty');

@@ -1,6 +1,6 @@
 import { workflowDefinitions } from '@gpuaas/control-plane/roles/workflow-definitions';
 import { expect, it } from 'vitest';
-import { casesOf, proveSteps, type Case } from './step-matrix.ts';
+import { casesOf, proveSteps, TRIALS, type Case } from './step-matrix.ts';
 import { scenes } from './step-scenes.ts';
 
 // One of each kind; the deep tier runs every trial of every step.
@@ -18,7 +18,14 @@ it('a launch ends cleanly when its steps are killed, failed or run twice', async
   await proveSteps(scene, sample, 120_000);
 }, 240_000);
 
-it('every workflow has its trials', () => {
-  const tried = new Set(Object.values(scenes).map(({ workflow }) => workflow));
-  expect(workflowDefinitions.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual([]);
+it('every step of every workflow has its trials', () => {
+  const tried = new Set(
+    Object.values(scenes).flatMap((scene) =>
+      casesOf(scene).map(({ step, trial }) => `${scene.workflow}/${step} ${trial}`),
+    ),
+  );
+  const wanted = workflowDefinitions.flatMap(({ name, steps }) =>
+    steps.flatMap((step) => TRIALS.map((trial) => `${name}/${step} ${trial}`)),
+  );
+  expect(wanted.filter((one) => !tried.has(one))).toEqual([]);
 });

@@ -17,7 +17,7 @@ export type NetworkLease = TaskOutput['slice.vm_provision']['network'];
 export type ReadinessResult = TaskOutput['slice.vm_provision']['readiness'][number];
 export type HostUser = Pick<
   TaskParams['allocation.provision_user'],
-  'allocation_id' | 'hostname' | 'username' | 'ssh_authorized_keys'
+  'allocation_id' | 'hostname' | 'username' | 'ssh_authorized_keys' | 'root'
 >;
 /** How a machine ended: it was not there, it followed the request, or it was forced. */
 export type StopKind = TaskOutput['slice.vm_release']['stop'];
@@ -80,7 +80,7 @@ export interface Host {
   /** Reads the disk again; never takes the wipe's word for it. */
   verifyWipe(slot: SlotBundle, step: Step): Promise<WipeProof>;
 
-  /** Gives the whole machine to one unprivileged user and answers when its login would work. */
+  /** Gives the whole machine to one user, with root only where it is asked for; answers when its login would work. */
   addUser(user: HostUser, step: Step): Promise<UserFacts>;
   /** Ends what the user runs, then removes it and its files; absent is fine. */
   removeUser(

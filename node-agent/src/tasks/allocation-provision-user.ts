@@ -2,8 +2,8 @@ import type { TaskHandler } from './task-context.ts';
 import { TaskError } from './task-error.ts';
 
 /**
- * Gives this host to one tenant as an unprivileged user. Root is never given: a tenant with root could leave
- * anything behind, and this agent cannot redeploy the machine it runs on.
+ * Gives this host to one tenant as a user. Root is given only when the platform asks for it, which it does where the
+ * machine is erased and installed anew afterwards: a tenant with root could leave anything behind.
  */
 export const provisionUser: TaskHandler<'allocation.provision_user'> = async (params, tools, context) => {
   const planning = context.stage('plan', 'Checking that nobody else has this host');
@@ -15,5 +15,5 @@ export const provisionUser: TaskHandler<'allocation.provision_user'> = async (pa
   planning.percent(100);
   const facts = await tools.host.addUser(params, context.stage('user', 'Making the login'));
   context.stage('readiness', 'The login answers').percent(100);
-  return { ...facts, privileged: false, boot_id: tools.host.bootId };
+  return { ...facts, privileged: params.root ?? false, boot_id: tools.host.bootId };
 };

@@ -45,6 +45,11 @@ it('gives the host to one unprivileged user, once, and takes it back with proof'
   expect(machine.streams.isRevoked(tenant.allocation_id)).toBe(true);
 });
 
+it('a simulated host has no root to give', async () => {
+  const asked = provisionUser({ ...lease(), root: true }, machine, machine.context);
+  await expect(asked).rejects.toMatchObject({ code: 'root_refused' });
+});
+
 it('is exclusive: no second tenant, no slice beside it, no host under slices', async () => {
   const tenant = lease();
   await provisionUser(tenant, machine, machine.context);

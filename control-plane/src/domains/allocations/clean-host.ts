@@ -3,6 +3,7 @@ import type { Tx } from '../../platform/db/database.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
 import type { TaskOutcome } from '../fleet/complete-task.ts';
+import { revokeIdentity } from '../fleet/revoke-identity.ts';
 import { requestIdentityRotation } from '../fleet/rotate-identity.ts';
 import { emitSlotsChanged, moveNodeSlots } from '../fleet/slot-states.ts';
 import { openIncident, resolveIncident } from '../incidents/open-incident.ts';
@@ -13,7 +14,7 @@ import type { AllocationRow } from './move-allocation.ts';
 type Proof = TaskOutput['allocation.deprovision_user'];
 
 export interface HostCleanup {
-  source: { taskId: string } | { witnessId: string };
+  source: { taskId: string } | { witnessId: string } | { maasSystemId: string };
   method: string;
   verified: boolean;
   verification: string;
@@ -53,7 +54,8 @@ export async function recordHostCleanup(
     startedAt: proof.started_at,
     finishedAt: proof.finished_at,
   });
-  if (verified) await giveHostBack(services, tx, allocation);
+  if (allocation.root_granted_at) await blockHost(tx, allocation, 'Its tenant had root; it must be erased.');
+  else if (verified) await giveHostBack(services, tx, allocation);
   else await blockHost(tx, allocation, `Cleanup not verified: ${proof.verification}`);
 }
 
@@ -67,13 +69,14 @@ export async function keepProof(tx: Tx, allocation: AllocationRow, cleanup: Host
       node_id: allocation.node_id!,
       node_task_id: 'taskId' in cleanup.source ? cleanup.source.taskId : null,
       witnessed_by: 'witnessId' in cleanup.source ? cleanup.source.witnessId : null,
+      maas_system_id: 'maasSystemId' in cleanup.source ? cleanup.source.maasSystemId : null,
       method: cleanup.method,
       verified: cleanup.verified,
       verification: cleanup.verification,
       started_at: cleanup.startedAt,
       finished_at: cleanup.finishedAt,
     })
-    .onConflict((c) => c.column('node_task_id').doNothing())
+    .onConflict((c) => c.doNothing())
     .execute();
 }
 
@@ -85,10 +88,12 @@ export async function giveHostBack(services: Services, tx: Tx, allocation: Alloc
   await moveNodeSlots(tx, nodeId, { to: 'available', health });
   await resolveIncident(tx, now, { type: 'host_cleanup_blocked', targetId: nodeId }, health.detail);
   await emitSlotsChanged(tx, nodeId, allocation.correlation_id);
+  // A tenant with root may have the key; such a host comes back by enrolling and in no other way.
+  if (allocation.root_granted_at) await revokeIdentity(tx, nodeId, now);
   await requestIdentityRotation(tx, now, nodeId, allocation.correlation_id);
 }
 
-async function blockHost(tx: Tx, allocation: AllocationRow, detail: string): Promise<void> {
+export async function blockHost(tx: Tx, allocation: AllocationRow, detail: string): Promise<void> {
   await moveNodeSlots(tx, allocation.node_id!, {
     to: 'cleanup_blocked',
     health: { state: 'unhealthy', detail: detail.slice(0, 500) },
@@ -100,13 +105,14 @@ export async function reportHostBlocked(
   services: Services,
   tx: Tx,
   allocation: AllocationRow,
-  attempts: number,
+  { attempts, why }: { attempts: number; why: string | undefined },
 ): Promise<void> {
+  const tried = why === undefined ? 'cleanups gave no proof.' : `erasures failed. ${why}`;
   await openIncident(tx, services.clock.now(), {
     type: 'host_cleanup_blocked',
     targetType: 'node',
     targetId: allocation.node_id!,
-    summary: `The host is quarantined after a baremetal lease: ${attempts} cleanups gave no proof.`,
+    summary: `The host is quarantined after a baremetal lease: ${attempts} ${tried}`.slice(0, 500),
     detail: { allocation_id: allocation.id },
   });
 }

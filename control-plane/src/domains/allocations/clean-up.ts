@@ -4,9 +4,10 @@ import type { Services } from '../../platform/services.ts';
 import { step } from '../../platform/workflows/definition.ts';
 import { runTask, taskSteps } from '../fleet/run-task.ts';
 import { liveClaims } from './claims.ts';
-import { deprovisionTask, reportHostBlocked } from './clean-host.ts';
+import { blockHost, deprovisionTask, reportHostBlocked } from './clean-host.ts';
 import { isBaremetal, lockAllocation } from './move-allocation.ts';
 import { recordCleanUp } from './record-in-groups.ts';
+import { eraseHost, eraseSteps } from './root/erase-host.ts';
 import { releaseTask, reportBlocked } from './wipe-slots.ts';
 
 /** Which workflow cleans up, and what it wrote as the allocation's execution state when it began. */
@@ -24,24 +25,48 @@ export function cleanUpSteps(prefix: CleanUpRun['prefix']): string[] {
     `${prefix}.wipe.attempts`,
     ...taskSteps(`${prefix}.wipe`),
     `${prefix}.wipe.record`,
+    ...eraseSteps(prefix),
     `${prefix}.wipe.blocked`,
   ];
 }
 
 /**
- * Inside a workflow: has the host remove what the allocation left and prove it, as often as the policy says.
- * Claims end only with a verified proof.
+ * Inside a workflow: has the host remove what the allocation left and prove it, or has it erased where its word is worth
+ * nothing, as often as the policy says. Claims end only with a verified proof.
  */
 export async function cleanUp(
   services: Services,
   allocationId: string,
   run: CleanUpRun,
 ): Promise<CleanUpResult> {
-  const name = `${run.prefix}.wipe`;
   // Kept with the workflow: a run that is resumed must not count by another number than it began with.
-  const attempts = await step(`${name}.attempts`, async () =>
-    services.policies.get('allocations.wipe_attempts'),
-  );
+  const plan = await step(`${run.prefix}.wipe.attempts`, () => planAttempts(services, allocationId));
+  return typeof plan === 'number'
+    ? await haveWiped(services, allocationId, run, plan)
+    : await haveErased(services, allocationId, run, plan.erasures);
+}
+
+/** A number of wipes by the host, or of erasures of the whole host. */
+async function planAttempts(
+  { db, policies }: Services,
+  allocationId: string,
+): Promise<number | { erasures: number }> {
+  const attempts = policies.get('allocations.wipe_attempts');
+  const { root_granted_at } = await db
+    .selectFrom('allocations')
+    .select('root_granted_at')
+    .where('id', '=', allocationId)
+    .executeTakeFirstOrThrow();
+  return root_granted_at ? { erasures: attempts } : attempts;
+}
+
+async function haveWiped(
+  services: Services,
+  allocationId: string,
+  run: CleanUpRun,
+  attempts: number,
+): Promise<CleanUpResult> {
+  const name = `${run.prefix}.wipe`;
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const deadlineSeconds = services.policies.get('allocations.wipe_deadline_seconds');
     const result = await runTask(services, name, deadlineSeconds, (tx) =>
@@ -57,9 +82,29 @@ export async function cleanUp(
   return 'blocked';
 }
 
+async function haveErased(
+  services: Services,
+  allocationId: string,
+  run: CleanUpRun,
+  attempts: number,
+): Promise<CleanUpResult> {
+  let why = '';
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    const result = await eraseHost(services, allocationId, run);
+    if (typeof result === 'string') return result;
+    why = result.failed;
+  }
+  await step(`${run.prefix}.wipe.blocked`, () => quarantine(services, allocationId, attempts, why));
+  return 'blocked';
+}
+
 /** How long all attempts together may take. */
 export function cleanUpDeadline(policies: Policies): number {
-  return policies.get('allocations.wipe_attempts') * policies.get('allocations.wipe_deadline_seconds');
+  const wipe = policies.get('allocations.wipe_deadline_seconds');
+  const erasure = policies.get('allocations.root_on_redeployable_hosts')
+    ? policies.get('fleet.maas_deadline_seconds')
+    : 0;
+  return policies.get('allocations.wipe_attempts') * Math.max(wipe, erasure);
 }
 
 async function cleanUpTask(
@@ -85,10 +130,16 @@ async function cleanUpTask(
 }
 
 /** Nothing tries again at once from here: the reconciler does after a while, and an operator may before. */
-async function quarantine(services: Services, allocationId: string, attempts: number): Promise<void> {
+async function quarantine(
+  services: Services,
+  allocationId: string,
+  attempts: number,
+  why?: string,
+): Promise<void> {
   await services.db.transaction().execute(async (tx) => {
     const allocation = await lockAllocation(tx, allocationId);
-    if (isBaremetal(allocation)) await reportHostBlocked(services, tx, allocation, attempts);
+    if (why !== undefined) await blockHost(tx, allocation, `Not erased: ${why}`);
+    if (isBaremetal(allocation)) await reportHostBlocked(services, tx, allocation, { attempts, why });
     else await reportBlocked(services, tx, allocationId, attempts);
   });
 }

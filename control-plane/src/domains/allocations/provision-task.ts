@@ -1,15 +1,18 @@
 import type { Tx } from '../../platform/db/database.ts';
+import type { Services } from '../../platform/services.ts';
 import { readinessChecks } from '../catalog/readiness-checks.ts';
 import type { TaskToIssue } from '../fleet/run-task.ts';
 import { accessPublicKey } from './access-key.ts';
 import { claimedSlots } from './claims.ts';
 import { hostUsername } from './host-username.ts';
 import { isBaremetal, lockAllocation, type AllocationRow } from './move-allocation.ts';
+import { grantRoot } from './root/grant-root.ts';
 
 export const GUEST_USER = 'ubuntu';
 
 /** What the host is asked to build; null when the allocation was ended meanwhile. */
 export async function provisionTask(
+  services: Services,
   tx: Tx,
   allocationId: string,
   run: { workflowId: string; dedupeKey: string },
@@ -24,11 +27,11 @@ export async function provisionTask(
   };
   const keys = [await accessPublicKey(tx, allocationId), ...allocation.ssh_authorized_keys];
   return isBaremetal(allocation)
-    ? { ...about, ...userTask(allocation, keys) }
+    ? { ...about, ...userTask(allocation, keys, await grantRoot(services, tx, allocation)) }
     : { ...about, ...(await vmTask(tx, allocation, keys)) };
 }
 
-function userTask(allocation: AllocationRow, keys: string[]) {
+function userTask(allocation: AllocationRow, keys: string[], root: boolean) {
   return {
     kind: 'allocation.provision_user' as const,
     params: {
@@ -36,6 +39,8 @@ function userTask(allocation: AllocationRow, keys: string[]) {
       hostname: allocation.name,
       username: hostUsername(allocation.id),
       ssh_authorized_keys: keys,
+      // Agents of older releases do not know the word.
+      ...(root ? { root } : {}),
     },
   };
 }

@@ -86,7 +86,7 @@ async function build(
   for (let attempt = 1; ; attempt += 1) {
     const deadlineSeconds = services.policies.get('allocations.provision_deadline_seconds');
     const result = await runTask(services, 'provision', deadlineSeconds, (tx) =>
-      provisionTask(tx, allocationId, { workflowId, dedupeKey: `${workflowId}:${attempt}` }),
+      provisionTask(services, tx, allocationId, { workflowId, dedupeKey: `${workflowId}:${attempt}` }),
     );
     if (!result || result.outcome === 'succeeded') return result;
     if (attempt >= attempts || !isWorthAnother(result)) return result;
@@ -102,6 +102,7 @@ const FINAL: ReadonlySet<TaskFailure['code']> = new Set([
   'gpu_lost',
   'params_invalid',
   'kind_unknown',
+  'root_refused',
 ]);
 
 function isWorthAnother({ outcome, error }: TaskOutcome): boolean {

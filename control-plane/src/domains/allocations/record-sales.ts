@@ -127,5 +127,6 @@ function reservedRow(allocation: Sale['allocation'], at: Date): AllocationRow {
     machine_started_at: null,
     host_silent_since: null,
     end_warned_for: null,
+    root_granted_at: null,
   };
 }

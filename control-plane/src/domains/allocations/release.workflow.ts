@@ -52,7 +52,9 @@ async function begin(services: Services, allocationId: string): Promise<boolean>
     await emitAllocation(tx, 'allocation.releasing', moved, {
       stage: 'release',
       status: 'done',
-      message: 'The host was asked to stop the machine and wipe its disks',
+      message: moved.root_granted_at
+        ? 'The host is taken back and erased'
+        : 'The host was asked to stop the machine and wipe its disks',
       percent: 100,
     });
     return true;

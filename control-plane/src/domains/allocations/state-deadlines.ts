@@ -21,6 +21,7 @@ export async function overdueAllocations(
   now: Date,
   limit: number,
 ): Promise<OverdueAllocation[]> {
+  const erasing = policies.get('allocations.wipe_attempts') * policies.get('fleet.maas_deadline_seconds');
   const found = await Promise.all(
     Object.entries(stateDeadlines).map(async ([state, key]) => {
       const deadlineSeconds = policies.get(key);
@@ -29,6 +30,13 @@ export async function overdueAllocations(
         .select(['id', 'state_changed_at'])
         .where('state', '=', state)
         .where('state_changed_at', '<', new Date(now.getTime() - deadlineSeconds * 1000))
+        // MAAS has its own time to erase a host.
+        .where((e) =>
+          e.or([
+            e('root_granted_at', 'is', null),
+            e('state_changed_at', '<', new Date(now.getTime() - (deadlineSeconds + erasing) * 1000)),
+          ]),
+        )
         .orderBy('state_changed_at')
         .limit(limit)
         .execute();

@@ -1,5 +1,7 @@
+import type { Selectable } from 'kysely';
 import { isTaskKind, parseTaskOutput, TaskSchemaError } from '@gpuaas/contracts/tasks';
 import type { Tx } from '../../platform/db/database.ts';
+import type { NodeTasks } from '../../platform/db/generated/schema.ts';
 import type { Services } from '../../platform/services.ts';
 import { recordSpan } from '../../platform/telemetry/tracing.ts';
 import { fenced, lockOwnTask } from './report-progress.ts';
@@ -36,7 +38,7 @@ export async function completeTask(
   // Delivered twice because the first answer was lost.
   if (task.state === reported.outcome) return;
   if (task.state !== 'claimed') throw fenced();
-  const outcome = checkOutcome(task.kind, reported);
+  const outcome = checkOutcome(task, reported);
   await tx
     .updateTable('node_tasks')
     .set({
@@ -63,8 +65,11 @@ export function taskTopic(taskId: string): string {
   return `task:${taskId}`;
 }
 
-/** A success whose output breaks its schema is not a success. */
-function checkOutcome(kind: string, reported: ReportedOutcome): TaskOutcome {
+/** A success whose output breaks its schema, or that gave more than was asked for, is not a success. */
+function checkOutcome(
+  { kind, params }: Pick<Selectable<NodeTasks>, 'kind' | 'params'>,
+  reported: ReportedOutcome,
+): TaskOutcome {
   const output = reported.output ?? null;
   if (reported.outcome === 'failed') {
     const error = reported.error ?? { code: 'unexplained', detail: 'The node gave no reason.' };
@@ -72,6 +77,11 @@ function checkOutcome(kind: string, reported: ReportedOutcome): TaskOutcome {
   }
   try {
     if (isTaskKind(kind)) parseTaskOutput(kind, output);
+    const { root = false } = params as { root?: boolean };
+    if (kind === 'allocation.provision_user' && output?.['privileged'] !== root) {
+      const detail = root ? 'The user did not get root.' : 'The user could become root.';
+      return { outcome: 'failed', output, error: { code: 'output_invalid', detail } };
+    }
     return { outcome: 'succeeded', output, error: null };
   } catch (error) {
     if (!(error instanceof TaskSchemaError)) throw error;

@@ -55,6 +55,7 @@ async function reconcile(
     db,
     nodes.map((node) => node.id),
   );
+  const reinstalled = await reinstalledNodes(db, nodes);
   const minimumAgentVersion = policies.get('fleet.minimum_agent_version');
   const found = nodes.map((node) => {
     const approved = slots.get(node.id) ?? [];
@@ -77,6 +78,7 @@ async function reconcile(
     await tellOperators(tx, now, found, {
       silentSeconds: policies.get('fleet.unreachable_incident_after_seconds'),
       rotationSeconds: policies.get('fleet.identity_rotation_deadline_seconds'),
+      reinstalled,
     });
   });
   await announceConnections(services, nodes);
@@ -110,7 +112,11 @@ async function tellOperators(
   tx: Tx,
   now: Date,
   found: readonly Found[],
-  { silentSeconds, rotationSeconds }: { silentSeconds: number; rotationSeconds: number },
+  {
+    silentSeconds,
+    rotationSeconds,
+    reinstalled,
+  }: { silentSeconds: number; rotationSeconds: number; reinstalled: ReadonlySet<string> },
 ): Promise<void> {
   const about = (node: Selectable<Nodes>, summary: string, detail: Record<string, unknown>): Condition => ({
     targetType: 'node',
@@ -134,7 +140,9 @@ async function tellOperators(
   const outdated = old.map(({ node, conditions }) =>
     about(node, conditions.cordons.get('agent_outdated')!, { agent_version: node.agent_version }),
   );
-  const silent = found.filter(({ node, standing }) => isSilent(node, standing, now, silentSeconds));
+  const silent = found.filter(
+    ({ node, standing }) => !reinstalled.has(node.id) && isSilent(node, standing, now, silentSeconds),
+  );
   const unreachable = silent.map(({ node }) =>
     about(node, `${node.hostname} has been silent since ${node.last_heartbeat_at!.toISOString()}.`, {
       last_heartbeat_at: node.last_heartbeat_at!.toISOString(),
@@ -142,7 +150,9 @@ async function tellOperators(
   );
   const owing = found.flatMap(({ node, standing }) => {
     const cordon = standing.find(({ reason }) => reason === 'identity_rotation');
-    return cordon && now.getTime() - Date.parse(cordon.since) > rotationSeconds * 1000
+    return cordon &&
+      !reinstalled.has(node.id) &&
+      now.getTime() - Date.parse(cordon.since) > rotationSeconds * 1000
       ? [about(node, `${node.hostname} owes a new key since ${cordon.since}.`, { since: cordon.since })]
       : [];
   });
@@ -162,6 +172,21 @@ function isSilent(
 ): boolean {
   if (!node.last_heartbeat_at || standing.some((cordon) => cordon.reason === 'maintenance')) return false;
   return now.getTime() - node.last_heartbeat_at.getTime() > boxSeconds * 1000;
+}
+
+/** Hosts that MAAS erases or installs; both have deadlines and incidents of their own. */
+async function reinstalledNodes(db: Db, nodes: readonly Selectable<Nodes>[]): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('node_onboardings')
+    .select('maas_system_id')
+    .where('state', '=', 'running')
+    .execute();
+  const installing = new Set(rows.map(({ maas_system_id }) => maas_system_id));
+  const reinstalled = nodes.filter(
+    ({ maas_system_id: id, identity_revoked_at }) =>
+      id !== null && (identity_revoked_at !== null || installing.has(id)),
+  );
+  return new Set(reinstalled.map(({ id }) => id));
 }
 
 async function slotsByNode(db: Db): Promise<Map<string, ApprovedSlot[]>> {

@@ -229,6 +229,8 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
     },
 
     async addUser(user, step) {
+      // Its tenants get a contained shell of somebody without rights; there is no root to give.
+      if (user.root) throw new TaskError('root_refused', 'a simulated host has no root to give');
       const plan = wholeMachine(user, hardware);
       const known = await vms.find(user.allocation_id);
       if (!known || JSON.stringify(known.plan) !== JSON.stringify(plan)) {

@@ -1,64 +1,29 @@
 import type { Tx } from '../../../platform/db/database.ts';
 import { Problem } from '../../../platform/http/problem.ts';
-import { newId } from '../../../platform/ids.ts';
 import type { Services } from '../../../platform/services.ts';
 import { liveClaimsOn } from '../../allocations/allocations-on-node.ts';
 import { askMaas } from './ask-maas.ts';
 import { getOnboarding, type NodeOnboarding } from './describe-onboarding.ts';
-import { onboardNodeWorkflow, onboardingWorkflowId } from './onboard-node.workflow.ts';
-import { importRefusal, STEPS } from './plan-step.ts';
-import type { Profile } from './profiles.ts';
-import { emitOnboardingChanged } from './record-step.ts';
+import { importRefusal } from './plan-step.ts';
+import { startOnboarding, type NewOnboarding } from './start-onboarding.ts';
 
-export interface ImportRequest {
-  systemId: string;
-  profile: Profile;
-  region: string;
-  pool: string;
-  rack: string;
-  nodeFamily: string;
-  requestedBy: string;
-  correlationId: string;
-}
+/** The host name is MAAS's. */
+export type ImportRequest = Omit<NewOnboarding, 'hostname'>;
 
-/** Writes down that a machine of MAAS shall become a host, and starts the workflow that brings it about. */
+/** A machine of MAAS shall become a host, if nothing speaks against it. */
 export async function importMachine(
   services: Services,
   tx: Tx,
   request: ImportRequest,
 ): Promise<NodeOnboarding> {
-  const { systemId, correlationId } = request;
+  const { systemId } = request;
   const machine = await askMaas(services, (client) => client.machine(systemId));
   await requireRegion(tx, request.region);
   await refuseSecond(tx, systemId, machine.hostname);
   const refusal = importRefusal(machine);
   if (refusal !== null) throw new Problem('maas_machine_refused', refusal);
   await refuseStranger(tx, systemId, machine.hostname);
-  const id = newId();
-  await tx
-    .insertInto('node_onboardings')
-    .values({
-      id,
-      maas_system_id: systemId,
-      hostname: machine.hostname,
-      profile: request.profile,
-      region: request.region,
-      pool: request.pool,
-      rack: request.rack,
-      node_family: request.nodeFamily,
-      correlation_id: correlationId,
-      requested_by: request.requestedBy,
-      requested_at: services.clock.now(),
-    })
-    .execute();
-  await tx
-    .insertInto('node_onboarding_steps')
-    .values(STEPS.map((step, position) => ({ onboarding_id: id, position, step })))
-    .execute();
-  const about = { id, hostname: machine.hostname, state: 'running', correlation_id: correlationId };
-  await emitOnboardingChanged(tx, about, null);
-  const input = { onboardingId: id, correlationId };
-  await services.workflows.start(tx, onboardNodeWorkflow.name, onboardingWorkflowId(id), input);
+  const id = await startOnboarding(services, tx, { ...request, hostname: machine.hostname });
   return await getOnboarding(tx, id);
 }
 

@@ -126,6 +126,7 @@ export interface Allocations {
   release_attempts: Generated<number>;
   release_requested_at: Timestamp | null;
   released_at: Timestamp | null;
+  root_granted_at: Timestamp | null;
   sku: string;
   ssh_authorized_keys: Generated<string[]>;
   state: string;
@@ -385,6 +386,7 @@ export interface HostCleanups {
   allocation_id: string;
   finished_at: Timestamp;
   id: string;
+  maas_system_id: string | null;
   method: string;
   node_id: string;
   node_task_id: string | null;

@@ -41,7 +41,12 @@ export async function findAccount(run: RunCommand, username: string): Promise<Ac
 }
 
 /** Makes the login, or finds the one that an earlier attempt made for the same lease. */
-export async function ensureAccount(run: RunCommand, username: string, mark: string): Promise<Account> {
+export async function ensureAccount(
+  run: RunCommand,
+  username: string,
+  mark: string,
+  { root }: { root: boolean },
+): Promise<Account> {
   const known = await findAccount(run, username);
   if (known && known.comment !== mark) {
     throw new TaskError('user_exists', `this host already has a user ${username} that is not of this lease`);
@@ -65,7 +70,7 @@ export async function ensureAccount(run: RunCommand, username: string, mark: str
   }
   const account = await findAccount(run, username);
   if (!account || account.uid < FIRST_UID) throw new TaskError('user_failed', `${username} was not made`);
-  await refusePower(run, username);
+  if (!root) await refusePower(run, username);
   return account;
 }
 

@@ -11,6 +11,7 @@ import { hostKeyFacts } from '../../ssh-key-pair.ts';
 import type { RunCommand } from '../commands.ts';
 import { ensureAccount } from './accounts.ts';
 import type { LeaseUsers } from './lease-user.ts';
+import { allowRoot } from './sudo-rule.ts';
 
 const HOST_KEY = '/etc/ssh/ssh_host_ed25519_key.pub';
 const SSHD_MS = 15_000;
@@ -19,17 +20,18 @@ export function leaseMark(allocationId: string): string {
   return `gpuaas lease ${allocationId}`;
 }
 
-/** A login without any right beyond its own files; a second run finds it made. */
+/** A login without any right beyond its own files, unless root was asked for; a second run finds it made. */
 export async function addUser(
   { run, users }: { run: RunCommand; users: LeaseUsers },
   user: HostUser,
   step: Step,
 ): Promise<UserFacts> {
-  const { allocation_id, username } = user;
+  const { allocation_id, username, root = false } = user;
   const now = new Date().toISOString();
   const { started_at, since } = (await users.find(allocation_id)) ?? { started_at: now, since: now };
-  const account = await ensureAccount(run, username, leaseMark(allocation_id));
+  const account = await ensureAccount(run, username, leaseMark(allocation_id), { root });
   await users.keep({ allocation_id, username, uid: account.uid, started_at, since });
+  if (root) await allowRoot(run, username);
   const folder = join(account.home, '.ssh');
   const file = join(folder, 'authorized_keys');
   await mkdir(folder, { recursive: true, mode: 0o700 });

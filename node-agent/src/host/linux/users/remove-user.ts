@@ -7,6 +7,7 @@ import type { HostFiles } from '../host-files.ts';
 import { findAccount } from './accounts.ts';
 import { leaseMark } from './add-user.ts';
 import type { LeaseUsers } from './lease-user.ts';
+import { forbidRoot, sudoRule } from './sudo-rule.ts';
 import { anyFileOf, deleteFilesOf, ipcOf, processesOf } from './traces.ts';
 
 type User = Pick<HostUser, 'allocation_id' | 'username'>;
@@ -30,6 +31,7 @@ export async function removeUser(
   const { run, files, users } = removal;
   const uid = await uidOf(removal, user);
   if (uid === null) return;
+  await forbidRoot(user.username);
   const account = await findAccount(run, user.username);
   const since = (await users.find(user.allocation_id))?.since ?? new Date().toISOString();
   // Nobody logs in while we clear up.
@@ -57,6 +59,7 @@ export async function findLeftovers(removal: UserRemoval, user: User): Promise<s
     ...processesOf(uid).map(({ pid, command }) => `process ${command} (pid ${pid})`),
     ...ipcOf(uid).map(({ kind, id }) => `${kind} object ${id}`),
     ...(file === null ? [] : [file]),
+    ...(files.exists(sudoRule(user.username)) ? [`file ${sudoRule(user.username)}`] : []),
   ];
   if (left.length === 0) await users.forget(user.allocation_id);
   return left;

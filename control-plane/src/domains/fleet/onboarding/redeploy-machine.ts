@@ -1,0 +1,45 @@
+import type { Tx } from '../../../platform/db/database.ts';
+import type { Services } from '../../../platform/services.ts';
+import type { OnboardingRow } from './enrolment-of.ts';
+import type { Profile } from './profiles.ts';
+import { startOnboarding } from './start-onboarding.ts';
+
+/** How the host became one the last time; null for a host that MAAS did not install. */
+export async function lastOnboarding(tx: Tx, nodeId: string): Promise<OnboardingRow | null> {
+  const row = await tx
+    .selectFrom('node_onboardings')
+    .selectAll()
+    .where('node_id', '=', nodeId)
+    .where('state', '=', 'succeeded')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** Has MAAS install an erased machine as it was installed before. Whoever imports it already is not disturbed. */
+export async function redeployMachine(
+  services: Services,
+  tx: Tx,
+  last: OnboardingRow,
+  correlationId: string,
+): Promise<void> {
+  const running = await tx
+    .selectFrom('node_onboardings')
+    .select('id')
+    .where('maas_system_id', '=', last.maas_system_id)
+    .where('state', '=', 'running')
+    .executeTakeFirst();
+  if (running) return;
+  await startOnboarding(services, tx, {
+    systemId: last.maas_system_id,
+    hostname: last.hostname,
+    profile: last.profile as Profile,
+    region: last.region,
+    pool: last.pool,
+    rack: last.rack,
+    nodeFamily: last.node_family,
+    requestedBy: last.requested_by,
+    correlationId,
+  });
+}
