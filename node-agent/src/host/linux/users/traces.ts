@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { complaintOf, type RunCommand } from '../commands.ts';
 import type { HostFiles } from '../host-files.ts';
@@ -80,7 +80,10 @@ export async function anyFileOf(run: RunCommand, files: HostFiles, uid: number):
 }
 
 function localMounts(files: HostFiles): string[] {
-  const local = readMounts(files).filter(({ fsType }) => !NO_FILES.test(fsType));
+  // One that another mount hides has no path any more: nobody reaches it, and find would only complain.
+  const local = readMounts(files).filter(
+    ({ fsType, mountPoint }) => !NO_FILES.test(fsType) && existsSync(mountPoint),
+  );
   return [...new Set(local.map(({ mountPoint }) => mountPoint))];
 }
 
