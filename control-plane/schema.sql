@@ -94,14 +94,7 @@ begin
   if found_free <> cardinality(taken) then
     raise exception 'a slot was taken that was not for sale';
   end if;
-  insert into allocation_resource_claims (id, allocation_id, node_id, claim_kind, slot_id, ends_at, snapshot)
-    select c.id, a.id, a.node_id, case when c.slot_id is null then 'node_exclusive' else 'slot' end, c.slot_id, a.ends_at,
-      case when c.slot_id is null
-        then jsonb_build_object('slots', (select jsonb_agg(slot_bundle(s) order by s.slot_index)
-          from node_resource_slots s where s.node_id = a.node_id and s.id = any (taken)))
-        else (select slot_bundle(s) from node_resource_slots s where s.id = c.slot_id) end
-    from unnest(claims, claimants, slots) as c (id, allocation_id, slot_id)
-      join allocations a on a.id = c.allocation_id;
+  perform insert_claims(taken, claims, claimants, slots);
 end $function$;
 CREATE OR REPLACE FUNCTION public.count_claims_in_quota()
  RETURNS trigger
@@ -311,6 +304,79 @@ begin
   grant usage on schema dbos to gpuaas_operator;
   grant select (workflow_uuid, status, name, created_at) on dbos.workflow_status to gpuaas_operator;
 end $function$;
+CREATE OR REPLACE FUNCTION public.hold_for_sale(funds json, quotas json, hosts json, taken uuid[], models text[], silence_seconds integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  wanted bigint;
+  held bigint;
+  broken boolean;
+begin
+  if json_array_length(funds) > 0 then
+    perform pg_advisory_xact_lock(hashtextextended('funds ' || tenant, 0))
+      from (select distinct f.tenant from json_to_recordset(funds) as f (tenant uuid) order by 1) as ordered;
+    select bool_or(f.asked + coalesce((
+        select sum(a.per_gpu_hour_micros * a.gpu_count) from allocations a
+        where a.organization_id = f.tenant and a.currency = f.currency and a.state in ('reserved', 'provisioning')), 0)
+        > f.most) into broken
+      from json_to_recordset(funds) as f (tenant uuid, currency text, asked bigint, most bigint);
+    if broken then raise exception 'the money does not cover the sale' using errcode = 'GS001'; end if;
+  end if;
+
+  -- The platform's quota, or the policy's in its place; the tenant's where it is smaller.
+  select count(*), bool_or(h.used + h.asked > least(coalesce(h.platform_limit, h.most), h.tenant_limit))
+    into held, broken from (
+      select q.used, w.asked, w.most, l.platform_limit, l.tenant_limit
+      from json_to_recordset(quotas) as w (o uuid, t text, h uuid, m text, u text, asked bigint, most bigint)
+        join quota_usage q on q.organization_id = w.o and q.holder_type = w.t and q.holder_id = w.h
+          and q.measure = w.m and q.unit = w.u
+        cross join lateral (
+          select max(l.amount) filter (where l.set_by = 'platform') as platform_limit,
+            max(l.amount) filter (where l.set_by = 'tenant') as tenant_limit
+          from quota_limits l where l.organization_id = w.o and l.holder_type = w.t and l.holder_id = w.h
+            and l.measure = w.m and l.unit = w.u) as l
+      order by q.organization_id, q.holder_type, q.holder_id, q.measure, q.unit
+      for update of q) as h;
+  if broken or held <> json_array_length(quotas) then
+    raise exception 'a quota does not allow the sale' using errcode = 'GS001';
+  end if;
+
+  -- Locks on nodes and slots first: what they are is read by later statements, which see what rivals have committed.
+  perform from (
+    select n.id from json_to_recordset(hosts) as h (id uuid) join nodes n on n.id = h.id
+    for key share of n skip locked) as locked;
+  get diagnostics held = row_count;
+  wanted := json_array_length(hosts);
+  if held = wanted then
+    perform from (select s.id from unnest(taken) as t join node_resource_slots s on s.id = t
+      for update of s skip locked) as locked;
+    get diagnostics held = row_count;
+    wanted := cardinality(taken);
+  end if;
+  if held <> wanted then raise exception 'somebody else is at a slot' using errcode = 'GS001'; end if;
+
+  select count(*) into held from json_to_recordset(hosts) as h (id uuid, mode text, region text)
+    join nodes n on n.id = h.id
+    where n.mode = h.mode and n.region = h.region and not n.draining
+      and n.last_heartbeat_at > now() - make_interval(secs => silence_seconds)
+      and not exists (select from node_cordons c where c.node_id = n.id);
+  if held <> json_array_length(hosts) then
+    raise exception 'a node is not for sale any more' using errcode = 'GS001';
+  end if;
+  update node_resource_slots s set state = 'reserved'
+    from unnest(taken, models) as t (id, gpu_model)
+    where s.id = t.id and s.gpu_model = t.gpu_model
+      and s.state = 'available' and s.health_state <> 'unhealthy' and is_complete(s);
+  get diagnostics held = row_count;
+  if held <> cardinality(taken) then raise exception 'a slot is not for sale any more' using errcode = 'GS001'; end if;
+end $function$;
 CREATE OR REPLACE FUNCTION public.hold_funds(tenants uuid[])
  RETURNS TABLE(organization_id uuid, currency text, per_hour_micros bigint)
  LANGUAGE plpgsql
@@ -320,6 +386,10 @@ CREATE OR REPLACE FUNCTION public.hold_funds(tenants uuid[])
 AS $function$
 #variable_conflict use_column
 begin
+  -- It runs as the owner; a tenant asks for its own.
+  if current_setting('role') = 'gpuaas_tenant' and not tenants <@ scope_organizations() then
+    raise exception 'the funds of another tenant' using errcode = 'insufficient_privilege';
+  end if;
   perform pg_advisory_xact_lock(hashtextextended('funds ' || tenant, 0))
     from (select distinct tenant from unnest(tenants) as t (tenant) order by 1) as ordered;
   return query
@@ -351,7 +421,7 @@ begin
     order by 1, 2, 3, 4, 5
     for update of q;
 end $function$;
-CREATE OR REPLACE FUNCTION public.insert_allocations(sold json)
+CREATE OR REPLACE FUNCTION public.insert_allocations(sold json, at timestamp with time zone DEFAULT now())
  RETURNS timestamp with time zone
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -362,16 +432,39 @@ AS $function$
 begin
   insert into allocations (id, organization_id, project_id, name, sku, capacity_shape, gpu_count, image, image_digest,
     region, state, node_id, ends_at, currency, per_gpu_hour_micros, price_id, created_by, owner_user_id,
-    ssh_authorized_keys, tags, correlation_id)
+    ssh_authorized_keys, tags, correlation_id, created_at, state_changed_at)
   select id, organization_id, project_id, name, sku, capacity_shape, gpu_count, image, image_digest,
     region, 'reserved', node_id, ends_at, currency, per_gpu_hour_micros, price_id, created_by, owner_user_id,
-    ssh_authorized_keys, tags, correlation_id
+    ssh_authorized_keys, tags, correlation_id, at, at
   from json_to_recordset(sold) as a (id uuid, organization_id uuid, project_id uuid, name text, sku text,
     capacity_shape text, gpu_count smallint, image text, image_digest text, region text, node_id uuid,
     ends_at timestamptz, currency text, per_gpu_hour_micros bigint, price_id uuid, created_by uuid, owner_user_id uuid,
     ssh_authorized_keys text[], tags text[], correlation_id uuid);
-  return now();
+  return at;
 end $function$;
+CREATE OR REPLACE FUNCTION public.insert_claims(taken uuid[], claims uuid[], claimants uuid[], slots uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  insert into allocation_resource_claims (id, allocation_id, node_id, claim_kind, slot_id, ends_at, snapshot)
+    select c.id, a.id, a.node_id, case when c.slot_id is null then 'node_exclusive' else 'slot' end, c.slot_id, a.ends_at,
+      case when c.slot_id is null
+        then jsonb_build_object('slots', (select jsonb_agg(s.bundle order by s.slot_index)
+          from node_resource_slots s where s.node_id = a.node_id and s.id = any (taken)))
+        else (select s.bundle from node_resource_slots s where s.id = c.slot_id) end
+    from unnest(claims, claimants, slots) as c (id, allocation_id, slot_id)
+      join allocations a on a.id = c.allocation_id;
+end $function$;
+CREATE OR REPLACE FUNCTION public.is_complete(slot node_resource_slots)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN ((btrim((slot).gpu_pci_address) <> ''::text) AND (btrim((slot).fabric_vf_pci_address) <> ''::text) AND (btrim((slot).nvme_serial) <> ''::text) AND (btrim((slot).nvme_device) <> ''::text) AND (btrim((slot).management_mac) <> ''::text) AND (btrim((slot).private_ip) <> ''::text) AND (((slot).capacity_metadata ->> 'fabric_claim_mode'::text) = 'per_slot_vf'::text) AND (btrim(((slot).capacity_metadata ->> 'destructive_wipe_policy'::text)) <> ''::text));
 CREATE OR REPLACE FUNCTION public.keep_answers(answers json)
  RETURNS void
  LANGUAGE plpgsql
@@ -485,7 +578,8 @@ begin
           when 'tenant' then true when 'project' then b.scope_id = a.project_id when 'user' then b.scope_id = a.user_id
           else exists (select from team_members t where t.team_id = b.scope_id and t.user_id = a.user_id) end),
       (select m.funds from money m where m.tenant = a.tenant)
-    from ask a left join idempotency_keys k on k.caller_id = a.caller_id and k.key = a.key
+    from ask a left join lateral (
+      select i.* from idempotency_keys i where i.caller_id = a.caller_id and i.key = a.key offset 0) as k on true
     order by a.place;
 end $function$;
 CREATE OR REPLACE FUNCTION public.lease_heard_at(lease_id uuid)
@@ -531,10 +625,7 @@ begin
     select s.id, s.node_id, n.mode, n.region, s.gpu_model, n.promises
     from unnest(locked) as lock join node_resource_slots s on s.id = lock join open n on n.id = s.node_id
     where s.state = 'available' and s.health_state <> 'unhealthy'
-      and s.gpu_pci_address <> '' and s.fabric_vf_pci_address <> '' and s.nvme_serial <> '' and s.nvme_device <> ''
-      and s.management_mac <> '' and s.private_ip <> ''
-      and s.capacity_metadata ->> 'fabric_claim_mode' = 'per_slot_vf'
-      and s.capacity_metadata ->> 'destructive_wipe_policy' <> ''
+      and is_complete(s)
       and not exists (select from claim_cells e where e.node_id = s.node_id and e.cell = s.slot_index);
 end $function$;
 CREATE OR REPLACE FUNCTION public.month_partition(parent text, month timestamp with time zone)
@@ -820,6 +911,23 @@ begin
   end if;
   return null;
 end $function$;
+CREATE OR REPLACE FUNCTION public.require_wiped_slots()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+begin
+  if exists (select from (select distinct slot_id from written) w
+      where (select s.id from node_resource_slots s where s.id = w.slot_id) is null) then
+    raise exception 'a wipe names a slot that does not exist' using errcode = 'foreign_key_violation';
+  end if;
+  return null;
+end $function$;
 CREATE OR REPLACE FUNCTION public.require_wipes_before_resale()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -884,6 +992,33 @@ CREATE OR REPLACE FUNCTION public.scope_organizations()
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN COALESCE((NULLIF(current_setting('app.organization_ids'::text, true), ''::text))::uuid[], '{}'::uuid[]);
+CREATE OR REPLACE FUNCTION public.sell(funds json, quotas json, hosts json, taken uuid[], models text[], silence_seconds integer, sold json, at timestamp with time zone, claims uuid[], claimants uuid[], claimed uuid[], events json, workflow text, starts json, audits json, answers json)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET lock_timeout TO '250ms'
+AS $function$
+declare
+  tenants uuid[] := array(select distinct s.organization_id from json_to_recordset(sold) as s (organization_id uuid));
+begin
+  -- It runs as the owner, and still writes for nobody but those it sells to.
+  if cardinality(tenants) = 0
+    or exists (select from json_to_recordset(audits) as a (organization_id uuid)
+      where (a.organization_id = any (tenants)) is not true)
+    or exists (select from json_to_recordset(events) as e (organization_id uuid) where e.organization_id <> all (tenants))
+  then
+    raise exception 'a sale tells of somebody else' using errcode = 'insufficient_privilege';
+  end if;
+  perform hold_for_sale(funds, quotas, hosts, taken, models, silence_seconds);
+  perform insert_allocations(sold, at);
+  perform insert_claims(taken, claims, claimants, claimed);
+  perform emit_events(events);
+  perform start_workflows(workflow, starts);
+  perform record_audits(audits);
+  perform keep_answers(answers);
+  return pg_current_xact_id()::text;
+end $function$;
 CREATE OR REPLACE FUNCTION public.signal_workflow(target text, signal_topic text, body json)
  RETURNS void
  LANGUAGE plpgsql
@@ -899,11 +1034,11 @@ begin
     perform dbos.send_message(target, body, signal_topic, target || '::' || signal_topic);
   end if;
 end $function$;
-CREATE OR REPLACE FUNCTION public.slot_bundle(slot node_resource_slots)
+CREATE OR REPLACE FUNCTION public.slot_bundle(id uuid, slot_index smallint, gpu_pci_address text, fabric_vf_pci_address text, nvme_serial text, nvme_device text, management_mac text, private_ip text, ovs_port text, numa_node smallint)
  RETURNS jsonb
  LANGUAGE sql
- STABLE
-RETURN jsonb_build_object('slot_id', (slot).id, 'slot_index', (slot).slot_index, 'gpu_pci_address', (slot).gpu_pci_address, 'fabric_vf_pci_address', (slot).fabric_vf_pci_address, 'nvme_serial', (slot).nvme_serial, 'nvme_device', (slot).nvme_device, 'management_mac', (slot).management_mac, 'private_ip', (slot).private_ip, 'ovs_port', (slot).ovs_port, 'numa_node', (slot).numa_node);
+ IMMUTABLE
+RETURN jsonb_build_object('slot_id', id, 'slot_index', slot_index, 'gpu_pci_address', gpu_pci_address, 'fabric_vf_pci_address', fabric_vf_pci_address, 'nvme_serial', nvme_serial, 'nvme_device', nvme_device, 'management_mac', management_mac, 'private_ip', private_ip, 'ovs_port', ovs_port, 'numa_node', numa_node);
 CREATE OR REPLACE FUNCTION public.stamp_state_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1114,7 +1249,8 @@ create table allocations (
   host_silent_since timestamp with time zone,
   end_warned_for timestamp with time zone,
   tags text[] default '{}'::text[] not null,
-  root_granted_at timestamp with time zone
+  root_granted_at timestamp with time zone,
+  cleanup_workflow_id text
 );
 create table api_keys (
   id uuid not null,
@@ -1609,7 +1745,8 @@ create table node_resource_slots (
   last_wipe_id uuid,
   approved_at timestamp with time zone default now() not null,
   desired_state text default 'for_sale'::text not null,
-  device_fault text
+  device_fault text,
+  bundle jsonb generated always as (slot_bundle(id, slot_index, gpu_pci_address, fabric_vf_pci_address, nvme_serial, nvme_device, management_mac, private_ip, ovs_port, numa_node)) stored not null
 );
 create table node_tasks (
   id uuid not null,
@@ -2828,7 +2965,6 @@ alter table webhooks add constraint webhooks_organization_id_project_id_fkey FOR
 alter table webhooks add constraint webhooks_owner_user_id_fkey FOREIGN KEY (owner_user_id) REFERENCES users(id);
 alter table wipe_certificates add constraint wipe_certificates_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table wipe_certificates add constraint wipe_certificates_node_task_id_fkey FOREIGN KEY (node_task_id) REFERENCES node_tasks(id);
-alter table wipe_certificates add constraint wipe_certificates_slot_id_fkey FOREIGN KEY (slot_id) REFERENCES node_resource_slots(id);
 
 -- Indexes
 
@@ -2840,7 +2976,6 @@ CREATE INDEX allocation_outages_allocation ON public.allocation_outages USING bt
 CREATE UNIQUE INDEX allocation_outages_open ON public.allocation_outages USING btree (allocation_id) WHERE (ended_at IS NULL);
 CREATE INDEX allocation_overviews_project ON public.allocation_overviews USING btree (project_id);
 CREATE INDEX allocation_resource_claims_allocation ON public.allocation_resource_claims USING btree (allocation_id);
-CREATE INDEX allocation_resource_claims_live ON public.allocation_resource_claims USING btree (node_id) WHERE (released_at IS NULL);
 CREATE INDEX allocation_resource_claims_slot ON public.allocation_resource_claims USING btree (slot_id, created_at DESC);
 CREATE INDEX allocations_ending ON public.allocations USING btree (ends_at) WHERE ((desired_state = 'active'::text) AND (ends_at IS NOT NULL));
 CREATE INDEX allocations_on_node ON public.allocations USING btree (node_id) WHERE (state = ANY (ARRAY['active'::text, 'releasing'::text, 'release_failed'::text]));
@@ -3011,6 +3146,7 @@ CREATE TRIGGER usage_records_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON 
 CREATE TRIGGER users_are_kept BEFORE DELETE OR TRUNCATE ON public.users FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
 CREATE TRIGGER webhooks_need_live_project BEFORE INSERT ON public.webhooks FOR EACH ROW EXECUTE FUNCTION require_live_project();
 CREATE TRIGGER wipe_certificates_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.wipe_certificates FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER wipes_name_known_slots AFTER INSERT ON public.wipe_certificates REFERENCING NEW TABLE AS written FOR EACH STATEMENT EXECUTE FUNCTION require_wiped_slots();
 
 -- Row-level security
 
@@ -3104,6 +3240,7 @@ create policy every on billing_standings as permissive for all to gpuaas_operato
 create policy every on budget_notices as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on budgets as permissive for select to gpuaas_operator, gpuaas_worker using (true);
 create policy every on capacity_reservations as permissive for all to gpuaas_operator, gpuaas_worker using (true);
+create policy every on claim_cells as permissive for select to gpuaas_operator, gpuaas_placement, gpuaas_worker using (true);
 create policy every on host_cleanups as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on identity_provider_domains as permissive for select to gpuaas_auth using (true);
 create policy every on identity_providers as permissive for select to gpuaas_auth using (true);
@@ -3353,6 +3490,7 @@ grant execute on function lease_heard_at(uuid) to gpuaas_worker;
 grant execute on function lock_free_slots(uuid[],boolean,integer) to gpuaas_placement;
 grant execute on function open_quota_usage(uuid[],text[],uuid[],text[],text[]) to gpuaas_placement;
 grant execute on function placement_news(pg_snapshot,xid8[],uuid[]) to gpuaas_placement;
+grant execute on function sell(json,json,json,uuid[],text[],integer,json,timestamp with time zone,uuid[],uuid[],uuid[],json,text,json,json,json) to gpuaas_placement;
 grant execute on function signal_workflow(text,text,json) to gpuaas_node;
 grant execute on function signal_workflow(text,text,json) to gpuaas_worker;
 grant insert (image, display_name, kind, readiness_checks) on images to gpuaas_operator;
@@ -3451,7 +3589,6 @@ grant insert, select, update on payments to gpuaas_worker;
 grant insert, select, update on test_charges to gpuaas_worker;
 grant select (allocation_id) on terminal_tokens to gpuaas_tenant;
 grant select (allocation_id, expires_at) on terminal_tokens to gpuaas_worker;
-grant select (allocation_id, node_id, slot_id, released_at, ends_at) on allocation_resource_claims to gpuaas_placement;
 grant select (allocation_id, public_key) on allocation_access_keys to gpuaas_worker;
 grant select (created_at) on idempotency_keys to gpuaas_worker;
 grant select (expires_at) on pending_logins to gpuaas_worker;
@@ -3459,6 +3596,7 @@ grant select (expires_at) on sessions to gpuaas_worker;
 grant select (id) on organizations to gpuaas_auth;
 grant select (id) on projects to gpuaas_auth;
 grant select (id) on terminal_recordings to gpuaas_gateway;
+grant select (id, allocation_id, node_id, slot_id, released_at, ends_at) on allocation_resource_claims to gpuaas_placement;
 grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_authorities to gpuaas_operator;
 grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_authorities to gpuaas_worker;
 grant select (id, email, name) on users to gpuaas_tenant;
@@ -3515,6 +3653,9 @@ grant select on budgets to gpuaas_operator;
 grant select on budgets to gpuaas_worker;
 grant select on capacity_reservations to gpuaas_worker;
 grant select on certificate_keys to gpuaas_worker;
+grant select on claim_cells to gpuaas_operator;
+grant select on claim_cells to gpuaas_placement;
+grant select on claim_cells to gpuaas_worker;
 grant select on claimed_quota to gpuaas_worker;
 grant select on event_consumers to gpuaas_operator;
 grant select on event_consumers to gpuaas_worker;
@@ -3667,6 +3808,7 @@ revoke execute on function create_month_partitions(timestamp with time zone,inte
 revoke execute on function drop_month_partitions(text,timestamp with time zone) from public;
 revoke execute on function forget_user_data() from public;
 revoke execute on function grant_workflow_engine() from public;
+revoke execute on function hold_for_sale(json,json,json,uuid[],text[],integer) from public;
 revoke execute on function hold_funds(uuid[]) from public;
 revoke execute on function hold_quota_usage(uuid[],text[],uuid[],text[],text[]) from public;
 revoke execute on function keep_answers(json) from public;
@@ -3680,4 +3822,5 @@ revoke execute on function rebase_event_log() from public;
 revoke execute on function refuse_late_line() from public;
 revoke execute on function require_balanced_transaction() from public;
 revoke execute on function require_whole_entries() from public;
+revoke execute on function sell(json,json,json,uuid[],text[],integer,json,timestamp with time zone,uuid[],uuid[],uuid[],json,text,json,json,json) from public;
 revoke execute on function signal_workflow(text,text,json) from public;

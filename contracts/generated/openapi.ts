@@ -1166,7 +1166,8 @@ export interface paths {
         put?: never;
         /**
          * Would it fit, why not, what would, when, and for how much
-         * @description A dry run of a launch: it decides like one and changes nothing. Tenants see how many nodes stand behind each
+         * @description A dry run of a launch: it places like one and changes nothing; whether the money lasts is looked at by the launch
+         *     alone. Tenants see how many nodes stand behind each
          *     reason; who may see the fleet sees which. That it fits now promises nothing.
          */
         post: operations["explainPlacement"];
@@ -4661,6 +4662,8 @@ export interface components {
             released_at: components["schemas"]["Timestamp"] | null;
             /** @description When it is released by itself; null when nothing was agreed. */
             ends_at: components["schemas"]["Timestamp"] | null;
+            /** @description When the host was asked to give its tenant root; such a host is erased and installed anew after the lease. Null where the tenant is an unprivileged user, and for slices, whose root is that of their own machine. */
+            root_granted_at: components["schemas"]["Timestamp"] | null;
             queue: components["schemas"]["QueueStanding"] | null;
             failure: null | {
                 code: string;

@@ -2072,7 +2072,8 @@ export const operations: readonly Operation[] = [
       "active_at",
       "release_requested_at",
       "released_at",
-      "ends_at"
+      "ends_at",
+      "root_granted_at"
     ]
   },
   {
@@ -2451,7 +2452,8 @@ export const operations: readonly Operation[] = [
       "active_at",
       "release_requested_at",
       "released_at",
-      "ends_at"
+      "ends_at",
+      "root_granted_at"
     ]
   },
   {

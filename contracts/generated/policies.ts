@@ -400,6 +400,17 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "queue.kept_nodes_percent": {
+    "type": "integer",
+    "default": 25,
+    "minimum": 0,
+    "maximum": 100,
+    "unit": "%",
+    "doc": "How many of the nodes that could serve a line may be kept for launches that have waited long, at least one. What is free on them is given to nobody else until they start.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "allocations.reserved_deadline_seconds": {
     "type": "duration",
     "default": 300,
@@ -1259,6 +1270,7 @@ export interface PolicyValues {
   'queue.max_wait_seconds': number;
   'queue.max_per_project': number;
   'queue.protect_after_seconds': number;
+  'queue.kept_nodes_percent': number;
   'allocations.reserved_deadline_seconds': number;
   'allocations.provisioning_deadline_seconds': number;
   'allocations.releasing_deadline_seconds': number;

@@ -47,9 +47,16 @@ const SECRET_VALUES = [
 /** `scheme://user:password@host`, to the last `@` before the path: a password may hold one. */
 const URL_CREDENTIALS = /(\b[a-z][a-z0-9+.-]*:\/\/[^:/?#\s"']*):[^/?#\s"']*@/gi;
 
+/** Each of the patterns above needs one of these, and nearly no text has any. */
+const MAY_HOLD_A_SECRET = new RegExp(
+  ['eyJ', '-----BEGIN ', 'Bearer ', '://', ...Object.values(SECRET_PREFIXES)].join('|'),
+  'i',
+);
+
 export const REDACTED = '[REDACTED]';
 
 export function sanitizeText(text: string): string {
+  if (!MAY_HOLD_A_SECRET.test(text)) return text;
   let clean = text.replace(URL_CREDENTIALS, `$1:${REDACTED}@`);
   for (const pattern of SECRET_VALUES) clean = clean.replace(pattern, REDACTED);
   return clean;

@@ -5,37 +5,41 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 export const GUESTS_GONE_MS = 5_000;
 
-/** Waits until no VM process of this simulated machine is left; whoever ignores the power cut is killed. */
+/** Waits until no VM of this simulated machine and no hypervisor is left; whoever ignores the power cut is killed. */
 export async function awaitGuestsGone(agentDir: string, deadlineMs: number): Promise<void> {
   const end = Date.now() + deadlineMs;
-  for (let alive = await livingGuests(agentDir); alive.length > 0; alive = await livingGuests(agentDir)) {
+  for (let alive = await stillRunning(agentDir); alive.length > 0; alive = await stillRunning(agentDir)) {
     if (Date.now() > end) for (const pid of alive) process.kill(pid, 'SIGKILL');
     await pause(50);
   }
 }
 
-async function livingGuests(agentDir: string): Promise<number[]> {
+async function stillRunning(agentDir: string): Promise<number[]> {
   const folder = join(agentDir, 'vms');
   const names = await readdir(folder).catch(() => []);
-  const pids = await Promise.all(names.map((name) => guestPid(join(folder, name), name)));
+  const pids = await Promise.all([
+    processOf(join(agentDir, 'hypervisor.json'), agentDir),
+    ...names.map((name) => processOf(join(folder, name, 'run.json'), name)),
+  ]);
   return pids.filter((pid) => pid !== null);
 }
 
-async function guestPid(folder: string, allocationId: string): Promise<number | null> {
+/** The process that the file is about, if it still runs. */
+async function processOf(file: string, purpose: string): Promise<number | null> {
   try {
-    const { pid } = JSON.parse(await readFile(join(folder, 'run.json'), 'utf8')) as { pid: number };
+    const { pid } = JSON.parse(await readFile(file, 'utf8')) as { pid: number };
     process.kill(pid, 0);
-    return isGuest(pid, allocationId) ? pid : null;
+    return isFor(pid, purpose) ? pid : null;
   } catch {
     return null;
   }
 }
 
 /** The pid may belong to somebody else by now. */
-function isGuest(pid: number, allocationId: string): boolean {
+function isFor(pid: number, purpose: string): boolean {
   if (process.platform !== 'linux') return true;
   const commandLine = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   // A process on its way out has lost its command line but is not gone yet.
   if (commandLine === '') return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  return commandLine.includes(allocationId);
+  return commandLine.includes(purpose);
 }

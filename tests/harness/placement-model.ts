@@ -92,12 +92,14 @@ export class PlacementModel {
       } else if (filter === 'enough_free_slots') {
         const full = this.#nodes().find(
           (nodeId) => !this.#draining.has(nodeId) && this.#on(nodeId).length >= gpus,
-        )!;
-        for (const slot of this.#on(full)) await this.#free(slot);
+        );
+        expect(full, 'a node that only lacks free slots').toBeDefined();
+        for (const slot of this.#on(full!)) await this.#free(slot);
       } else {
         throw new Error(`${filter} was named, and nothing of that kind was done`);
       }
-      expect((await this.#launch(gpus))?.statusCode, `without ${filter}`).toBe(202);
+      const again = await this.#launch(gpus);
+      expect(again?.statusCode, `without ${filter}: ${JSON.stringify(again?.body)}`).toBe(202);
       return;
     }
     expect(this.#nodes().some((nodeId) => this.#on(nodeId).length >= gpus)).toBe(true);

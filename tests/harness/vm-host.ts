@@ -1,6 +1,14 @@
 import { execFileSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +19,7 @@ import { openRelay } from '@gpuaas/lab/vm/open-relay';
 import { serveImages, type ImageServer } from '@gpuaas/lab/vm/serve-image';
 import { dhcpPaths, dnsmasqConfig } from '@gpuaas/node-agent/host/linux/network/dhcp';
 import { suggestAddresses } from '@gpuaas/node-agent/host/suggest-addresses';
+import { withServicePowers } from './service-powers.ts';
 import { hgxH200 } from '@gpuaas/node-agent/host/simulated/host-tree/hgx-h200';
 import { writeHostTree } from '@gpuaas/node-agent/host/simulated/host-tree/write-host-tree';
 
@@ -21,7 +30,10 @@ const MIB = 2 ** 20;
 const DISK_BYTES = 256 * MIB;
 const GPUS = 2;
 
-/** A host of two GPUs of which the PCI bus is written down and everything else is real. */
+/**
+ * A host of two GPUs of which the PCI bus is written down and everything else is real. Its agent has the powers that the
+ * installed service has, and no other.
+ */
 export interface VmHost {
   room: MachineRoom;
   image: TinyImage;
@@ -35,6 +47,8 @@ export interface VmHost {
   bringUpBridge(): Promise<void>;
   startDhcp(): Promise<void>;
   log(): string;
+  /** What the machine of an allocation wrote to its console. */
+  consoleOf(allocationId: string): string;
   close(): Promise<void>;
 }
 
@@ -74,6 +88,9 @@ async function open(
   undo.push(() => rmSync(folder, { recursive: true, force: true }));
   const room = await openMachineRoom({ folder, disks: GPUS, diskBytes, cache: labCache() });
   undo.push(() => room.close());
+  // As the service has it (ProtectSystem=yes).
+  await room.run('mount', '--bind', '/usr', '/usr');
+  await room.run('mount', '-o', 'remount,bind,ro', '/usr');
   const dir = join(folder, 'agent');
   const root = join(folder, 'root');
   writeTree(root, room);
@@ -95,7 +112,8 @@ async function open(
       const { port } = new URL(server);
       if (!relayed.has(port)) undo.push(await openRelay(room, folder, Number(port)));
       relayed.add(port);
-      const agent = room.start(process.execPath, [AGENT], {
+      const [limit = '', ...words] = withServicePowers();
+      const agent = room.start(limit, [...words, process.execPath, AGENT], {
         logFile,
         env: {
           GPUAAS_AGENT_SERVER: server,
@@ -117,6 +135,10 @@ async function open(
     bringUpBridge: () => bringUpBridge(room),
     startDhcp: () => startDhcp(room, dir),
     log: () => readFileSync(logFile, 'utf8'),
+    consoleOf(allocationId) {
+      const file = join(dir, 'slices', allocationId, 'console.log');
+      return existsSync(file) ? readFileSync(file, 'utf8') : 'no console';
+    },
     close,
   };
 }

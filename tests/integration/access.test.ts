@@ -176,9 +176,13 @@ describe('a recorded terminal', () => {
 
 describe('a terminal that is left while it opens', () => {
   it.skipIf(!existsSync('/usr/bin/bwrap'))('leaves no shell behind (needs bubblewrap)', async () => {
-    const pid = await guestPid(allocation.id);
-    const children = () => readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-    await expect.poll(children).toBe('');
+    const shells = () => shellsOf(allocation.id);
+    const seen = await mintTerminalToken(platform.member, allocation.id);
+    const kept = new TestTerminal(platform.baseUrl, seen.websocket_path, seen.token);
+    await kept.ready;
+    await expect.poll(shells, { timeout: 10_000 }).toHaveLength(1);
+    kept.terminate();
+    await expect.poll(shells).toEqual([]);
     for (const delay of [10, 30, 60, 120]) {
       const { token, websocket_path } = await mintTerminalToken(platform.member, allocation.id);
       const terminal = new TestTerminal(platform.baseUrl, websocket_path, token);
@@ -188,7 +192,7 @@ describe('a terminal that is left while it opens', () => {
     }
     // Long enough for each of them to have got its shell.
     await new Promise((resolve) => setTimeout(resolve, 2000));
-    await expect.poll(children).toBe('');
+    await expect.poll(shells).toEqual([]);
   });
 });
 
@@ -196,7 +200,7 @@ describe('what the host reports', () => {
   it('is seen as it is: a machine that died is absent', async () => {
     const machine = await launch(platform.member, platform.projectId, 1);
     await waitForState(platform.member, machine.id, 'active');
-    process.kill(await guestPid(machine.id), 'SIGKILL');
+    process.kill((await guestOf(machine.id)).pid, 'SIGKILL');
     await expect
       .poll(async () => (await getAllocation(platform.member, machine.id)).states.observed, {
         timeout: 60_000,
@@ -282,10 +286,20 @@ describe('audit', () => {
   });
 });
 
-async function guestPid(allocationId: string): Promise<number> {
+async function guestOf(allocationId: string): Promise<{ pid: number; hypervisor_pid: number }> {
   const { hostname } = platform.fleet.nodes[0]!;
   const file = join(platform.dataDir, 'hosts', hostname, 'vms', allocationId, 'run.json');
-  return (JSON.parse(await readFile(file, 'utf8')) as { pid: number }).pid;
+  return JSON.parse(await readFile(file, 'utf8')) as { pid: number; hypervisor_pid: number };
+}
+
+/** Containers that the hypervisor started for a guest; their arguments name its folder. */
+async function shellsOf(allocationId: string): Promise<string[]> {
+  const { hypervisor_pid: pid } = await guestOf(allocationId);
+  const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).split(' ').filter(Boolean);
+  const lines = await Promise.all(
+    children.map((child) => readFile(`/proc/${child}/cmdline`, 'utf8').catch(() => '')),
+  );
+  return lines.filter((line) => line.startsWith('bwrap') && line.includes(`/${allocationId}/`));
 }
 
 function isAbout(allocationId: string): (event: EventEnvelope) => boolean {

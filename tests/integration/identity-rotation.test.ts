@@ -1,10 +1,5 @@
-import { once } from 'node:events';
-import http2 from 'node:http2';
 import { X509Certificate } from 'node:crypto';
-import { createWebSocketStream, WebSocket } from 'ws';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { asSocket } from '@gpuaas/contracts/socket-pair';
-import { TUNNEL_PATH } from '@gpuaas/contracts/tunnel';
 import { claimTask } from '@gpuaas/control-plane/domains/fleet/claim-task';
 import { issueTask } from '@gpuaas/control-plane/domains/fleet/issue-task';
 import { reconcileNodes } from '@gpuaas/control-plane/domains/fleet/reconcile-nodes';
@@ -12,7 +7,6 @@ import { requestIdentityRotation } from '@gpuaas/control-plane/domains/fleet/rot
 import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import { createTestApi, type TestApi } from '../harness/api.ts';
-import { eventually } from '../harness/eventually.ts';
 import { addNode, ask } from '../harness/fleet.ts';
 import {
   callNodePort,
@@ -23,6 +17,7 @@ import {
   type NodePort,
   type TestIdentity,
 } from '../harness/node-port.ts';
+import { openTunnel } from '../harness/node-tunnel.ts';
 
 let api: TestApi;
 let node: NodePort;
@@ -116,16 +111,7 @@ it('whoever copied the old key is shut out, whether or not it was renewed in tim
 it('a tunnel and a claim of the old certificate end with it', async () => {
   const nodeId = await addNode(api);
   const old = await identityFor(api.services, nodeId);
-  const ca = api.services.authorities.bundle.pem;
-  const options = { ...old, ca, servername: 'localhost' };
-  const tunnel = new WebSocket(`wss://127.0.0.1:${node.port}${TUNNEL_PATH}`, options);
-  const closed = once(tunnel, 'close');
-  const stream = createWebSocketStream(tunnel, { allowHalfOpen: false });
-  stream.on('error', () => undefined);
-  const agent = http2.createServer();
-  agent.on('sessionError', () => undefined);
-  agent.emit('connection', await asSocket(stream));
-  await eventually('the tunnel', async () => (node.hub.nodeIds().includes(nodeId) ? true : null));
+  const { closed } = await openTunnel(api, node, nodeId, old);
   const serial = new X509Certificate(old.cert).serialNumber.toLowerCase();
   const services = actingAs(api.services, 'gpuaas_node');
   const waiting = claimTask(services, nodeId, 8, AbortSignal.timeout(60_000), serial);

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { LEFT_CHANNEL } from '@gpuaas/control-plane/platform/group-commit';
+import { LEFT_CHANNEL, RECONSIDERED_CHANNEL } from '@gpuaas/control-plane/platform/group-commit';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import { launchBody } from '../harness/allocations.ts';
 import { createTestApi, type TestApi } from '../harness/api.ts';
@@ -122,15 +122,39 @@ it('a launch that is not allowed by quota is refused by name, and those with it 
   const [poor, rich] = await Promise.all([newTenant(api), newTenant(api)]);
   await addHost(db, 8);
   await sql`insert into quota_limits (organization_id, holder_type, holder_id, measure, unit, set_by, amount)
-    values (${poor.organizationId}, 'project', ${poor.projectId}, 'allocations', '', 'platform', 0)`.execute(
+    values (${poor.organizationId}, 'project', ${poor.projectId}, 'allocations', '', 'platform', 1)`.execute(
     db,
   );
+  // Who has launched before is sold to at once.
+  for (const tenant of [poor, rich]) expect((await launch(tenant)).status).toBe(202);
   const [refused, sold] = await Promise.all([launch(poor), launch(rich)]);
   expect(refused.body).toMatchObject({
     code: 'quota_exceeded',
-    exceeded: [{ measure: 'allocations', limit: 0, used: 0, asked: 1 }],
+    exceeded: [{ measure: 'allocations', limit: 1, used: 1, asked: 1 }],
   });
   expect(sold.status).toBe(202);
+  // Nothing was allocated, so the refusal is about the project.
+  const audited = await db
+    .selectFrom('audit_logs')
+    .select(['target_type', 'target_id', 'detail'])
+    .where('organization_id', 'is', null)
+    .where('result', '=', 'refused')
+    .where('actor_user_id', '=', poor.admin.userId)
+    .execute();
+  expect(audited).toEqual([
+    { target_type: 'project', target_id: poor.projectId, detail: { code: 'quota_exceeded' } },
+  ]);
+  // Who was just refused does not take others along again.
+  const reconsidered: unknown[] = [];
+  const note = (message: unknown): void => void reconsidered.push(message);
+  subscribe(RECONSIDERED_CHANNEL, note);
+  try {
+    const again = await Promise.all([launch(poor), launch(rich), launch(rich)]);
+    expect(again.map(({ status }) => status)).toEqual([409, 202, 202]);
+    expect(reconsidered).toEqual([]);
+  } finally {
+    unsubscribe(RECONSIDERED_CHANNEL, note);
+  }
 });
 
 it('money is counted once: launches at the same time do not share the minimum balance of each other', async () => {

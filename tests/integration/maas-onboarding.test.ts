@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { endAbandonedOnboardings } from '@gpuaas/control-plane/domains/fleet/onboarding/end-abandoned';
 import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
 import { STATUS } from '@gpuaas/lab/maas/statuses';
 import type { FakeMachine } from '@gpuaas/lab/maas/fake-machine';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi } from '../harness/api.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -256,6 +258,30 @@ describe('an import', () => {
     expect(await look(body.id)).toMatchObject({ state: 'failed', undone: false });
     expect(await openIncidents(machine.systemId)).toEqual([expect.stringContaining('did not get it back')]);
   });
+});
+
+it('an import holds no transaction while MAAS thinks, and its repetition needs no MAAS', async () => {
+  await workers.stop();
+  const { api, maas } = world;
+  const machine = addMachine();
+  const slow = Promise.withResolvers<void>();
+  maas!.faults.push(slow.promise);
+  const path = `/maas/machines/${machine.systemId}/import`;
+  const body = { profile: 'slice_vm', region: 'uae-north-1' };
+  const headers = { 'x-idempotency-key': randomUUID() };
+  const first = ask<Onboarding>(api, 'operator', 'POST', path, body, headers);
+  await expect.poll(() => maas!.faults.length).toBe(0);
+  const waiting = sql<{ count: number }>`
+    select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and state like 'idle in transaction%'`;
+  await expect.poll(async () => (await waiting.execute(api.services.db)).rows[0]?.count).toBe(0);
+  slow.resolve();
+  const accepted = await first;
+  expect(accepted.status).toBe(202);
+  maas!.faults.push('unavailable');
+  const again = await ask<Onboarding>(api, 'operator', 'POST', path, body, headers);
+  expect(again).toMatchObject({ status: 202, body: { id: accepted.body.id } });
+  maas!.faults.length = 0;
 });
 
 it('machines are listed in pages, by host name', async () => {

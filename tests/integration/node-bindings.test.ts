@@ -1,6 +1,17 @@
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from '@gpuaas/control-plane/platform/db/migrate';
+import { MIGRATIONS_FOLDER } from '@gpuaas/control-plane/platform/db/migrations';
+import {
+  createTestDatabase,
+  runAsAdmin,
+  TEST_POSTGRES_URL_VARIABLE,
+} from '@gpuaas/control-plane/platform/db/testing';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import { verifyQuotas } from '@gpuaas/control-plane/domains/quotas/verify-quotas';
 import { sql } from 'kysely';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seedAllocation } from '../benchmarks/seed-allocation.ts';
 import { launchBody } from '../harness/allocations.ts';
@@ -60,3 +71,69 @@ describe('allocations from before there were claims', () => {
     expect(launch.json()).toMatchObject({ code: 'sku_unavailable' });
   });
 });
+
+describe('a database from before there were claims on whole nodes', () => {
+  it('has its bindings turned into claims when it is migrated', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'gpuaas-older-'));
+    const database = await createTestDatabase();
+    const name = new URL(database.url).pathname.slice(1);
+    try {
+      for (const file of await readdir(MIGRATIONS_FOLDER))
+        if (file < '0041') await copyFile(join(MIGRATIONS_FOLDER, file), join(folder, file));
+      // Only the name and the way to drop it are wanted of the clone.
+      const admin = process.env[TEST_POSTGRES_URL_VARIABLE]!;
+      await runAsAdmin(admin, `drop database ${name}`, `create database ${name}`);
+      const before = await migrate(database.url, undefined, folder);
+      expect(before.applied.at(-1)).toBe('0040_reservations');
+      await runAsAdmin(database.url, OLD_ROWS);
+      const after = await migrate(database.url);
+      expect(after.applied[0]).toBe('0041_node_bindings');
+      const client = new pg.Client({ connectionString: database.url });
+      await client.connect();
+      try {
+        const { rows } = await client.query(`
+          select a.name, a.capacity_shape, c.claim_kind, c.node_id = a.node_id as same_node, c.released_at,
+            (select count(*)::int from claim_cells l where l.node_id = a.node_id) as cells
+          from allocations a left join allocation_resource_claims c on c.allocation_id = a.id order by a.name`);
+        const shape = { capacity_shape: 'baremetal' };
+        const nothing = { claim_kind: null, same_node: null, released_at: null, cells: 0 };
+        expect(rows).toEqual([
+          { name: 'ended', ...shape, ...nothing },
+          {
+            name: 'running',
+            ...shape,
+            claim_kind: 'node_exclusive',
+            same_node: true,
+            released_at: null,
+            cells: 16,
+          },
+        ]);
+      } finally {
+        await client.end();
+      }
+    } finally {
+      await database.drop();
+      await rm(folder, { recursive: true, force: true });
+    }
+  }, 120_000);
+});
+
+/** As a platform of that time wrote them: two leases that name their node, one of them over. */
+const OLD_ROWS = `
+  insert into organizations (id, name) values ('00000000-0000-7000-8000-000000000001', 'old');
+  insert into projects (id, organization_id, name)
+    values ('00000000-0000-7000-8000-000000000002', '00000000-0000-7000-8000-000000000001', 'old');
+  insert into users (id, issuer, subject, email, name)
+    values ('00000000-0000-7000-8000-000000000003', 'https://idp.example', 'old', 'old@example.com', 'Old');
+  insert into nodes (id, hostname, region, pool, rack, node_family)
+    select ('00000000-0000-7000-8000-00000000001' || n)::uuid, 'old-' || n, 'uae-north-1', 'p', 'r', 'hgx-h200'
+    from generate_series(1, 2) n;
+  insert into allocations (id, organization_id, project_id, name, sku, gpu_count, image, image_digest, region, state,
+      node_id, currency, per_gpu_hour_micros, price_id, created_by, correlation_id)
+    select ('00000000-0000-7000-8000-00000000002' || n)::uuid, '00000000-0000-7000-8000-000000000001',
+      '00000000-0000-7000-8000-000000000002', case n when 1 then 'running' else 'ended' end, p.sku, 8, i.image, i.digest,
+      p.region, case n when 1 then 'active' else 'released' end, ('00000000-0000-7000-8000-00000000001' || n)::uuid,
+      p.currency, p.per_gpu_hour_micros, p.id, '00000000-0000-7000-8000-000000000003', gen_random_uuid()
+    from generate_series(1, 2) n, (select * from sku_prices where sku = 'h200-sxm-slice' limit 1) p,
+      (select * from images where digest is not null limit 1) i;
+`;

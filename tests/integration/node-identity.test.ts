@@ -1,11 +1,7 @@
 import { once } from 'node:events';
-import http2 from 'node:http2';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
-import { createWebSocketStream, WebSocket } from 'ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asSocket } from '@gpuaas/contracts/socket-pair';
-import { TUNNEL_PATH } from '@gpuaas/contracts/tunnel';
 import { claimTask } from '@gpuaas/control-plane/domains/fleet/claim-task';
 import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
 import { newId } from '@gpuaas/control-plane/platform/ids';
@@ -25,6 +21,7 @@ import {
   type NodePort,
   type TestIdentity,
 } from '../harness/node-port.ts';
+import { dialTunnel, openTunnel } from '../harness/node-tunnel.ts';
 
 let api: TestApi;
 let node: NodePort;
@@ -164,16 +161,7 @@ describe('a revocation', () => {
   it('cuts the tunnel that is open', async () => {
     const nodeId = await addNode(api);
     const identity = await identityFor(api.services, nodeId);
-    const ca = api.services.authorities.bundle.pem;
-    const options = { ...identity, ca, servername: 'localhost' };
-    const tunnel = new WebSocket(`wss://127.0.0.1:${node.port}${TUNNEL_PATH}`, options);
-    const closed = once(tunnel, 'close');
-    const stream = createWebSocketStream(tunnel, { allowHalfOpen: false });
-    stream.on('error', () => undefined);
-    const agent = http2.createServer();
-    agent.on('sessionError', () => undefined);
-    agent.emit('connection', await asSocket(stream));
-    await eventually('the tunnel', async () => (node.hub.nodeIds().includes(nodeId) ? true : null));
+    const { closed } = await openTunnel(api, node, nodeId, identity);
     await revoke(nodeId);
     await closed;
     await eventually('the cut', async () => (node.hub.nodeIds().includes(nodeId) ? null : true));
@@ -182,9 +170,7 @@ describe('a revocation', () => {
   it('is not needed for a tunnel that says nothing: it is closed by itself', async () => {
     const nodeId = await addNode(api);
     const identity = await identityFor(api.services, nodeId);
-    const ca = api.services.authorities.bundle.pem;
-    const options = { ...identity, ca, servername: 'localhost' };
-    const silent = new WebSocket(`wss://127.0.0.1:${node.port}${TUNNEL_PATH}`, options);
+    const silent = dialTunnel(api, node, identity);
     await once(silent, 'close');
     expect(node.hub.nodeIds()).not.toContain(nodeId);
   });

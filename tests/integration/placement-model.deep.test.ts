@@ -15,9 +15,11 @@ beforeAll(async () => {
 afterAll(() => api?.stop());
 afterEach(async () => {
   await Promise.all(processes.map((process) => process.kill()));
+  // The next model explains refusals by its own hosts: those of this one are full and drained, so never the only reason.
   await sql`update node_resource_slots set state = 'disabled' where state = 'available'`.execute(
     api.services.db,
   );
+  await sql`update nodes set draining = true`.execute(api.services.db);
 });
 
 const start = () => startApiProcess(api.databaseUrl, api.dataDir);

@@ -78,6 +78,19 @@ describe('an explanation', () => {
     });
   });
 
+  it('of a whole node offers no slice, and says nothing of sizes that are not sold', async () => {
+    await addHost(api.services.db);
+    const whole = { sku: 'h200-sxm-baremetal' };
+    const refusal = (await launch(8, whole)).json();
+    expect(refusal).toMatchObject({
+      code: 'sku_unavailable',
+      detail: 'No whole node with 8 GPUs can be had at the moment.',
+      nearest_gpu_count: null,
+    });
+    const explained = (await explain('member', 8, whole)).json();
+    expect(explained).toMatchObject({ fits: false, nearest: null, reasons: refusal.reasons });
+  });
+
   it('refuses what is not sold like a launch does', async () => {
     expect((await explain('member', 9)).json()).toMatchObject({ code: 'gpu_count_not_allowed' });
     expect((await explain('member', 1, { region: 'us-east-1' })).json()).toMatchObject({
@@ -137,6 +150,27 @@ describe('a refusal is true', () => {
       expect((await launch(2)).statusCode).toBe(202);
     },
   );
+
+  it.each([
+    ['enough_free_slots', 'complete_slots'],
+    ['enough_free_slots', 'healthy_slots'],
+    ['complete_slots', 'healthy_slots'],
+  ])('%s and %s of one slot: both named, and only both gone will do', async (one, other) => {
+    const { db } = api.services;
+    const { nodeId } = await addHost(db, 2);
+    const change = (what: unknown) => (what as ReturnType<typeof sql>).execute(db);
+    const against = async () =>
+      (await explain('operator', 2))
+        .json()
+        .nodes.find(({ node_id: id }: { node_id: string }) => id === nodeId).rejected_by;
+    for (const filter of [one, other]) await change(obstacles[filter]!.put(nodeId));
+    expect(await against()).toEqual([one, other]);
+    await change(obstacles[one]!.lift(nodeId));
+    expect(await against()).toEqual([other]);
+    expect((await launch(2)).statusCode).toBe(409);
+    await change(obstacles[other]!.lift(nodeId));
+    expect((await launch(2)).statusCode).toBe(202);
+  });
 });
 
 describe('a lease with an end', () => {

@@ -341,6 +341,50 @@ describe('the line', () => {
     expect(rows).toEqual([]);
   });
 
+  it('keeps a node for who has waited long also behind one that no node can serve', async () => {
+    await addHost(api.services.db, 4);
+    const small = [await launched(2), await launched(2)];
+    const tooLarge = await launched(8);
+    const large = await launched(4);
+    await giveBack(small[0]!.id);
+    pass(16);
+    await runQueue(worker());
+    expect((await launch(2, { when_unavailable: 'fail' })).json()).toMatchObject({
+      code: 'sku_unavailable',
+      reasons: expect.arrayContaining([expect.objectContaining({ filter: 'not_promised' })]),
+    });
+    await giveBack(small[1]!.id);
+    expect(await runQueue(worker())).toBe(1);
+    expect((await show(large.id)).state).toBe('reserved');
+    expect((await show(tooLarge.id)).state).toBe('queued');
+    await giveBack(large.id);
+  });
+
+  it('keeps several nodes where there are many, the oldest first, and leaves the rest to others', async () => {
+    const hosts = [];
+    for (let host = 0; host < 8; host += 1) hosts.push(await addHost(api.services.db, 4));
+    const small = [];
+    for (const _host of hosts) small.push(await launched(2), await launched(2));
+    const large = [await launched(4), await launched(4), await launched(4)];
+    pass(16);
+    await runQueue(worker());
+    await runQueue(worker());
+    const promised = await api.services.db
+      .selectFrom('node_promises')
+      .select('allocation_id')
+      .orderBy('allocation_id')
+      .execute();
+    expect(promised.map(({ allocation_id }) => allocation_id)).toEqual(
+      large
+        .slice(0, 2)
+        .map(({ id }) => id)
+        .toSorted(),
+    );
+    for (const { id } of small) await giveBack(id);
+    expect(await runQueue(worker())).toBe(3);
+    for (const { id } of large) await giveBack(id);
+  });
+
   it('starts each launch once, whatever number of workers look at it, beside direct launches', async () => {
     const queued = [];
     for (let index = 0; index < 12; index += 1) {

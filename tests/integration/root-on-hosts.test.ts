@@ -7,7 +7,7 @@ import { eventually } from '../harness/eventually.ts';
 import { addNode, ask } from '../harness/fleet.ts';
 import { keepWorkers, type Workers } from '../simulation/keep-workers.ts';
 import { openLifecycleWorld, type LifecycleWorld } from '../simulation/lifecycle-world.ts';
-import { importBaremetal } from '../simulation/rooted-host.ts';
+import { importMachine } from '../simulation/imported-machines.ts';
 
 const POLICY = 'allocations.root_on_redeployable_hosts';
 const POLICIES = {
@@ -39,7 +39,7 @@ let last = 0;
 async function addMachine(): Promise<{ machine: FakeMachine; nodeId: string }> {
   last += 1;
   const machine = world.maas!.add({ systemId: `root${last}`, hostname: `root-${last}` });
-  await importBaremetal(world, machine.systemId);
+  await importMachine(world, machine.systemId, 'baremetal');
   return { machine, nodeId: await installed(machine, 1) };
 }
 
@@ -79,6 +79,27 @@ async function askedOf(allocationId: string) {
     root: (params as { root?: boolean }).root,
     privileged: (output as { privileged?: boolean } | null)?.privileged,
   }));
+}
+
+/** To its tenant, and to operators. */
+async function rootShownOf(allocationId: string): Promise<(string | null)[]> {
+  const { server, people } = world.api;
+  const own = await server.inject({
+    method: 'GET',
+    url: `/api/v1/allocations/${allocationId}`,
+    headers: { authorization: `Bearer ${people['member']!.apiKey}` },
+  });
+  const path = `/allocations/${allocationId}`;
+  const detail = await ask<{ allocation: { root_granted_at: string | null } }>(
+    world.api,
+    'operator',
+    'GET',
+    path,
+  );
+  return [
+    own.json<{ root_granted_at: string | null }>().root_granted_at,
+    detail.body.allocation.root_granted_at,
+  ];
 }
 
 async function liveClaims(allocationId: string): Promise<number> {
@@ -121,6 +142,7 @@ it('a tenant gets root, and afterwards the host is erased, installed anew and so
   const { machine, nodeId } = await addMachine();
   const id = await lease(nodeId);
   expect(await askedOf(id)).toEqual([{ kind: 'allocation.provision_user', root: true, privileged: true }]);
+  expect(await rootShownOf(id)).toEqual([expect.stringMatching(/Z$/), expect.stringMatching(/Z$/)]);
   const before = await certificatesOf(nodeId);
 
   machine.disks.push('what the tenant left');
@@ -217,6 +239,7 @@ it('nobody gets root on a host that MAAS did not install, or without the policy'
   expect(await askedOf(byHand)).toEqual([
     { kind: 'allocation.provision_user', root: undefined, privileged: false },
   ]);
+  expect(await rootShownOf(byHand)).toEqual([null, null]);
   const { machine, nodeId } = await addMachine();
   await workers!.stop();
 

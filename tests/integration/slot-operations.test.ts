@@ -218,7 +218,7 @@ describe('the database refuses a second slot of a host with', () => {
     const { db } = api.services;
     const id = await addNode(api);
     await approveAll(api, id, [candidate(0)]);
-    const slot = await db
+    const { bundle: _derived, ...slot } = await db
       .selectFrom('node_resource_slots')
       .selectAll()
       .where('node_id', '=', id)

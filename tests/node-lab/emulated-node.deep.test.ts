@@ -100,6 +100,13 @@ describe.skipIf(obstacle !== null)(
       expect(first.wipe.after.verification).toContain(`all ${DATA_BYTES} bytes`);
     });
 
+    it('wipes it by a command of the drive, and believes no drive that does not know one', () => {
+      expect(first.wipe.dirtied).toMatchObject({ verified: false });
+      expect(first.wipe.formatted).toMatchObject({ verified: true });
+      // The emulated drive formats, but has no sanitize.
+      expect(first.wipe.sanitize).toMatch(/^wipe_failed: nvme failed: /);
+    });
+
     it('meets the refusals that the kernel of the fast tests has', () => {
       expect(first.refusals.otherNumber).toBe('EBUSY');
       expect(first.refusals.adapterToVfio).toMatch(/no driver$/);

@@ -1,5 +1,6 @@
 /** Runs inside the emulated node: the real driver against the kernel there. Tells what it saw in one line. */
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pino } from 'pino';
 import type { Step } from '@gpuaas/node-agent/host/host';
@@ -7,6 +8,7 @@ import { readNote } from '@gpuaas/node-agent/host/linux/devices/device-note';
 import { writeBelow } from '@gpuaas/node-agent/host/linux/devices/sysfs';
 import { openLinuxHost } from '@gpuaas/node-agent/host/linux/linux-host';
 import { readLinuxSettings } from '@gpuaas/node-agent/host/linux/settings';
+import { TaskError } from '@gpuaas/node-agent/tasks/task-error';
 import type { NodeReport, SeenDevice } from './node-report.ts';
 
 const DIR = '/var/lib/gpuaas';
@@ -35,6 +37,11 @@ async function firstBoot(): Promise<NodeReport> {
   const before = await host.verifyWipe(slot, step);
   await host.wipeDisk(slot, 'blkdiscard', step);
   const after = await host.verifyWipe(slot, step);
+  await writeFile(slot.nvme_device, 'of another tenant', { flag: 'r+' });
+  const dirtied = await host.verifyWipe(slot, step);
+  await host.wipeDisk(slot, 'nvme_format', step);
+  const formatted = await host.verifyWipe(slot, step);
+  const sanitize = await host.wipeDisk(slot, 'nvme_sanitize', step).then(() => 'done', refusal);
   return {
     boot: 'first',
     candidate,
@@ -43,12 +50,16 @@ async function firstBoot(): Promise<NodeReport> {
     bound,
     vfioGroups: readdirSync('/dev/vfio').filter((name) => /^\d+$/.test(name)).length,
     reset: resets.get(slot.slot_id) ?? null,
-    wipe: { before, after },
+    wipe: { before, after, dirtied, formatted, sanitize },
     refusals: {
       otherNumber: await answer(`${DEVICES}/${adapter}/sriov_numvfs`, '2'),
       adapterToVfio: await offerToVfio(adapter),
     },
   };
+}
+
+function refusal(error: unknown): string {
+  return error instanceof TaskError ? `${error.code}: ${error.message}` : String(error);
 }
 
 async function secondBoot(): Promise<NodeReport> {

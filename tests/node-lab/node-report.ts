@@ -17,7 +17,14 @@ export type NodeReport =
       bound: SeenDevice[];
       vfioGroups: number;
       reset: DeviceReset | null;
-      wipe: { before: WipeProof; after: WipeProof };
+      wipe: {
+        before: WipeProof;
+        after: WipeProof;
+        dirtied: WipeProof;
+        formatted: WipeProof;
+        /** `done`, or why not. */
+        sanitize: string;
+      };
       /** What the kernel answers to what the tests' own kernel refuses as well. */
       refusals: { otherNumber: string; adapterToVfio: string };
     }

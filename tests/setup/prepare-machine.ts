@@ -12,6 +12,8 @@ interface Need {
 }
 
 const REAL_MACHINES = 'slices on a real hypervisor';
+const SERVICE_POWERS = 'the powers of the agent’s service';
+const WHOLE_SYSTEMS = 'images of whole systems';
 
 const needs: readonly Need[] = [
   { debianPackage: 'chromium', command: 'chromium', usedFor: 'the console in a browser' },
@@ -53,7 +55,18 @@ const needs: readonly Need[] = [
   { debianPackage: 'mtools', command: 'mformat', usedFor: REAL_MACHINES },
   { debianPackage: 'fdisk', command: 'sfdisk', usedFor: REAL_MACHINES },
   { debianPackage: 'cpio', command: 'cpio', usedFor: REAL_MACHINES },
-  { debianPackage: 'mmdebstrap', command: 'mmdebstrap', usedFor: 'images of whole systems' },
+  { debianPackage: 'nvme-cli', command: 'nvme', usedFor: 'wipes by commands of the drive' },
+  { debianPackage: 'docker-registry', command: 'docker-registry', usedFor: 'images in an OCI registry' },
+  { debianPackage: 'systemd', command: 'systemd-analyze', usedFor: SERVICE_POWERS },
+  { debianPackage: 'seccomp', command: 'scmp_sys_resolver', usedFor: SERVICE_POWERS },
+  { debianPackage: 'sudo', command: 'visudo', usedFor: 'root on whole hosts' },
+  { debianPackage: 'mmdebstrap', command: 'mmdebstrap', usedFor: WHOLE_SYSTEMS },
+  { debianPackage: 'ovmf', command: '/usr/share/OVMF/OVMF_CODE_4M.fd', usedFor: WHOLE_SYSTEMS },
+  {
+    debianPackage: 'systemd-boot-efi',
+    command: '/usr/lib/systemd/boot/efi/systemd-bootx64.efi',
+    usedFor: WHOLE_SYSTEMS,
+  },
   { debianPackage: 'libxml2-utils', command: 'xmllint', usedFor: REAL_MACHINES },
 ];
 

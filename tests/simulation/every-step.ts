@@ -7,8 +7,8 @@ export function everyStepOf(scenes: [name: string, scene: Scene][]): void {
   it.each(scenes)(
     'every step of %s, killed before, inside and after it, failed once and run twice, leaves nothing behind',
     async (_name, scene) => {
-      await proveSteps(scene, casesOf(scene), 800_000);
+      await proveSteps(scene, casesOf(scene), 400_000);
     },
-    900_000,
+    500_000,
   );
 }

@@ -1,9 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { reconcileAllocations } from '@gpuaas/control-plane/domains/allocations/reconcile/reconcile-allocations';
-import { runQueue } from '@gpuaas/control-plane/domains/allocations/queue/run-queue';
-import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
 import { newId } from '@gpuaas/control-plane/platform/ids';
-import type { Services } from '@gpuaas/control-plane/platform/services';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { eventually } from '../harness/eventually.ts';
@@ -12,6 +7,7 @@ import type { SeededRandom } from '../harness/seeded-random.ts';
 import type { Workers } from './keep-workers.ts';
 import { expectInvariants } from './lifecycle-invariants.ts';
 import type { LifecycleWorld } from './lifecycle-world.ts';
+import { runTicks, type Ticks } from './run-ticks.ts';
 import { whatIsUnderWay } from './what-is-under-way.ts';
 
 type Shape = 'gpu_slice' | 'baremetal';
@@ -52,9 +48,7 @@ export class LifecycleModel {
   readonly #cut = new Set<string>();
   /** One operator at a time on a host: two at once would leave it open what comes of it. */
   readonly #busy = new Set<string>();
-  readonly #ticks = new AbortController();
-  #ticking: Promise<void> = Promise.resolve();
-  #rounds = 0;
+  #ticks: Ticks | null = null;
   readonly trace: string[] = [];
   readonly counts: Record<string, number> = {};
 
@@ -64,34 +58,12 @@ export class LifecycleModel {
     this.#random = random;
   }
 
-  /** The platform's periodic work, which here has no process of its own. */
   startTicks(): void {
-    const { services } = this.#world.api;
-    const policies: Services['policies'] = {
-      get: (key, scope) =>
-        (key === 'allocations.cleanup_again_after_seconds' ? 0 : services.policies.get(key, scope)) as never,
-      explain: (key, scope, own) => services.policies.explain(key, scope, own),
-      refresh: () => services.policies.refresh(),
-    };
-    const worker = actingAs({ ...services, policies }, 'gpuaas_worker');
-    const loop = async (): Promise<void> => {
-      while (!this.#ticks.signal.aborted) {
-        const now = services.clock.now();
-        // The database may be away; whatever else goes wrong shows when nothing comes to rest.
-        await reconcileAllocations.run(worker, { from: now, to: now }).catch((error: unknown) => {
-          this.#note(`reconcile: ${String(error)}`);
-        });
-        await runQueue(worker).catch((error: unknown) => this.#note(`queue: ${String(error)}`));
-        this.#rounds += 1;
-        await pause(500, undefined, { signal: this.#ticks.signal }).catch(() => undefined);
-      }
-    };
-    this.#ticking = loop();
+    this.#ticks = runTicks(this.#world.api.services, (what) => this.#note(what));
   }
 
   async stop(): Promise<void> {
-    this.#ticks.abort();
-    await this.#ticking;
+    await this.#ticks?.stop();
   }
 
   /** Several operations at once, then everything that holds at any moment. */
@@ -175,6 +147,7 @@ export class LifecycleModel {
     const known = { id, person, gpus, shape, wish: 'active', forced: false, seenActive: false } as const;
     this.#known.set(id, { ...known, mayFail: fails || this.#cut.size > 0 });
     if (fails) {
+      this.#count('launch made to fail');
       const task = shape === 'baremetal' ? 'allocation.provision_user' : 'slice.vm_provision';
       this.#world.hosts.mood(id, task, 'fails');
     }
@@ -192,6 +165,7 @@ export class LifecycleModel {
   async #releaseDirty(known: Known): Promise<void> {
     const task = known.shape === 'baremetal' ? 'allocation.deprovision_user' : 'slice.vm_release';
     this.#world.hosts.mood(known.id, task, 'dirty', this.#random.between(1, 3));
+    this.#count('release made dirty');
     await this.#release(known);
   }
 
@@ -281,6 +255,7 @@ export class LifecycleModel {
   async #mend(nodeId: string): Promise<void> {
     if (!this.#cut.delete(nodeId)) return;
     this.#note(`mend ${nodeId}`);
+    this.#count('mend');
     this.#world.hosts.host(nodeId).cut = false;
   }
 
@@ -326,8 +301,12 @@ export class LifecycleModel {
   async #rest(): Promise<void> {
     do {
       await eventually('everything to come to rest', () => this.#atRest(), SETTLE_MS);
-      const before = this.#rounds;
-      await eventually('periodic work', async () => (this.#rounds >= before + 2 ? true : null), SETTLE_MS);
+      const before = this.#ticks!.rounds();
+      await eventually(
+        'periodic work',
+        async () => (this.#ticks!.rounds() >= before + 2 ? true : null),
+        SETTLE_MS,
+      );
     } while (!(await this.#atRest()));
   }
 

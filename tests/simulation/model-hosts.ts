@@ -16,6 +16,7 @@ type Mood = 'fails' | 'silent' | 'dirty';
 /** Hosts without hardware: they take the platform's tasks through its real use-cases and remember what they hold. */
 export class ModelHosts {
   readonly #hosts = new Map<string, ModelHost>();
+  readonly #moods: Moods = new Map();
   readonly #services: Services;
   readonly #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
@@ -25,7 +26,7 @@ export class ModelHosts {
   }
 
   add(nodeId: string): void {
-    this.#hosts.set(nodeId, new ModelHost(nodeId));
+    this.#hosts.set(nodeId, new ModelHost(nodeId, this.#moods));
   }
 
   start(): void {
@@ -40,11 +41,11 @@ export class ModelHosts {
   /** How the next tasks for an allocation, or for a host itself, go: `times` of them, or for ever; one after the other. */
   mood(subject: string, kind: TaskKind, mood: Mood, times = Infinity): void {
     const key = `${subject}/${kind}`;
-    moods.set(key, [...(moods.get(key) ?? []), { mood, left: times }]);
+    this.#moods.set(key, [...(this.#moods.get(key) ?? []), { mood, left: times }]);
   }
 
   calm(): void {
-    moods.clear();
+    this.#moods.clear();
   }
 
   host(nodeId: string): ModelHost {
@@ -163,10 +164,12 @@ const DISCOVERED = {
   left_out: [],
 };
 
-const moods = new Map<string, { mood: Mood; left: number }[]>();
+/** By subject and kind of task; the hosts of one world share them, another world has its own. */
+type Moods = Map<string, { mood: Mood; left: number }[]>;
 
 class ModelHost {
   readonly #nodeId: string;
+  readonly #moods: Moods;
   /** Cut off from the platform: it runs on and hears nothing. */
   cut = false;
   bootId = 'boot-1';
@@ -182,8 +185,9 @@ class ModelHost {
   undelivered: { taskId: string; reported: ReportedOutcome } | null = null;
   hostLease: string | null = null;
 
-  constructor(nodeId: string) {
+  constructor(nodeId: string, moods: Moods) {
     this.#nodeId = nodeId;
+    this.#moods = moods;
   }
 
   heartbeat() {
@@ -220,7 +224,7 @@ class ModelHost {
   /** Null is a task that this host never answers. */
   perform(kind: TaskKind, given: unknown): Omit<ReportedOutcome, 'epoch'> | null {
     const allocationId = (given as { allocation_id?: string }).allocation_id ?? '';
-    const mood = moodOf(`${allocationId || this.#nodeId}/${kind}`);
+    const mood = moodOf(this.#moods, `${allocationId || this.#nodeId}/${kind}`);
     if (mood === 'silent') return null;
     if (kind === 'slice.vm_provision') return this.#provision(parseTaskParams(kind, given), mood);
     if (kind === 'slice.vm_release') return this.#release(parseTaskParams(kind, given), mood);
@@ -345,7 +349,7 @@ class ModelHost {
   }
 }
 
-function moodOf(key: string): Mood | null {
+function moodOf(moods: Moods, key: string): Mood | null {
   const entry = moods.get(key)?.find(({ left }) => left > 0);
   if (!entry) return null;
   entry.left -= 1;

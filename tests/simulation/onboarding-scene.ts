@@ -1,7 +1,6 @@
 import { STATUS_NAMES } from '@gpuaas/lab/maas/statuses';
 import { expect } from 'vitest';
-import { eventually } from '../harness/eventually.ts';
-import { ask } from '../harness/fleet.ts';
+import { hostsInstalled, importMachine } from './imported-machines.ts';
 import type { LifecycleWorld } from './lifecycle-world.ts';
 import type { Scene } from './step-scenes.ts';
 
@@ -18,45 +17,15 @@ export const onboardingScene: Scene = {
       const systemId = `run${index}`;
       const machine = world.maas!.add({ systemId, hostname: `maas-${index}` });
       if (step === 'onboard.give_back') machine.faults.add('deploying fails');
-      ids.push(await importMachine(world, systemId));
+      ids.push(await importMachine(world, systemId, 'slice_vm'));
     }
     return ids.map((id) => `onboard:${id}`);
   },
   async ended(world, timeoutMs) {
-    const { db } = world.api.services;
-    await eventually(
-      'onboardings to end, and hosts to answer what they were asked',
-      async () => {
-        const running = await db
-          .selectFrom('node_onboardings')
-          .select('id')
-          .where('state', '=', 'running')
-          .execute();
-        const asked = await db
-          .selectFrom('node_tasks')
-          .select('id')
-          .where('state', 'in', ['queued', 'claimed'])
-          .execute();
-        return running.length + asked.length === 0 ? true : null;
-      },
-      timeoutMs,
-    );
+    await hostsInstalled(world, timeoutMs);
     await expectMachinesInPlace(world);
   },
 };
-
-async function importMachine({ api }: LifecycleWorld, systemId: string): Promise<string> {
-  const body = { profile: 'slice_vm', region: 'uae-north-1' };
-  const answer = await ask<{ id: string }>(
-    api,
-    'operator',
-    'POST',
-    `/maas/machines/${systemId}/import`,
-    body,
-  );
-  expect(answer.status, JSON.stringify(answer.body)).toBe(202);
-  return answer.body.id;
-}
 
 /** Whatever happened to a step, MAAS was asked once for each thing, and each machine is a host or back. */
 async function expectMachinesInPlace({ api, maas }: LifecycleWorld): Promise<void> {

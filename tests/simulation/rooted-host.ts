@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import { eventually } from '../harness/eventually.ts';
-import { ask } from '../harness/fleet.ts';
+import { hostsInstalled, importMachine } from './imported-machines.ts';
 import type { LifecycleWorld } from './lifecycle-world.ts';
 import type { Lease } from './step-scenes.ts';
 
@@ -12,9 +11,9 @@ export const rootedHost: Lease = {
   async prepare(world, runs, timeoutMs) {
     for (let index = 0; index < runs; index += 1) {
       world.maas!.add({ systemId: systemIdOf(index), hostname: `metal-${index}` });
-      await importBaremetal(world, systemIdOf(index));
+      await importMachine(world, systemIdOf(index), 'baremetal');
     }
-    await installed(world, timeoutMs);
+    await hostsInstalled(world, timeoutMs);
     const rows = await world.api.services.db.selectFrom('nodes').select(['id', 'maas_system_id']).execute();
     const hosts = new Map(rows.map(({ id, maas_system_id }) => [maas_system_id, id]));
     for (let index = 0; index < runs; index += 1) world.nodeIds.push(hosts.get(systemIdOf(index))!);
@@ -27,43 +26,13 @@ export const rootedHost: Lease = {
     for (const index of world.nodeIds.keys()) world.maas!.machine(systemIdOf(index)).faults.clear();
   },
   async ended(world, timeoutMs) {
-    await installed(world, timeoutMs);
+    await hostsInstalled(world, timeoutMs);
     await expectErased(world);
   },
 };
 
 function systemIdOf(index: number): string {
   return `metal${index}`;
-}
-
-export async function importBaremetal({ api }: LifecycleWorld, systemId: string): Promise<string> {
-  const body = { profile: 'baremetal', region: 'uae-north-1' };
-  const path = `/maas/machines/${systemId}/import`;
-  const answer = await ask<{ id: string }>(api, 'operator', 'POST', path, body);
-  expect(answer.status, JSON.stringify(answer.body)).toBe(202);
-  return answer.body.id;
-}
-
-/** Every machine that MAAS was asked to install is a host, and has answered what it was asked. */
-async function installed({ api }: LifecycleWorld, timeoutMs: number): Promise<void> {
-  const { db } = api.services;
-  await eventually(
-    'machines to be installed',
-    async () => {
-      const open = await db
-        .selectFrom('node_onboardings')
-        .select('id')
-        .where('state', '=', 'running')
-        .execute();
-      const asked = await db
-        .selectFrom('node_tasks')
-        .select('id')
-        .where('state', 'in', ['queued', 'claimed'])
-        .execute();
-      return open.length + asked.length === 0 ? true : null;
-    },
-    timeoutMs,
-  );
 }
 
 /** Whatever happened to a step: one proof per lease, and the host was erased and came back once for it. */

@@ -192,19 +192,10 @@ describe.skipIf(obstacle !== null)(`faults of a real host (${obstacle ?? 'needs 
     const { room } = host;
     await privateAccounts();
     const lease = { allocation_id: randomUUID(), username: 'lease-1' };
-    const pair = createKeyPair();
-    const granted = await perform('allocation.provision_user', {
-      ...lease,
-      hostname: 'whole-host',
-      ssh_authorized_keys: [pair.public],
-    });
+    const { granted, ssh } = await leaseHost(lease);
     expect(granted).toMatchObject({ outcome: 'succeeded', output: { privileged: false } });
-    const key = join(host.dir, 'lease-key');
-    writeFileSync(key, pair.private, { mode: 0o600 });
-    const options = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'BatchMode=yes'];
-    const ssh = (command: string): Promise<string> =>
-      room.run('ssh', '-q', '-i', key, ...options.flatMap((o) => ['-o', o]), 'lease-1@127.0.0.1', command);
     expect(await ssh('id -un; touch /etc/mine 2>&1 || true')).toMatch(/^lease-1\n.*Permission denied/);
+    await expect(ssh('sudo --non-interactive id')).rejects.toThrow(/password is required|not allowed/);
     await ssh(
       'mkdir /dev/shm/mine; echo data > "/dev/shm/mine/a\nb"; ipcmk -Q; (trap "" TERM; nohup sleep 900 > /dev/null 2>&1 &)',
     );
@@ -219,7 +210,36 @@ describe.skipIf(obstacle !== null)(`faults of a real host (${obstacle ?? 'needs 
     expect(await room.run('ls', '/dev/shm')).not.toContain('mine');
     expect(await room.run('ps', '-eo', 'args')).not.toContain('sleep 900');
   }, 500_000);
+
+  it('the tenant of the whole host with root: sudo lets it in, and not once the lease has ended', async () => {
+    const { room } = host;
+    const lease = { allocation_id: randomUUID(), username: 'lease-2' };
+    const { granted, ssh } = await leaseHost({ ...lease, root: true });
+    expect(granted).toMatchObject({ outcome: 'succeeded', output: { privileged: true } });
+    expect(await ssh('sudo --non-interactive id -u; sudo --non-interactive touch /etc/mine')).toBe('0\n');
+    expect(await room.run('stat', '--format=%U %a', '/etc/sudoers.d/gpuaas-lease-2')).toBe('root 440\n');
+    const gone = await perform('allocation.deprovision_user', { ...lease, stop_timeout_seconds: 1 });
+    expect(gone).toMatchObject({ outcome: 'succeeded', output: { user_absent: true, leftovers: [] } });
+    expect(await room.run('ls', '/etc/sudoers.d')).not.toContain('lease-2');
+  }, 500_000);
 });
+
+/** The host in one tenant's hands, and that tenant's way in. */
+async function leaseHost(lease: { allocation_id: string; username: string; root?: boolean }) {
+  const pair = createKeyPair();
+  const granted = await perform('allocation.provision_user', {
+    ...lease,
+    hostname: 'whole-host',
+    ssh_authorized_keys: [pair.public],
+  });
+  const key = join(host.dir, 'lease-key');
+  writeFileSync(key, pair.private, { mode: 0o600 });
+  const options = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'BatchMode=yes'];
+  const words = ['-q', '-i', key, ...options.flatMap((option) => ['-o', option])];
+  const ssh = (command: string): Promise<string> =>
+    host.room.run('ssh', ...words, `${lease.username}@127.0.0.1`, command);
+  return { granted, ssh };
+}
 
 /** Accounts, homes and an SSH server that only the room knows. */
 async function privateAccounts(): Promise<void> {

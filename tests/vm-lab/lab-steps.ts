@@ -1,19 +1,29 @@
+import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { launchBody } from '../harness/allocations.ts';
 import type { TestPlatform } from '../harness/platform.ts';
 import { VM_HOSTNAME, type VmHost } from '../harness/vm-host.ts';
 
 /** The product as it is, but of a size that a laptop can run, on the image that was built here. */
-export async function sellTinyMachines({ operator, projectId }: TestPlatform, digest: string): Promise<void> {
-  const { image, sku } = launchBody(projectId, 1);
+export async function sellTinyMachines(platform: TestPlatform, digest: string): Promise<void> {
+  const { operator, projectId } = platform;
+  const { sku } = launchBody(projectId, 1);
   await unwrap(
     operator.PATCH('/api/v1/admin/skus/{sku}', {
       params: { path: { sku } },
       body: { resource_profile: { vcpu_per_gpu: 1, memory_gib_per_gpu: 1 } },
     }),
   );
+  await blessImage(platform, digest);
+}
+
+/** What the next launches are made of. */
+export async function blessImage({ operator, projectId }: TestPlatform, digest: string): Promise<void> {
+  const { image } = launchBody(projectId, 1);
   await unwrap(
     operator.POST('/api/v1/admin/images/{image}/bless', {
       params: { path: { image } },
@@ -41,6 +51,38 @@ export async function overSsh(
   privateKey: string,
   command: string,
 ): Promise<string> {
+  const answer = await host.room.run('ssh', ...sshWords(host, address, privateKey, command));
+  return answer.trim();
+}
+
+/** What ssh says of itself; anything else is the word of the command. */
+const NOT_CONNECTED = 255;
+
+/** The same of a guest that is slow: it has all the time there is to answer, and a lost connection is made again. */
+export async function overSlowSsh(
+  host: VmHost,
+  address: string,
+  privateKey: string,
+  command: string,
+  withinMs: number,
+): Promise<string> {
+  const words = sshWords(host, address, privateKey, command);
+  const end = AbortSignal.timeout(withinMs);
+  for (;;) {
+    const child = host.room.start('ssh', words, {});
+    const stop = (): void => void child.kill('SIGKILL');
+    end.addEventListener('abort', stop);
+    const [said, complaint] = await Promise.all([text(child.stdout!), text(child.stderr!)]);
+    const code = child.exitCode ?? (await once(child, 'exit'))[0];
+    end.removeEventListener('abort', stop);
+    if (code === 0) return said.trim();
+    if (end.aborted || code !== NOT_CONNECTED)
+      throw new Error(`ssh ${command}: code ${String(code)} ${complaint}`);
+    await pause(1_000);
+  }
+}
+
+function sshWords(host: VmHost, address: string, privateKey: string, command: string): string[] {
   const file = join(host.dir, 'tenant-key');
   writeFileSync(file, privateKey);
   chmodSync(file, 0o600);
@@ -50,7 +92,5 @@ export async function overSsh(
     'LogLevel=ERROR',
     'BatchMode=yes',
   ];
-  const words = options.flatMap((option) => ['-o', option]);
-  const answer = await host.room.run('ssh', '-i', file, ...words, `ubuntu@${address}`, command);
-  return answer.trim();
+  return ['-i', file, ...options.flatMap((option) => ['-o', option]), `ubuntu@${address}`, command];
 }

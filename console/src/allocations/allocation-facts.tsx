@@ -24,6 +24,7 @@ export function AllocationFacts({ allocation }: { allocation: Allocation }) {
         </Fact>
         <When name="Ends" at={allocation.ends_at} />
         <When name="Active" at={allocation.active_at} />
+        <When name="Root given" at={allocation.root_granted_at} />
         <When name="Release asked" at={allocation.release_requested_at} />
         <When name="Released" at={allocation.released_at} />
       </Facts>

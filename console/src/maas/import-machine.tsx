@@ -1,13 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { regionsQuery } from '../api/catalog.ts';
 import { importMachine } from '../api/maas.ts';
 import { operatorKeys } from '../api/query-keys.ts';
 import { usePlatformRefusal } from '../api/session.ts';
 import type { MaasMachine, NodeOnboarding } from '../api/types.ts';
 import { useChange } from '../api/use-change.ts';
+import { useHostPlace } from '../operator/host-place.tsx';
 import { Button } from '../ui/button.tsx';
-import { Field } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { RowActions } from '../ui/row-actions.tsx';
 import { Select } from '../ui/select.tsx';
@@ -23,11 +21,8 @@ const PROFILES: { value: Profile; label: string }[] = [
 export function ImportMachine({ machine }: { machine: MaasMachine }) {
   const [open, setOpen] = useState(false);
   const [profile, setProfile] = useState<Profile>(machine.profile ?? 'slice_vm');
-  const [rack, setRack] = useState('');
-  const [chosen, setRegion] = useState<string | null>(null);
+  const where = useHostPlace();
   const refusal = usePlatformRefusal('fleet.enrol');
-  const regions = useQuery(regionsQuery).data ?? [];
-  const region = chosen ?? regions[0]?.region ?? null;
   const bring = useChange({
     mutationFn: importMachine,
     refreshes: [operatorKeys.onboardings, operatorKeys.maasMachines],
@@ -43,18 +38,10 @@ export function ImportMachine({ machine }: { machine: MaasMachine }) {
         onClose={() => setOpen(false)}
         title={`Import ${machine.hostname}`}
         submitLabel="Import"
-        refusal={region ? null : 'Choose a region.'}
+        refusal={where.refusal}
         busy={bring.isPending}
         error={bring.error}
-        onSubmit={() =>
-          region &&
-          bring.mutate({
-            systemId: machine.system_id,
-            profile,
-            region,
-            ...(rack.trim() ? { rack: rack.trim() } : {}),
-          })
-        }
+        onSubmit={() => where.place && bring.mutate({ systemId: machine.system_id, profile, ...where.place })}
       >
         <p className="text-sm text-ink-muted">
           It is commissioned, tested and installed anew: what is on its disks is lost.
@@ -62,19 +49,7 @@ export function ImportMachine({ machine }: { machine: MaasMachine }) {
         <div className="flex flex-col gap-1.5">
           <Select label="Sold as" value={profile} onChange={setProfile} options={PROFILES} />
         </div>
-        <div className="flex flex-col gap-1.5">
-          <Select
-            label="Region"
-            value={region}
-            onChange={setRegion}
-            options={regions.map((known) => ({
-              value: known.region,
-              label: known.display_name,
-              hint: known.region,
-            }))}
-          />
-        </div>
-        <Field label="Rack" optional value={rack} onChange={setRack} maxLength={63} placeholder="rack-a1" />
+        {where.fields}
       </FormDialog>
     </RowActions>
   );

@@ -1,6 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { regionsQuery } from '../api/catalog.ts';
 import { mintEnrolment } from '../api/node-identity.ts';
 import { operatorKeys } from '../api/query-keys.ts';
 import { usePlatformRefusal } from '../api/session.ts';
@@ -9,7 +7,7 @@ import { Button } from '../ui/button.tsx';
 import { Field } from '../ui/field.tsx';
 import { FormDialog } from '../ui/form-dialog.tsx';
 import { SecretDialog } from '../ui/secret-dialog.tsx';
-import { Select } from '../ui/select.tsx';
+import { useHostPlace } from './host-place.tsx';
 
 /** Where agents dial by default; see the settings of the platform. */
 const NODE_PORT = 8443;
@@ -17,18 +15,14 @@ const NODE_PORT = 8443;
 export function NewEnrolment() {
   const [open, setOpen] = useState(false);
   const [hostname, setHostname] = useState('');
-  const [rack, setRack] = useState('');
-  const [chosen, setRegion] = useState<string | null>(null);
+  const where = useHostPlace();
   const refusal = usePlatformRefusal('fleet.enrol');
-  const regions = useQuery(regionsQuery).data ?? [];
-  const region = chosen ?? regions[0]?.region ?? null;
   const mint = useChange({
     mutationFn: mintEnrolment,
     refreshes: [operatorKeys.enrolments],
     onSuccess: () => setOpen(false),
   });
   const token = mint.data?.token ?? null;
-  const missing = region ? null : 'Choose a region.';
   const host = hostname.trim();
   return (
     <>
@@ -40,17 +34,10 @@ export function NewEnrolment() {
         onClose={() => setOpen(false)}
         title="Enrol a host"
         submitLabel="Mint token"
-        refusal={missing}
+        refusal={where.refusal}
         busy={mint.isPending}
         error={mint.error}
-        onSubmit={() =>
-          region &&
-          mint.mutate({
-            region,
-            ...(host ? { hostname: host } : {}),
-            ...(rack.trim() ? { rack: rack.trim() } : {}),
-          })
-        }
+        onSubmit={() => where.place && mint.mutate({ ...where.place, ...(host ? { hostname: host } : {}) })}
       >
         <Field
           label="Host name"
@@ -61,19 +48,7 @@ export function NewEnrolment() {
           maxLength={63}
           placeholder="gpu-a1-07"
         />
-        <div className="flex flex-col gap-1.5">
-          <Select
-            label="Region"
-            value={region}
-            onChange={setRegion}
-            options={regions.map((known) => ({
-              value: known.region,
-              label: known.display_name,
-              hint: known.region,
-            }))}
-          />
-        </div>
-        <Field label="Rack" optional value={rack} onChange={setRack} maxLength={64} placeholder="rack-a1" />
+        {where.fields}
       </FormDialog>
       <SecretDialog
         secret={token && installCommand(host, token)}

@@ -27,6 +27,7 @@ function allocation(change: Partial<Allocation>): Allocation {
     release_requested_at: null,
     released_at: null,
     ends_at: null,
+    root_granted_at: null,
     queue: null,
     failure: null,
     ...change,

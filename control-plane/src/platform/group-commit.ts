@@ -22,6 +22,16 @@ export function tellLeft(message: GroupLeft): void {
   left.publish(message);
 }
 
+/** Where every group is told of that was decided once more, with care, because something had changed under it. */
+export const RECONSIDERED_CHANNEL = 'gpuaas:reconsidered-groups';
+const reconsidered = channel(RECONSIDERED_CHANNEL);
+
+export type GroupReconsidered = { desk: string; size: number };
+
+export function tellReconsidered(message: GroupReconsidered): void {
+  reconsidered.publish(message);
+}
+
 export interface GroupLimits {
   /** Names the desk in metrics. */
   desk: string;

@@ -2,27 +2,17 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { modulesInOrder } from '../vm/kernel-modules.ts';
 
-/** Of Debian's cloud kernel, in the order they need each other; NVMe and ext4 are built in. */
-const MODULES = [
-  'drivers/virtio/virtio.ko',
-  'drivers/virtio/virtio_ring.ko',
-  'drivers/virtio/virtio_pci_modern_dev.ko',
-  'drivers/virtio/virtio_pci_legacy_dev.ko',
-  'drivers/virtio/virtio_pci.ko',
-  'virt/lib/irqbypass.ko',
-  'drivers/vfio/vfio.ko',
-  'drivers/vfio/vfio_virqfd.ko',
-  'drivers/vfio/vfio_iommu_type1.ko',
-  'drivers/vfio/pci/vfio-pci-core.ko',
-  'drivers/vfio/pci/vfio-pci.ko',
-];
+/** Of Debian's cloud kernel, with whatever they need; NVMe and ext4 are built in. */
+const MODULES = ['virtio_pci', 'vfio_iommu_type1', 'vfio-pci'];
 
 /** What the driver calls, as Debian ships it. */
 const TOOLS = [
   '/usr/sbin/blkdiscard',
   '/usr/sbin/blockdev',
   '/usr/sbin/wipefs',
+  '/usr/sbin/nvme',
   '/usr/bin/setpriv',
   '/usr/bin/lsblk',
 ];
@@ -60,9 +50,9 @@ export function buildInitrd(
   }
   const modules = join(unpacked, 'lib/modules');
   const release = readdirSync(modules)[0] ?? '';
-  for (const module of MODULES)
-    put(join(modules, release, 'kernel', module), `lib/modules/${basename(module)}`);
-  writeFileSync(at('lib/modules.order'), MODULES.map((module) => basename(module)).join('\n'));
+  const ordered = modulesInOrder(join(modules, release, 'kernel'), MODULES);
+  for (const module of ordered) put(module, `lib/modules/${basename(module)}`);
+  writeFileSync(at('lib/modules.order'), ordered.map((module) => basename(module)).join('\n'));
   put(program, 'program.cjs');
   for (const [path, { content, executable = false }] of Object.entries(files)) {
     writeFileSync(at(path), content, { mode: executable ? 0o755 : 0o644 });

@@ -40,6 +40,7 @@ const SYSTEM = [
   'e2fsprogs',
   'iproute2',
   'linux-image-virtual',
+  'locales',
   'netbase',
   'netplan.io',
   'openssh-server',

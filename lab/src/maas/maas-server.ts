@@ -10,8 +10,8 @@ import { Refusal } from './refusal.ts';
 export const ADMIN: MaasUser = { username: 'gpuaas', isAdmin: true, apiKey: 'Cons0mer:T0ken:S3cret' };
 export const USER: MaasUser = { username: 'somebody', isAdmin: false, apiKey: 'Consum3r:Tok3n:Secr3t' };
 
-/** What happens to a request: the answer is lost after the work is done, or nothing is done. */
-export type ServerFault = 'lose answer' | 'unavailable';
+/** What happens to a request: the answer is lost after the work is done, nothing is done, or it waits for something. */
+export type ServerFault = 'lose answer' | 'unavailable' | Promise<void>;
 
 export interface MaasServer {
   /** As `MAAS_URL` wants it. */
@@ -83,6 +83,7 @@ interface Parts extends Pick<MaasServer, 'granted' | 'faults'> {
 async function answer(parts: Parts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const fault = parts.faults.shift() ?? null;
   const body = await text(request);
+  if (fault instanceof Promise) await fault;
   if (fault === 'unavailable') {
     response.writeHead(503, { 'content-type': 'text/plain' }).end('Service Unavailable');
     return;

@@ -6,25 +6,13 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { fetchKernel } from './debian-kernel.ts';
+import { modulesInOrder } from './kernel-modules.ts';
 
 const PARTS = fileURLToPath(new URL('tiny-image/', import.meta.url));
-const MODULES_BEFORE_ROOT = [
-  'drivers/virtio/virtio.ko',
-  'drivers/virtio/virtio_ring.ko',
-  'drivers/virtio/virtio_pci_modern_dev.ko',
-  'drivers/virtio/virtio_pci_legacy_dev.ko',
-  'drivers/virtio/virtio_pci.ko',
-  'drivers/block/virtio_blk.ko',
-];
-const MODULES_AFTER_ROOT = [
-  'net/core/failover.ko',
-  'drivers/net/net_failover.ko',
-  'drivers/net/virtio_net.ko',
-  'drivers/cdrom/cdrom.ko',
-  'fs/isofs/isofs.ko',
-  'drivers/acpi/button.ko',
-  'drivers/input/evdev.ko',
-];
+const MODULES_BEFORE_ROOT = ['virtio_pci', 'virtio_blk'];
+const MODULES_AFTER_ROOT = ['virtio_net', 'isofs', 'button', 'evdev'];
+/** Files of the image that the order of modules is read from. */
+const MODULE_LIST = 'lib/modules.order';
 
 export interface TinyImage {
   file: string;
@@ -87,8 +75,11 @@ function layOutRoot(work: string, ignoresPowerButton: boolean): string {
     copyFileSync(program, at(`usr/sbin/${basename(program)}`));
     for (const [library] of run('ldd', [program]).matchAll(/\/\S+/g)) copyFileSync(library, at(library));
   }
-  for (const module of MODULES_AFTER_ROOT)
-    copyFileSync(moduleFile(work, module), at(`lib/modules/${basename(module)}`));
+  const modules = modulesInOrder(modulesOf(work), [...MODULES_BEFORE_ROOT, ...MODULES_AFTER_ROOT]);
+  const before = new Set(modulesInOrder(modulesOf(work), MODULES_BEFORE_ROOT));
+  const after = modules.filter((module) => !before.has(module));
+  for (const module of after) copyFileSync(module, at(`lib/modules/${basename(module)}`));
+  writeFileSync(at(MODULE_LIST), after.map((module) => `${basename(module)}\n`).join(''));
   writeFileSync(at('etc/passwd'), 'root:x:0:0:root:/root:/bin/sh\n');
   writeFileSync(at('etc/shadow'), 'root:*:19000:0:99999:7:::\n');
   writeFileSync(at('etc/group'), 'root:x:0:\n');
@@ -111,8 +102,9 @@ function packInitrd(work: string): string {
   const folder = join(work, 'initrd');
   for (const name of ['bin', 'lib', 'dev', 'mnt']) mkdirSync(join(folder, name), { recursive: true });
   copyFileSync('/bin/busybox', join(folder, 'bin/busybox'));
-  for (const module of MODULES_BEFORE_ROOT)
-    copyFileSync(moduleFile(work, module), join(folder, 'lib', basename(module)));
+  const modules = modulesInOrder(modulesOf(work), MODULES_BEFORE_ROOT);
+  for (const module of modules) copyFileSync(module, join(folder, 'lib', basename(module)));
+  writeFileSync(join(folder, MODULE_LIST), modules.map((module) => `${basename(module)}\n`).join(''));
   cpSync(join(PARTS, 'initrd-init'), join(folder, 'init'));
   chmodSync(join(folder, 'init'), 0o755);
   const names = run('find', ['.'], folder);
@@ -149,9 +141,9 @@ function joinPartitions(work: string, boot: string, root: string): string {
   return disk;
 }
 
-function moduleFile(work: string, module: string): string {
+function modulesOf(work: string): string {
   const modules = join(work, 'kernel/lib/modules');
-  return join(modules, readdirSync(modules)[0] ?? '', 'kernel', module);
+  return join(modules, readdirSync(modules)[0] ?? '', 'kernel');
 }
 
 function run(tool: string, args: readonly string[], cwd = '/'): string {

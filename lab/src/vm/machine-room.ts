@@ -139,6 +139,7 @@ async function furnish(run: Run, folder: string, cache: string): Promise<void> {
   mkdirSync(libvirtCache, { recursive: true });
   for (const place of [
     '/run',
+    '/dev/shm',
     '/var/lib/libvirt',
     '/var/log/libvirt',
     '/var/lib/openvswitch',

@@ -148,5 +148,5 @@ async function livingGuests(allocationId: string): Promise<number> {
   const lines = await Promise.all(
     pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
   );
-  return lines.filter((line) => line.includes('guest-main') && line.includes(allocationId)).length;
+  return lines.filter((line) => line.includes('gpuaas-guest') && line.includes(allocationId)).length;
 }

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameS
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import type { WriteAttribute } from '../host/linux/devices/sysfs.ts';
+import type { FakeFabric } from './fake-fabric.ts';
 
 const DRIVERS = '/sys/bus/pci/drivers';
 const DEVICES = '/sys/bus/pci/devices';
@@ -26,14 +27,22 @@ export class FakeKernel {
   /** Devices that nothing can reset. */
   readonly stubborn = new Set<string>();
 
-  constructor(root: string, drivers: readonly string[]) {
+  /** Is told of functions that come and go, and takes what else is written about them. */
+  readonly #fabric: FakeFabric | null;
+
+  constructor(root: string, drivers: readonly string[], fabric: FakeFabric | null = null) {
     this.#root = root;
+    this.#fabric = fabric;
     for (const driver of drivers) mkdirSync(this.#at(`${DRIVERS}/${driver}`), { recursive: true });
   }
 
   readonly write: WriteAttribute = async (path, value) => {
     const text = value.trim();
     if (!existsSync(this.#at(path)) && !/(unbind|drivers_probe)$/.test(path)) throw errno('ENOENT', path);
+    if (this.#fabric?.takes(path)) {
+      this.told.push(`${path.replace(/^.*devices\//, '')} ${text}`);
+      return this.#fabric.take(path, text);
+    }
     const name = basename(path);
     const device = basename(dirname(path));
     this.told.push(`${name} ${name.startsWith('sriov') || name === 'reset' ? `${device} ${text}` : text}`);
@@ -121,6 +130,7 @@ export class FakeKernel {
     for (const name of readdirSync(at).filter((entry) => /^virtfn\d+$/.test(entry))) rmSync(join(at, name));
     if (asleep.length > 0) this.#asleep.set(adapter, asleep);
     writeFileSync(join(at, 'sriov_numvfs'), '0\n');
+    this.#fabric?.set(adapter, 0);
   }
 
   #wake(adapter: string, count: number): void {
@@ -135,6 +145,7 @@ export class FakeKernel {
       writeFileSync(join(place, 'driver_override'), '(null)\n');
     }
     writeFileSync(join(at, 'sriov_numvfs'), `${count}\n`);
+    this.#fabric?.set(adapter, count);
     for (const address of asleep.slice(0, count)) this.#probe(address);
   }
 

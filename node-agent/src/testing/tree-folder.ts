@@ -1,11 +1,28 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, readdirSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isErrno } from '../durable-file.ts';
 
-/** A new folder for a tree of a thousand tiny files: in memory where that can be had. */
+const NAME = 'gpuaas-host-';
+
+/** A new folder for a tree of a thousand tiny files: in memory where that can be had. Takes away what killed tests left. */
 export async function makeTreeFolder(): Promise<string> {
-  return await mkdtemp(join(inMemory() ? '/dev/shm' : tmpdir(), 'gpuaas-host-'));
+  const place = inMemory() ? '/dev/shm' : tmpdir();
+  for (const name of readdirSync(place)) {
+    const owner = new RegExp(`^${NAME}(\\d+)-`).exec(name)?.[1];
+    if (owner && !isAlive(Number(owner))) rmSync(join(place, name), { recursive: true, force: true });
+  }
+  return await mkdtemp(join(place, `${NAME}${process.pid}-`));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !isErrno(error, 'ESRCH');
+  }
 }
 
 function inMemory(): boolean {

@@ -1,4 +1,5 @@
-import type { Order, Outcome } from '@gpuaas/control-plane/domains/allocations/sell-together';
+import type { Decision } from '@gpuaas/control-plane/domains/allocations/sell-in-groups';
+import type { Order } from '@gpuaas/control-plane/domains/allocations/sell-together';
 import { randomOrder, seededRandom, type Buyer } from './fleet.ts';
 
 export interface Rate {
@@ -11,7 +12,7 @@ export interface Rate {
 }
 
 export interface Variant {
-  sell(order: Order): Promise<Outcome>;
+  sell(order: Order): Promise<Decision>;
   release(allocationId: string): Promise<void>;
 }
 
@@ -29,7 +30,7 @@ export async function runClients(
     while (performance.now() - began < seconds * 1000) {
       const start = performance.now();
       const outcome = await variant.sell(randomOrder(random, buyers));
-      if (outcome === 'contested' || 'refused' in outcome) {
+      if (outcome === 'contested' || !('sold' in outcome)) {
         unserved += 1;
       } else {
         took.push(performance.now() - start);

@@ -9,21 +9,27 @@ export async function prepareReleases(db: Db): Promise<void> {
       set plan_cache_mode = force_generic_plan set enable_hashjoin = off set enable_mergejoin = off
       set enable_seqscan = off as $$
     declare
+      wipes uuid[];
       wiped uuid[];
     begin
-      with written as (
+      with held as materialized (
+        select c.allocation_id, c.node_id, c.slot_id
+        from unnest(released) as r (id) join allocation_resource_claims c on c.allocation_id = r.id
+        where c.released_at is null
+      ), written as (
         insert into wipe_certificates (id, allocation_id, slot_id, slot_index, device_serial, method, verified,
           verification, started_at, finished_at, witnessed_by)
-        select uuidv7(), c.allocation_id, s.id, s.slot_index, s.nvme_serial, 'blkdiscard', true, 'read back', now(),
+        select uuidv7(), h.allocation_id, s.id, s.slot_index, s.nvme_serial, 'blkdiscard', true, 'read back', now(),
           now(), witness
-        from unnest(released) as r (id)
-          join allocation_resource_claims c on c.allocation_id = r.id
-          join claim_cells e on e.node_id = c.node_id and e.claim_id = c.id
-          join node_resource_slots s on s.node_id = e.node_id and s.slot_index = e.cell
-        where c.released_at is null
-        returning id
+        from held h cross join lateral (
+          select s.id, s.slot_index, s.nvme_serial from node_resource_slots s where s.id = h.slot_id
+          union all
+          select s.id, s.slot_index, s.nvme_serial from node_resource_slots s
+            where h.slot_id is null and s.node_id = h.node_id
+        ) as s
+        returning id, slot_id
       )
-      select array_agg(id) into wiped from written;
+      select array_agg(id), array_agg(slot_id) into wipes, wiped from written;
       insert into host_cleanups (id, allocation_id, node_id, witnessed_by, method, verified, verification, started_at,
           finished_at)
         select uuidv7(), c.allocation_id, c.node_id, witness, 'redeploy', true, 'seen', now(), now()
@@ -32,7 +38,7 @@ export async function prepareReleases(db: Db): Promise<void> {
       update allocation_resource_claims set released_at = now()
         where allocation_id = any (released) and released_at is null;
       update node_resource_slots s set state = 'available', last_wipe_id = w.id
-        from unnest(wiped) as proof (id) join wipe_certificates w on w.id = proof.id where s.id = w.slot_id;
+        from unnest(wipes, wiped) as w (id, slot_id) where s.id = w.slot_id;
       update allocations set state = 'released', desired_state = 'released', released_at = now()
         where id = any (released);
       insert into audit_logs (id, actor_user_id, actor_role, action, target_type, target_id, result, correlation_id,

@@ -26,7 +26,7 @@ export async function activateAllocation(
     const current = await lockAllocation(tx, allocationId);
     if (current.state !== 'provisioning') return;
     const delivery = deliveryOf(current, output);
-    const moved = await moveAllocation(tx, allocationId, 'active', {
+    const moved = await moveAllocation(tx, current, 'active', {
       observed_state: 'running',
       execution_state: 'idle',
       active_at: services.clock.now(),

@@ -12,10 +12,9 @@ export interface TenantAllocation {
 /** How many claims bind the host now. */
 export async function liveClaimsOn(db: Db | Tx, nodeId: string): Promise<number> {
   const row = await db
-    .selectFrom('allocation_resource_claims')
-    .select((e) => e.fn.countAll<bigint>().as('claims'))
+    .selectFrom('claim_cells')
+    .select((e) => e.fn.count<bigint>('claim_id').distinct().as('claims'))
     .where('node_id', '=', nodeId)
-    .where('released_at', 'is', null)
     .executeTakeFirstOrThrow();
   return Number(row.claims);
 }
@@ -60,12 +59,14 @@ export async function exclusiveClaims(
   nodeIds: string[],
 ): Promise<Map<string, { cleanupBlocked: boolean }>> {
   const rows = await db
-    .selectFrom('allocation_resource_claims as c')
+    .selectFrom('claim_cells as e')
+    .innerJoin('allocation_resource_claims as c', 'c.id', 'e.claim_id')
     .innerJoin('allocations as a', 'a.id', 'c.allocation_id')
     .select(['c.node_id', 'a.state'])
-    .where('c.node_id', 'in', nodeIds)
+    .where('e.node_id', 'in', nodeIds)
+    // A claim on the whole node takes every cell.
+    .where('e.cell', '=', 0)
     .where('c.claim_kind', '=', 'node_exclusive')
-    .where('c.released_at', 'is', null)
     .execute();
   return new Map(
     rows.map((row) => [

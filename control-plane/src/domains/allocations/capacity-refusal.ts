@@ -10,13 +10,8 @@ export function capacityRefusal(
   refusal: Extract<Placement, { fits: false }>,
   perGpuHour: Money,
 ): Problem {
-  const gpus = request.gpus === 1 ? '1 GPU' : `${request.gpus} GPUs`;
   const nearest = refusal.nearest?.gpus ?? null;
-  const hint =
-    nearest === null
-      ? 'Nothing is free in this region right now.'
-      : `The largest that fits now has ${nearest}.`;
-  return new Problem('sku_unavailable', `No single node can give ${gpus} at the moment. ${hint}`, {
+  return new Problem('sku_unavailable', detailOf(request, nearest), {
     extensions: {
       requested_gpu_count: request.gpus,
       nearest_gpu_count: nearest,
@@ -28,4 +23,13 @@ export function capacityRefusal(
       reasons: describeRejections(refusal.rejections),
     },
   });
+}
+
+function detailOf({ shape, gpus: asked }: PlacementRequest, nearest: number | null): string {
+  const gpus = asked === 1 ? '1 GPU' : `${asked} GPUs`;
+  const largest = nearest === null ? null : `The largest that fits now has ${nearest}.`;
+  // Of whole nodes there is mostly one size, and slices may well be free: nothing is said of either.
+  return shape === 'baremetal'
+    ? [`No whole node with ${gpus} can be had at the moment.`, largest].filter(Boolean).join(' ')
+    : `No single node can give ${gpus} at the moment. ${largest ?? 'Nothing is free in this region right now.'}`;
 }

@@ -5,7 +5,7 @@ import { step } from '../../platform/workflows/definition.ts';
 import { runTask, taskSteps } from '../fleet/run-task.ts';
 import { liveClaims } from './claims.ts';
 import { blockHost, deprovisionTask, reportHostBlocked } from './clean-host.ts';
-import { isBaremetal, lockAllocation } from './move-allocation.ts';
+import { isBaremetal, lockAllocation, type AllocationRow } from './move-allocation.ts';
 import { recordCleanUp } from './record-in-groups.ts';
 import { eraseHost, eraseSteps } from './root/erase-host.ts';
 import { releaseTask, reportBlocked } from './wipe-slots.ts';
@@ -22,7 +22,6 @@ export type CleanUpResult = 'clean' | 'blocked' | 'withdrawn';
 
 export function cleanUpSteps(prefix: CleanUpRun['prefix']): string[] {
   return [
-    `${prefix}.wipe.attempts`,
     ...taskSteps(`${prefix}.wipe`),
     `${prefix}.wipe.record`,
     ...eraseSteps(prefix),
@@ -31,33 +30,42 @@ export function cleanUpSteps(prefix: CleanUpRun['prefix']): string[] {
 }
 
 /**
+ * A number of wipes by the host, or of erasures of the whole host. Kept with the step that decides to clean up: a run that
+ * is resumed must not count by another number than it began with.
+ */
+export type CleanUpPlan = number | { erasures: number };
+
+/**
  * Inside a workflow: has the host remove what the allocation left and prove it, or has it erased where its word is worth
- * nothing, as often as the policy says. Claims end only with a verified proof.
+ * nothing, as often as the plan says. Claims end only with a verified proof.
  */
 export async function cleanUp(
   services: Services,
   allocationId: string,
   run: CleanUpRun,
+  plan: CleanUpPlan,
 ): Promise<CleanUpResult> {
-  // Kept with the workflow: a run that is resumed must not count by another number than it began with.
-  const plan = await step(`${run.prefix}.wipe.attempts`, () => planAttempts(services, allocationId));
   return typeof plan === 'number'
     ? await haveWiped(services, allocationId, run, plan)
     : await haveErased(services, allocationId, run, plan.erasures);
 }
 
-/** A number of wipes by the host, or of erasures of the whole host. */
-async function planAttempts(
-  { db, policies }: Services,
-  allocationId: string,
-): Promise<number | { erasures: number }> {
+export function planCleanUp(
+  policies: Policies,
+  { root_granted_at }: Pick<AllocationRow, 'root_granted_at'>,
+): CleanUpPlan {
   const attempts = policies.get('allocations.wipe_attempts');
-  const { root_granted_at } = await db
+  return root_granted_at ? { erasures: attempts } : attempts;
+}
+
+/** For who has not read the allocation. */
+export async function planCleanUpOf({ db, policies }: Services, allocationId: string): Promise<CleanUpPlan> {
+  const allocation = await db
     .selectFrom('allocations')
     .select('root_granted_at')
     .where('id', '=', allocationId)
     .executeTakeFirstOrThrow();
-  return root_granted_at ? { erasures: attempts } : attempts;
+  return planCleanUp(policies, allocation);
 }
 
 async function haveWiped(
@@ -138,6 +146,8 @@ async function quarantine(
 ): Promise<void> {
   await services.db.transaction().execute(async (tx) => {
     const allocation = await lockAllocation(tx, allocationId);
+    // Said late, by a run that was resumed, it would quarantine what was settled since and may be another tenant's.
+    if ((await liveClaims(tx, allocationId)) === 0) return;
     if (why !== undefined) await blockHost(tx, allocation, `Not erased: ${why}`);
     if (isBaremetal(allocation)) await reportHostBlocked(services, tx, allocation, { attempts, why });
     else await reportBlocked(services, tx, allocationId, attempts);

@@ -56,6 +56,7 @@ export function describeAllocation(
     release_requested_at: row.release_requested_at?.toISOString() ?? null,
     released_at: row.released_at?.toISOString() ?? null,
     ends_at: row.ends_at?.toISOString() ?? null,
+    root_granted_at: row.root_granted_at?.toISOString() ?? null,
     queue,
     failure: row.failure as Allocation['failure'],
   };

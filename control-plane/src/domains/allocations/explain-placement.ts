@@ -18,6 +18,7 @@ import { describeExcess } from '../quotas/quota-exceeded.ts';
 import { findProject, type ProjectRow } from '../tenancy/projects/find-project.ts';
 import { describeRejections, expectedTime } from './describe-placement.ts';
 import { launchRequest } from './launch-request.ts';
+import { requireDuration } from './lease-duration.ts';
 
 type Asked = operations['explainPlacement']['requestBody']['content']['application/json'];
 type Explanation = components['schemas']['PlacementExplanation'];
@@ -41,6 +42,7 @@ export async function explainPlacement(
     region: asked.region,
     organizationId: project?.organization_id ?? null,
   });
+  if (project) requireDuration(services.policies, project, asked.max_duration_seconds);
   const fleet = fleetIndexOf(services);
   await withRole(tx, 'gpuaas_placement', () => fleet.catchUp(tx, [], 'now'));
   const nodes = [...fleet.nodes];

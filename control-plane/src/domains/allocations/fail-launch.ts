@@ -20,7 +20,7 @@ export async function failLaunchIn(tx: Tx, allocationId: string, failure: TaskFa
   const current = await lockAllocation(tx, allocationId);
   if (current.state === 'failed') return current.execution_state === 'cleaning up';
   if (current.state !== 'provisioning' && current.state !== 'reserved') return false;
-  const moved = await moveAllocation(tx, allocationId, 'failed', {
+  const moved = await moveAllocation(tx, current, 'failed', {
     observed_state: 'unknown',
     execution_state: 'cleaning up',
     failure: JSON.stringify({ code: failure.code, detail: failureWords(failure.code) }),

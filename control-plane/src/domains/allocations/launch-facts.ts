@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Caller } from '../../platform/auth/caller.ts';
-import type { Tx } from '../../platform/db/database.ts';
+import type { Db, Tx } from '../../platform/db/database.ts';
 import type { KeyRow } from '../../platform/http/idempotency.ts';
 import type { BudgetSpend } from '../billing/budgets/budget-spend.ts';
 import type { TenantFunds } from '../billing/tenant-funds.ts';
@@ -18,6 +18,8 @@ export interface Ask {
 
 /** Everything that is looked up before a launch, as the database has it now. */
 export interface LaunchFacts {
+  /** The moment that prices and money are of. */
+  at: Date;
   /** An earlier request with the same key; null if there was none. */
   earlier: KeyRow | null;
   /** Null if it is closed, or of a tenant that the caller does not belong to. */
@@ -57,7 +59,7 @@ interface FactsRow extends Partial<KeyRow> {
 }
 
 /** One statement for all who ask, in their order. Needs the role `gpuaas_placement`. */
-export async function readLaunchFacts(tx: Tx, asks: readonly Ask[], at: Date): Promise<LaunchFacts[]> {
+export async function readLaunchFacts(db: Db | Tx, asks: readonly Ask[], at: Date): Promise<LaunchFacts[]> {
   const asked = asks.map(({ caller, request, idempotencyKey }, place) => ({
     place,
     caller_id: caller.id,
@@ -71,12 +73,13 @@ export async function readLaunchFacts(tx: Tx, asks: readonly Ask[], at: Date): P
     ssh_key_ids: request.ssh_key_ids ?? [],
   }));
   const { rows } = await sql<FactsRow>`
-    select * from launch_facts(${JSON.stringify(asked)}, ${at})`.execute(tx);
-  return rows.map(factsOf);
+    select * from launch_facts(${JSON.stringify(asked)}, ${at})`.execute(db);
+  return rows.map((row) => factsOf(row, at));
 }
 
-function factsOf(row: FactsRow): LaunchFacts {
+function factsOf(row: FactsRow, at: Date): LaunchFacts {
   return {
+    at,
     earlier: row.request_hash ? (row as KeyRow) : null,
     project: row.project,
     shelf: {

@@ -11,22 +11,22 @@ export function isBaremetal(allocation: Pick<AllocationRow, 'capacity_shape'>): 
 
 /**
  * The one place that changes an allocation's state. Returns null when it is already there, so that a step
- * that runs twice does its work once.
+ * that runs twice does its work once. Takes the row from whoever has locked it in this transaction.
  */
 export async function moveAllocation(
   tx: Tx,
-  allocationId: string,
+  allocation: string | AllocationRow,
   to: AllocationState,
   change: Updateable<Allocations> = {},
 ): Promise<AllocationRow | null> {
-  const row = await lockAllocation(tx, allocationId);
+  const row = typeof allocation === 'string' ? await lockAllocation(tx, allocation) : allocation;
   const from = row.state as AllocationState;
   if (from === to) return null;
-  if (!canMove(from, to)) throw new Error(`allocation ${allocationId} cannot go from ${from} to ${to}`);
+  if (!canMove(from, to)) throw new Error(`allocation ${row.id} cannot go from ${from} to ${to}`);
   return await tx
     .updateTable('allocations')
     .set({ ...change, state: to })
-    .where('id', '=', allocationId)
+    .where('id', '=', row.id)
     .returningAll()
     .executeTakeFirstOrThrow();
 }

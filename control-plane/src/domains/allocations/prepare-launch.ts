@@ -56,7 +56,7 @@ export function prepareFrom(services: Sources, ask: Ask, facts: LaunchFacts): La
   const sshKeys = chooseKeys(request.ssh_key_ids ?? [], facts.sshKeys);
   const { sku, image, region, gpu_count } = request;
   const asked = { sku, gpuCount: gpu_count, image, region, organizationId };
-  const offer = offerFrom(services, asked, facts.shelf);
+  const offer = offerFrom(services.policies, asked, facts.shelf, facts.at);
   requireDuration(services.policies, project, request.max_duration_seconds);
   const perHour = times(offer.perGpuHour, gpu_count);
   refuseUsedUp(facts.budgets, perHour.currency);

@@ -6,7 +6,7 @@ import { runTask, taskSteps } from '../fleet/run-task.ts';
 import { createAccessKey } from './access-key.ts';
 import { activateAllocation } from './activate-allocation.ts';
 import { emitAllocation } from './allocation-events.ts';
-import { cleanUp, cleanUpDeadline, cleanUpSteps } from './clean-up.ts';
+import { cleanUp, cleanUpDeadline, cleanUpSteps, planCleanUpOf } from './clean-up.ts';
 import { failLaunch } from './fail-launch.ts';
 import { lockAllocation, moveAllocation } from './move-allocation.ts';
 import { noteIdle } from './note-idle.ts';
@@ -22,7 +22,6 @@ export const provisionWorkflow: WorkflowDefinition<Services, Input> = {
   deadlineSeconds: ({ policies }) => provisionDeadline(policies),
   steps: [
     'provision.begin',
-    'provision.attempts',
     ...taskSteps('provision'),
     'provision.activate',
     'provision.fail',
@@ -31,19 +30,26 @@ export const provisionWorkflow: WorkflowDefinition<Services, Input> = {
   ],
   async run(services, { allocationId }) {
     const workflowId = provisionWorkflowId(allocationId);
-    if (!(await step('provision.begin', () => begin(services, allocationId)))) return;
-    const result = await build(services, allocationId, workflowId);
+    const attempts = await step('provision.begin', () => begin(services, allocationId));
+    if (attempts === null) return;
+    const result = await build(services, allocationId, workflowId, attempts);
     if (result?.outcome === 'succeeded') {
       const { output } = result;
       await step('provision.activate', () => activateAllocation(services, allocationId, output));
       return;
     }
     const failure = result?.error ?? { code: 'unexplained', detail: 'The host gave no reason.' };
-    if (!(await step('provision.fail', () => failLaunch(services, allocationId, failure)))) return;
+    const plan = await step('provision.fail', async () =>
+      (await failLaunch(services, allocationId, failure))
+        ? await planCleanUpOf(services, allocationId)
+        : null,
+    );
+    if (plan === null) return;
     // Whatever the failed attempt left behind must be proven gone before the slots are sold again.
     const run = { workflowId, prefix: 'provision', executionState: 'cleaning up' } as const;
-    const cleaned = await cleanUp(services, allocationId, run);
-    if (cleaned !== 'withdrawn') await step('provision.cleaned', () => noteIdle(services, allocationId));
+    const cleaned = await cleanUp(services, allocationId, run, plan);
+    if (cleaned !== 'withdrawn')
+      await step('provision.cleaned', () => noteIdle(services, allocationId, workflowId));
   },
 };
 
@@ -57,20 +63,24 @@ export function provisionWorkflowId(allocationId: string): string {
   return `provision:${allocationId}`;
 }
 
-/** False when it was ended before it began. */
-async function begin(services: Services, allocationId: string): Promise<boolean> {
+/**
+ * How often the host is asked; null when it was ended before it began. Kept with the step: a run that is resumed must not
+ * count by another number than it began with.
+ */
+async function begin(services: Services, allocationId: string): Promise<number | null> {
+  const attempts = services.policies.get('allocations.provision_attempts');
   return await services.db.transaction().execute(async (tx) => {
-    const { state } = await lockAllocation(tx, allocationId);
-    if (state !== 'reserved') return state === 'provisioning';
-    const moved = await moveAllocation(tx, allocationId, 'provisioning', { execution_state: 'provisioning' });
-    if (!moved) return true;
+    const current = await lockAllocation(tx, allocationId);
+    if (current.state !== 'reserved') return current.state === 'provisioning' ? attempts : null;
+    const moved = await moveAllocation(tx, current, 'provisioning', { execution_state: 'provisioning' });
+    if (!moved) return attempts;
     await createAccessKey(services, tx, allocationId);
     await emitAllocation(tx, 'allocation.provisioning', moved, {
       stage: 'plan',
       status: 'running',
       message: 'The host was asked to build the machine',
     });
-    return true;
+    return attempts;
   });
 }
 
@@ -79,10 +89,8 @@ async function build(
   services: Services,
   allocationId: string,
   workflowId: string,
+  attempts: number,
 ): Promise<TaskOutcome | null> {
-  const attempts = await step('provision.attempts', async () =>
-    services.policies.get('allocations.provision_attempts'),
-  );
   for (let attempt = 1; ; attempt += 1) {
     const deadlineSeconds = services.policies.get('allocations.provision_deadline_seconds');
     const result = await runTask(services, 'provision', deadlineSeconds, (tx) =>

@@ -4,6 +4,7 @@ import { actingFor } from '../../platform/db/scope.ts';
 import { emitting, type NewEvent } from '../../platform/events/emit.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
+import type { WorkflowStart } from '../../platform/workflows/workflow-client.ts';
 import { slotsChanged } from '../fleet/slot-states.ts';
 import { allocationEvent } from './allocation-events.ts';
 import type { AllocationRow } from './move-allocation.ts';
@@ -48,13 +49,9 @@ export async function recordSales(
   tx: Tx,
   sales: readonly Sale[],
 ): Promise<{ allocations: AllocationRow[]; xid: string }> {
-  const rows = sales.map(({ allocation: { per_gpu_hour_micros, ...rest } }) => ({
-    ...rest,
-    per_gpu_hour_micros: String(per_gpu_hour_micros),
-  }));
   const { rows: written } = await sql<{ at: Date; xid: string }>`
     select ${actingFor(sales.map(({ allocation }) => allocation.organization_id))},
-      insert_allocations(${JSON.stringify(rows)}) as at, ${claiming(sales)}, ${telling(services, sales)},
+      insert_allocations(${allocationRows(sales)}) as at, ${claiming(sales)}, ${telling(services, sales)},
       pg_current_xact_id()::text as xid`.execute(tx);
   const { at, xid } = written[0]!;
   return { allocations: sales.map(({ allocation }) => reservedRow(allocation, at)), xid };
@@ -69,26 +66,52 @@ export async function recordStarts(
   await sql`select ${claiming(sales)}, ${telling(services, sales)}`.execute(tx);
 }
 
-function claiming(sales: readonly Sale[]): RawBuilder<void> {
+/** The argument of `insert_allocations`. */
+export function allocationRows(sales: readonly Sale[]): string {
+  return JSON.stringify(
+    sales.map(({ allocation: { per_gpu_hour_micros, ...rest } }) => ({
+      ...rest,
+      per_gpu_hour_micros: String(per_gpu_hour_micros),
+    })),
+  );
+}
+
+/** The slots that are taken, and the claims on them: who claims what. One without a slot is on the whole node. */
+export function claimColumns(sales: readonly Sale[]) {
   const claims = sales.flatMap(({ allocation, slotIds }) =>
     (allocation.capacity_shape === 'baremetal' ? [null] : slotIds).map((slotId) => ({
+      claimId: newId(),
       allocationId: allocation.id,
       slotId,
     })),
   );
-  return sql`claim_slots(${sales.flatMap(({ slotIds }) => slotIds)}::uuid[], ${claims.map(() => newId())}::uuid[],
-    ${claims.map(({ allocationId }) => allocationId)}::uuid[], ${claims.map(({ slotId }) => slotId)}::uuid[])`;
+  return {
+    taken: sales.flatMap(({ slotIds }) => slotIds),
+    claims: claims.map(({ claimId }) => claimId),
+    claimants: claims.map(({ allocationId }) => allocationId),
+    claimed: claims.map(({ slotId }) => slotId),
+  };
 }
 
-function telling({ workflows }: Pick<Services, 'workflows'>, sales: readonly Sale[]): RawBuilder<void> {
-  const starts = sales.map(({ allocation: { id, correlation_id } }) => ({
+function claiming(sales: readonly Sale[]): RawBuilder<void> {
+  const { taken, claims, claimants, claimed } = claimColumns(sales);
+  return sql`claim_slots(${taken}::uuid[], ${claims}::uuid[], ${claimants}::uuid[], ${claimed}::uuid[])`;
+}
+
+/** The workflow that provisions each of them. */
+export function startsOf(sales: readonly Sale[]): WorkflowStart[] {
+  return sales.map(({ allocation: { id, correlation_id } }) => ({
     workflowId: provisionWorkflowId(id),
     input: { allocationId: id, correlationId: correlation_id },
   }));
-  return sql`${emitting(eventsOf(sales))}, ${workflows.starting(provisionWorkflow.name, starts)}`;
 }
 
-function eventsOf(sales: readonly Sale[]): NewEvent[] {
+function telling({ workflows }: Pick<Services, 'workflows'>, sales: readonly Sale[]): RawBuilder<void> {
+  return sql`${emitting(eventsOf(sales))}, ${workflows.starting(provisionWorkflow.name, startsOf(sales))}`;
+}
+
+/** What is told of them. */
+export function eventsOf(sales: readonly Sale[]): NewEvent[] {
   const nodes = new Map(sales.map(({ allocation }) => [allocation.node_id, allocation.correlation_id]));
   return [
     ...sales.map(({ allocation, gpuModel }) =>
@@ -107,8 +130,8 @@ function eventsOf(sales: readonly Sale[]): NewEvent[] {
   ];
 }
 
-/** The row as it now stands, without reading it again. */
-function reservedRow(allocation: Sale['allocation'], at: Date): AllocationRow {
+/** The row as it then stands, without reading it again. */
+export function reservedRow(allocation: Sale['allocation'], at: Date): AllocationRow {
   return {
     ...allocation,
     state: 'reserved',
@@ -120,6 +143,7 @@ function reservedRow(allocation: Sale['allocation'], at: Date): AllocationRow {
     active_at: null,
     release_requested_at: null,
     release_attempts: 0,
+    cleanup_workflow_id: null,
     released_at: null,
     failure: null,
     connection: null,

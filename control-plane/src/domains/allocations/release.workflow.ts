@@ -5,7 +5,14 @@ import { emitSlotsChanged, moveNodeSlots, moveSlots } from '../fleet/slot-states
 import { openIncident } from '../incidents/open-incident.ts';
 import { emitAllocation } from './allocation-events.ts';
 import { claimedSlots } from './claims.ts';
-import { cleanUp, cleanUpDeadline, cleanUpSteps, type CleanUpResult } from './clean-up.ts';
+import {
+  cleanUp,
+  cleanUpDeadline,
+  cleanUpSteps,
+  planCleanUp,
+  type CleanUpPlan,
+  type CleanUpResult,
+} from './clean-up.ts';
 import { detachWorkloads } from './detach-workloads.ts';
 import { endRelease } from './end-release.ts';
 import { isBaremetal, lockAllocation, moveAllocation, type AllocationRow } from './move-allocation.ts';
@@ -22,18 +29,22 @@ export const releaseWorkflow: WorkflowDefinition<Services, Input> = {
   name: 'allocation.release',
   // May have to wait for the provision first.
   deadlineSeconds: ({ policies }) => provisionDeadline(policies) + 1.25 * cleanUpDeadline(policies),
-  steps: ['release.begin', 'release.detach', ...cleanUpSteps('release'), 'release.end'],
+  steps: ['release.begin', ...cleanUpSteps('release'), 'release.end'],
   async run(services, { allocationId, attempt }) {
-    // A machine that is still being built is released as soon as it settles, never torn out half-made.
-    await waitForWorkflow(provisionWorkflowId(allocationId));
-    if (!(await step('release.begin', () => begin(services, allocationId)))) return;
-    await step('release.detach', () => detachWorkloads(services, allocationId));
-    const result = await cleanUp(services, allocationId, {
+    let plan = await step('release.begin', () => begin(services, allocationId, attempt));
+    if (plan === 'being built') {
+      // It is released as soon as it settles, never torn out half-made.
+      await waitForWorkflow(provisionWorkflowId(allocationId));
+      plan = await step('release.begin', () => begin(services, allocationId, attempt, 'settled'));
+    }
+    if (plan === null || plan === 'being built') return;
+    const run = {
       workflowId: releaseWorkflowId(allocationId, attempt),
       prefix: 'release',
       executionState: 'releasing',
-    });
-    await step('release.end', () => end(services, allocationId, result));
+    } as const;
+    const result = await cleanUp(services, allocationId, run, plan);
+    await step('release.end', () => end(services, allocationId, attempt, result));
   },
 };
 
@@ -41,13 +52,24 @@ export function releaseWorkflowId(allocationId: string, attempt: number): string
   return `release:${allocationId}:${attempt}`;
 }
 
-/** False when there is nothing to release: a failed launch cleans up by itself, and an operator may have ended it. */
-async function begin(services: Services, allocationId: string): Promise<boolean> {
+/**
+ * Takes the machine and every way into it out of use. Null when there is nothing to release: a failed launch cleans up by
+ * itself, an operator may have ended it, and whoever asked again has a workflow of its own.
+ */
+async function begin(
+  services: Services,
+  allocationId: string,
+  attempt: number,
+  settled?: 'settled',
+): Promise<CleanUpPlan | 'being built' | null> {
   return await services.db.transaction().execute(async (tx) => {
     const current = await lockAllocation(tx, allocationId);
-    if (current.state === 'failed' || current.state === 'released') return false;
-    const moved = await moveAllocation(tx, allocationId, 'releasing', { execution_state: 'releasing' });
-    if (!moved) return true;
+    if (current.state === 'failed' || current.state === 'released') return null;
+    if (current.release_attempts !== attempt) return null;
+    if (!settled && (current.state === 'reserved' || current.state === 'provisioning')) return 'being built';
+    const plan = planCleanUp(services.policies, current);
+    const moved = await moveAllocation(tx, current, 'releasing', { execution_state: 'releasing' });
+    if (!moved) return plan;
     await takeOutOfUse(tx, moved);
     await emitAllocation(tx, 'allocation.releasing', moved, {
       stage: 'release',
@@ -57,7 +79,8 @@ async function begin(services: Services, allocationId: string): Promise<boolean>
         : 'The host was asked to stop the machine and wipe its disks',
       percent: 100,
     });
-    return true;
+    await detachWorkloads(tx, moved);
+    return plan;
   });
 }
 
@@ -74,10 +97,16 @@ async function takeOutOfUse(tx: Tx, allocation: AllocationRow): Promise<void> {
   await emitSlotsChanged(tx, allocation.node_id!, allocation.correlation_id);
 }
 
-async function end(services: Services, allocationId: string, result: CleanUpResult): Promise<void> {
+/** The late word of an earlier attempt, which a process that died had said already, decides nothing any more. */
+async function end(
+  services: Services,
+  allocationId: string,
+  attempt: number,
+  result: CleanUpResult,
+): Promise<void> {
   await services.db.transaction().execute(async (tx) => {
-    const { state } = await lockAllocation(tx, allocationId);
-    if (state !== 'releasing') return;
+    const { state, release_attempts } = await lockAllocation(tx, allocationId);
+    if (state !== 'releasing' || release_attempts !== attempt) return;
     if (result === 'clean') await endRelease(services, tx, allocationId);
     else await failRelease(services, tx, allocationId);
   });

@@ -78,12 +78,13 @@ export async function cleanAgain(
     await services.workflows.start(tx, releaseWorkflow.name, releaseWorkflowId(allocationId, attempt), input);
     return;
   }
+  const retryId = newId();
+  const workflowId = cleanupWorkflowId(allocationId, retryId);
   await tx
     .updateTable('allocations')
-    .set({ execution_state: 'cleaning up' })
+    .set({ execution_state: 'cleaning up', cleanup_workflow_id: workflowId })
     .where('id', '=', allocationId)
     .execute();
-  const retryId = newId();
   const input = { allocationId, retryId, correlationId };
-  await services.workflows.start(tx, cleanupWorkflow.name, cleanupWorkflowId(allocationId, retryId), input);
+  await services.workflows.start(tx, cleanupWorkflow.name, workflowId, input);
 }

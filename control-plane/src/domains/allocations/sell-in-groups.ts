@@ -1,14 +1,17 @@
 import { isServerError } from '../../platform/db/database.ts';
-import { inScope } from '../../platform/db/scope.ts';
+import { ExpiringSet } from '../../platform/expiring-set.ts';
+import { inScope, statementsAs } from '../../platform/db/scope.ts';
 import { GroupCommit, tellLeft } from '../../platform/group-commit.ts';
 import { replyFrom, type IdempotentRequest, type StoredReply } from '../../platform/http/idempotency.ts';
 import { Problem } from '../../platform/http/problem.ts';
+import type { Policies } from '../../platform/policy/policies.ts';
 import type { Services } from '../../platform/services.ts';
 import { fleetIndexOf } from '../fleet/fleet-index-of.ts';
 import { readLaunchFacts, type Ask, type LaunchFacts } from './launch-facts.ts';
 import type { AllocationRow } from './move-allocation.ts';
 import { prepareFrom } from './prepare-launch.ts';
-import { sellTogether, type Group, type Order, type Outcome } from './sell-together.ts';
+import { LAUNCH_DESK, sellAtOnce } from './sell-at-once.ts';
+import { sellTogether, type Order, type Outcome } from './sell-together.ts';
 
 type Scheduler = Pick<Services, 'db' | 'policies' | 'workflows'>;
 type Desk = Scheduler & Pick<Services, 'clock' | 'sealer'>;
@@ -19,30 +22,39 @@ export interface Wanted extends Omit<Ask, 'idempotencyKey'> {
   papers: Order['papers'];
 }
 
-/** `replay`: its key was used before, and this was the answer. */
-export type Answer = Outcome | { replay: StoredReply };
+/** `failed`: the transaction that was to decide about it was rolled back. */
+export type Decision = Outcome | { failed: unknown };
 
-export const GROUPS = { desk: 'launches', size: 64, underWay: 2 };
+/** `replay`: its key was used before, and this was the answer. */
+export type Answer = Decision | { replay: StoredReply };
+
+export const GROUPS = { desk: LAUNCH_DESK, size: 64, underWay: 2 };
 /** Whoever was in the way of one group has committed or given up by the next. */
 const TRIES = 3;
 /** One project whose counters somebody holds must not keep everybody waiting: a group gives up, and each goes alone. */
 const LOCK_TIMEOUT_MS = 250;
+
+/** How long somebody who was refused is decided about with care. */
+const REFUSED_MS = 5_000;
 
 /** The process's launches, each with the group that leaves next. */
 export function salesDesk(services: Desk): GroupCommit<Wanted, Answer> {
   return new GroupCommit((wanted) => serveGroup(services, wanted), GROUPS);
 }
 
-/** One transaction for all of them: what each needs is looked up, and whoever nothing speaks against is sold to. */
+/** What each needs is looked up for all of them, and whoever nothing speaks against is sold to. */
 async function serveGroup(services: Desk, wanted: readonly Wanted[]): Promise<Answer[]> {
-  return await settled(services, { lockTimeoutMs: LOCK_TIMEOUT_MS }, async (sell, tx) => {
-    const asks = wanted.map((one) => ({ ...one, idempotencyKey: one.idempotent?.key ?? null }));
-    const facts = await readLaunchFacts(tx, asks, services.clock.now());
-    const decided = asks.map((ask, index) => decide(services, ask, facts[index]!));
-    const outcomes = await sell(decided.flatMap((one) => ('order' in one ? [one.order] : [])));
-    let next = 0;
-    return decided.map((one) => ('order' in one ? outcomes[next++]! : one));
-  });
+  const asks = wanted.map((one) => ({ ...one, idempotencyKey: one.idempotent?.key ?? null }));
+  const reading = statementsAs(services.db, 'gpuaas_placement');
+  const [facts] = await Promise.all([
+    readLaunchFacts(reading, asks, services.clock.now()),
+    fleetIndexOf(services).catchUp(reading),
+  ]);
+  const decided = asks.map((ask, index) => decide(services, ask, facts[index]!));
+  const orders = decided.flatMap((one) => ('order' in one ? [one.order] : []));
+  const outcomes = await sellOrders(services, orders, { lockTimeoutMs: LOCK_TIMEOUT_MS });
+  let next = 0;
+  return decided.map((one) => ('order' in one ? outcomes[next++]! : one));
 }
 
 function decide(
@@ -59,29 +71,70 @@ function decide(
   }
 }
 
-/** One transaction for orders that nothing but quota and capacity can refuse. */
-export async function sellGroup(services: Scheduler, orders: readonly Order[]): Promise<Outcome[]> {
-  return await settled(services, {}, (sell) => sell(orders));
+/** The same for orders that nothing but quota and capacity can refuse. */
+export async function sellGroup(services: Scheduler, orders: readonly Order[]): Promise<Decision[]> {
+  await fleetIndexOf(services).catchUp(statementsAs(services.db, 'gpuaas_placement'));
+  return await sellOrders(services, orders, {});
 }
 
-type Sell = (orders: readonly Order[]) => Promise<Outcome[]>;
+const projectsRefused = new WeakMap<Policies, ExpiringSet>();
+
+/**
+ * Projects that were refused a moment ago, by process as the index of the fleet is. Who comes back at once is likely to be
+ * refused again, and would take the whole group along that is sold at once with it.
+ */
+function refusedBy(policies: Policies): ExpiringSet {
+  const known = projectsRefused.get(policies) ?? new ExpiringSet(REFUSED_MS);
+  projectsRefused.set(policies, known);
+  return known;
+}
+
+/** At once as far as that goes; for the rest, one transaction that decides about each. */
+async function sellOrders(
+  services: Scheduler,
+  orders: readonly Order[],
+  patience: { lockTimeoutMs?: number },
+): Promise<Decision[]> {
+  const refused = refusedBy(services.policies);
+  const sold = await sellAtOnce(
+    services,
+    orders.filter(({ allocation }) => !refused.has(allocation.project_id)),
+  );
+  const left = orders.filter((order) => !sold.has(order));
+  const outcomes =
+    left.length === 0
+      ? []
+      : await sellWithCare(services, left, patience).catch((error: unknown): Decision[] => {
+          if (sold.size === 0) throw error;
+          // What was sold at once stays sold.
+          return left.map(() => ({ failed: error }));
+        });
+  let next = 0;
+  return orders.map((order) => {
+    const row = sold.get(order);
+    return row ? { sold: row } : outcomes[next++]!;
+  });
+}
 
 /** What was sold is entered into the index of the fleet once it has committed. */
-async function settled<T>(
+async function sellWithCare(
   services: Scheduler,
+  orders: readonly Order[],
   patience: { lockTimeoutMs?: number },
-  work: (sell: Sell, tx: Parameters<typeof sellTogether>[1]) => Promise<T>,
-): Promise<T> {
-  let group: Group | undefined;
-  const result = await inScope(services.db, { role: 'gpuaas_placement', ...patience }, (tx) =>
-    work(async (orders) => {
-      if (orders.length === 0) return [];
-      group = await sellTogether(services, tx, orders);
-      return group.outcomes;
-    }, tx),
+): Promise<Outcome[]> {
+  const { outcomes, holds, xid } = await inScope(
+    services.db,
+    { role: 'gpuaas_placement', ...patience },
+    (tx) => sellTogether(services, tx, orders),
   );
-  if (group && group.xid !== null) fleetIndexOf(services).settle(group.holds, group.xid);
-  return result;
+  if (xid !== null) fleetIndexOf(services).settle(holds, xid);
+  const refused = refusedBy(services.policies);
+  outcomes.forEach((outcome, index) => {
+    // Who finds no room is left out of a sale at once by itself.
+    if (outcome !== 'contested' && 'refused' in outcome && outcome.refused.code !== 'sku_unavailable')
+      refused.add(orders[index]!.allocation.project_id);
+  });
+  return outcomes;
 }
 
 /**
@@ -93,12 +146,12 @@ export async function sellWithOthers(
   wanted: Wanted,
 ): Promise<{ sold: AllocationRow } | { replay: StoredReply } | null> {
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
-    const answer = await desk.submit(wanted).catch((error: unknown) => {
-      if (isServerError(error)) return null;
-      throw error;
-    });
-    if (answer === null) return decidedAlone('refused_by_database');
+    const answer = await desk.submit(wanted).catch((error: unknown) => ({ failed: error }));
     if (answer === 'contested') continue;
+    if ('failed' in answer) {
+      if (isServerError(answer.failed)) return decidedAlone('refused_by_database');
+      throw answer.failed;
+    }
     if ('refused' in answer) throw answer.refused;
     return answer;
   }

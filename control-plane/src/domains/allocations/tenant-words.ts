@@ -15,13 +15,17 @@ export const stageWords: Record<NodeStage, string> = {
   verify: 'Its disks are read back',
 };
 
-const failures: Record<string, string> = {
-  timed_out: 'The host did not finish in time.',
-  expired: 'The host did not answer in time.',
+/** By the code of whoever gave up: the host, or the platform that waited for it. */
+export const failures: Readonly<Record<string, string>> = {
+  task_expired: 'The host did not finish in time.',
+  workflow_lost: 'The platform lost track of the launch.',
+  image_unavailable: 'The image could not be fetched.',
+  image_digest_mismatch: 'The image that was fetched is not the one that was asked for.',
   image_not_ready: 'The machine did not pass the checks of its image.',
   guest_not_ready: 'The machine started but did not answer.',
   login_not_ready: 'The host did not answer to the new login.',
-  network_not_bound: 'The machine did not get its private address.',
+  network_not_ready: 'The machine did not get its private address.',
+  gpu_lost: 'A GPU of the host has failed.',
 };
 
 /** Why a launch failed, without the insides of the host. The code is the host's; its task has the details. */

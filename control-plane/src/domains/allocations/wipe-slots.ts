@@ -145,7 +145,10 @@ interface JudgedSlot {
 function judge({ allocation, result }: WipeEvidence, slot: SlotBundle): JudgedSlot {
   const wipe = wipesOf(result.output).find((candidate) => candidate.slot_id === slot.slot_id);
   const proven = wipe !== undefined && wipe.verified && wipe.device_serial === slot.nvme_serial;
-  const unproven = wipe ? `Wipe not verified: ${wipe.verification}` : 'The host gave no proof of a wipe.';
+  const refusal = result.error ? `The host gave no proof of a wipe: ${result.error.detail}` : null;
+  const unproven = wipe
+    ? `Wipe not verified: ${wipe.verification}`
+    : (refusal ?? 'The host gave no proof of a wipe.');
   return {
     allocation,
     allocationId: allocation.id,

@@ -47,3 +47,12 @@ export function covers(launch: LaunchFunds, perHourMicros: bigint): boolean {
 export function costAt({ perHour, seconds }: LaunchFunds, perHourMicros: bigint): bigint {
   return cumulativeCost({ currency: perHour.currency, micros: perHourMicros }, BigInt(seconds)).micros;
 }
+
+const MOST = 2n ** 62n;
+
+/** The highest rate at which the money lasts as long as it must. */
+export function mostOnTheirWay({ availableMicros, seconds }: LaunchFunds): bigint {
+  // The cost is rounded down.
+  const most = ((availableMicros + 1n) * 3600n - 1n) / BigInt(seconds);
+  return most > MOST ? MOST : most;
+}

@@ -60,9 +60,13 @@ export interface Shelf {
   prices: readonly BookedPrice[];
 }
 
-/** The same of what was read before. */
-export function offerFrom(sources: Sources, asked: Asked & { image: string }, shelf: Shelf): Offer {
-  const { policies, clock } = sources;
+/** The same of what was read before, for the moment `at` that it was read for: no price of another one is known. */
+export function offerFrom(
+  policies: Sources['policies'],
+  asked: Asked & { image: string },
+  shelf: Shelf,
+  at: Date,
+): Offer {
   const { organizationId } = asked;
   const product = requireOnSale(policies, asked, shelf.product);
   if (organizationId !== null) {
@@ -70,7 +74,7 @@ export function offerFrom(sources: Sources, asked: Asked & { image: string }, sh
     requireEntitled(product, shelf.entitled ?? byDefault);
   }
   requireOpen(asked.region, shelf.regionStatus);
-  const priced = withPrice(policies, clock.now(), asked, product, shelf.prices);
+  const priced = withPrice(policies, at, asked, product, shelf.prices);
   return withImage(priced, asked.image, shelf.imageDigest);
 }
 

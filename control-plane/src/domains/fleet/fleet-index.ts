@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { deadlineAfter, type Deadline } from '../../platform/clock.ts';
-import type { Tx } from '../../platform/db/database.ts';
+import type { Db, Tx } from '../../platform/db/database.ts';
 import type { Policies } from '../../platform/policy/policies.ts';
 import { candidate, type Candidate, type Lease, type PlacementRequest } from '../placement/candidate.ts';
 import { place, type Placement } from '../placement/place.ts';
@@ -15,6 +15,8 @@ export interface Hold extends Lease {
   slotIds: string[];
   readonly until: Deadline;
 }
+
+type Seen = { snapshot: string; at: Date };
 
 /** Longer than a launch takes. A hold that nobody gave back is forgotten then. */
 const HOLD_MS = 10_000;
@@ -35,6 +37,7 @@ export class FleetIndex {
   #nodes = new Map<string, FleetNode>();
   readonly #holds = new Map<string, Set<Hold>>();
   #snapshot: string | null = null;
+  #at = new Date(0);
   /** Transactions of this process whose sales it has entered itself, and which no look has seen yet. */
   #entered: string[] = [];
   #looking = false;
@@ -52,12 +55,17 @@ export class FleetIndex {
     return this.#nodes.values();
   }
 
+  /** When the last look was, by the database's clock. */
+  get lookedAt(): Date {
+    return this.#at;
+  }
+
   /**
    * Reads what has been committed since the last look, and the `suspects` in any case. Looks follow each other, so that
    * an older one never overwrites a newer; who waited through a whole look needs none of its own.
    */
   async catchUp(
-    tx: Tx,
+    db: Db | Tx,
     suspects: readonly string[] = [],
     heartbeats: 'recent' | 'now' = 'recent',
   ): Promise<void> {
@@ -69,8 +77,8 @@ export class FleetIndex {
     try {
       if (this.#answered >= asked && suspects.length === 0 && heartbeats === 'recent') return;
       const answers = this.#asked;
-      await this.#look(tx, suspects);
-      if (heartbeats === 'now' || this.#heard.passed()) await this.#listen(tx);
+      await this.#look(db, suspects);
+      if (heartbeats === 'now' || this.#heard.passed()) await this.#listen(db);
       this.#answered = answers;
     } finally {
       finish();
@@ -154,11 +162,15 @@ export class FleetIndex {
     if (node) this.#index.set(node);
   }
 
-  async #look(tx: Tx, suspects: readonly string[]): Promise<void> {
+  async #look(db: Db | Tx, suspects: readonly string[]): Promise<void> {
     this.#looking = true;
     try {
       const since = this.#reloadAt.passed() ? null : this.#snapshot;
-      this.#snapshot = await (since === null ? this.#readAll(tx) : this.#readNews(tx, since, suspects));
+      const { snapshot, at } = await (since === null
+        ? this.#readAll(db)
+        : this.#readNews(db, since, suspects));
+      this.#snapshot = snapshot;
+      this.#at = at;
       this.#reloadAt = deadlineAfter(RELOAD_MS);
     } finally {
       this.#looking = false;
@@ -168,24 +180,24 @@ export class FleetIndex {
     }
   }
 
-  async #readAll(tx: Tx): Promise<string> {
+  async #readAll(db: Db | Tx): Promise<Seen> {
     this.#entered = [];
-    const look = await lookAtFleet(this.#policies, tx, null);
+    const look = await lookAtFleet(this.#policies, db, null);
     this.#index = new PlacementIndex();
     this.#nodes = new Map();
     for (const node of look.nodes) this.#learn(node);
-    return look.snapshot;
+    return look;
   }
 
-  async #readNews(tx: Tx, since: string, suspects: readonly string[]): Promise<string> {
-    const news = await readNews(tx, since, this.#entered.splice(0), suspects);
+  async #readNews(db: Db | Tx, since: string, suspects: readonly string[]): Promise<Seen> {
+    const news = await readNews(db, since, this.#entered.splice(0), suspects);
     const whole = news.nodes.filter(({ nodeId, facts }) => facts || !this.#nodes.has(nodeId));
     const { nodes } =
       whole.length === 0
         ? { nodes: [] }
         : await lookAtFleet(
             this.#policies,
-            tx,
+            db,
             whole.map(({ nodeId }) => nodeId),
           );
     for (const node of news.nodes) {
@@ -193,7 +205,7 @@ export class FleetIndex {
       if (known && !node.facts) this.#learn(withNews(known, node));
     }
     for (const node of nodes) this.#learn(node);
-    return news.snapshot;
+    return news;
   }
 
   #learn(node: FleetNode): void {
@@ -205,10 +217,10 @@ export class FleetIndex {
   }
 
   /** Silence is no change of a row, so who is reachable is looked up by time. */
-  async #listen(tx: Tx): Promise<void> {
+  async #listen(db: Db | Tx): Promise<void> {
     const silence = this.#policies.get('fleet.unreachable_after_seconds');
     const { rows } = await sql<{ id: string }>`
-      select id from nodes where last_heartbeat_at > now() - make_interval(secs => ${silence})`.execute(tx);
+      select id from nodes where last_heartbeat_at > now() - make_interval(secs => ${silence})`.execute(db);
     const heard = new Set(rows.map(({ id }) => id));
     for (const node of this.#nodes.values()) {
       const connected = heard.has(node.nodeId);
@@ -221,8 +233,7 @@ export class FleetIndex {
 function withHolds(node: FleetNode, holds: readonly Hold[]): Candidate {
   const held = holds.reduce<SlotMask>((mask, { slots }) => mask | slots, 0);
   return candidate(node, node.layout, [...node.leases, ...holds], {
+    ...node,
     available: node.available & ~held,
-    complete: node.complete & ~held,
-    free: node.free & ~held,
   });
 }

@@ -4,15 +4,17 @@ import { sql } from 'kysely';
 export interface LookSnapshotRow {
   snapshot: string;
   ownXid: string | null;
+  /** When it was, by the database's clock. */
+  at: Date;
 }
 
-export const ownXid = sql<string | null>`pg_current_xact_id_if_assigned()::text`;
+export const lookColumns = sql`pg_current_xact_id_if_assigned()::text as "ownXid", clock_timestamp() as at`;
 
 /**
  * What a look has seen, for the next one to begin there. To Postgres a transaction always sees itself; but what it
  * writes after the look has not been seen, so it counts here among those that are still under way.
  */
-export function lookSnapshot({ snapshot, ownXid: own }: LookSnapshotRow): string {
+export function lookSnapshot({ snapshot, ownXid: own }: Omit<LookSnapshotRow, 'at'>): string {
   if (own === null) return snapshot;
   const [xmin, xmax, underWay] = snapshot.split(':') as [string, string, string];
   if (BigInt(own) >= BigInt(xmax)) return snapshot;

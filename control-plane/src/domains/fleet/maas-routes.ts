@@ -27,11 +27,16 @@ export function maasRoutes(services: Services): Handlers<MaasOperations, Caller>
       const machines = await askMaas(services, (client) => client.machines());
       return { status: 200, body: await read((tx) => listMachines(tx, machines, { limit: 50, ...query })) };
     },
-    importMaasMachine({ caller, params, body, correlationId, audit, mutate }) {
+    async importMaasMachine({ caller, params, body, correlationId, audit, mutate }) {
       audit({ targetType: 'maas_machine', targetId: params.system_id, detail: { ...body } });
-      return mutate(async (tx) => {
+      // MAAS may take its time, and no transaction waits for it; who may not import does not get that far.
+      const machine = await heard(() => {
         authorize(caller, 'fleet.enrol', platform);
-        const onboarding = await importMachine(services, tx, {
+        return askMaas(services, (client) => client.machine(params.system_id));
+      });
+      return await mutate(async (tx) => {
+        authorize(caller, 'fleet.enrol', platform);
+        const onboarding = await importMachine(services, tx, machine(), {
           systemId: params.system_id,
           profile: body.profile,
           region: body.region,
@@ -62,4 +67,16 @@ export function maasRoutes(services: Services): Handlers<MaasOperations, Caller>
       });
     },
   };
+}
+
+/** An answer, or the refusal, to be taken up where the request is decided: there refusals leave their trace. */
+async function heard<T>(ask: () => Promise<T>): Promise<() => T> {
+  try {
+    const answer = await ask();
+    return () => answer;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
 }

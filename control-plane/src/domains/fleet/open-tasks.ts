@@ -1,6 +1,7 @@
+import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/database.ts';
 
-/** Tasks of these hosts that have not ended, oldest first. */
+/** Tasks of these hosts that have not ended and are not overdue, oldest first. */
 export async function openTasksOn(
   db: Db | Tx,
   nodeIds: string[],
@@ -10,6 +11,7 @@ export async function openTasksOn(
     .select(['node_id', 'kind', 'state'])
     .where('node_id', 'in', nodeIds)
     .where('state', 'in', ['queued', 'claimed'])
+    .where('expires_at', '>', sql<Date>`now()`)
     .orderBy('created_at')
     .orderBy('id')
     .execute();

@@ -10,16 +10,14 @@ import {
 } from '../placement/candidate.ts';
 import { maskOf, type SlotMask } from '../placement/slot-mask.ts';
 import { isComplete, type SlotFacts } from '../placement/slot-rules.ts';
-import { lookSnapshot, ownXid, type LookSnapshotRow } from './look-snapshot.ts';
+import { lookColumns, lookSnapshot, type LookSnapshotRow } from './look-snapshot.ts';
 
 export interface FleetNode extends Candidate {
   hostname: string;
   /** By slot index. */
   slotIds: Readonly<Record<number, string>>;
-  /** Slots of the node's model, whatever their state. */
+  /** Slots of the node's model, whatever their state; no other counts as configured. */
   ofModel: SlotMask;
-  /** Those of them that are completely configured. */
-  configured: SlotMask;
 }
 
 /** What a look at the database has shown. */
@@ -27,6 +25,7 @@ export interface FleetLook {
   nodes: FleetNode[];
   /** Which transactions it saw; a later look can begin there. */
   snapshot: string;
+  at: Date;
 }
 
 interface CandidateRow {
@@ -48,6 +47,11 @@ export const SERVES: Record<string, readonly CapacityShape[]> = {
   slice: ['gpu_slice'],
   baremetal: ['baremetal'],
 };
+
+/** The mode in which a node serves a shape. */
+export function modeFor(shape: string): string | undefined {
+  return Object.keys(SERVES).find((mode) => SERVES[mode]!.some((served) => served === shape));
+}
 
 export interface StoredPromise {
   holder: string;
@@ -79,7 +83,7 @@ export async function lookAtFleet(
   const silence = policies.get('fleet.unreachable_after_seconds');
   const which = only ? sql`where n.id = any(${only}::uuid[])` : sql``;
   const { rows } = await sql<CandidateRow & LookSnapshotRow>`
-    select seen.snapshot::text, ${ownXid} as "ownXid", n.*
+    select seen.snapshot::text, ${lookColumns}, n.*
     from (select pg_current_snapshot() as snapshot) as seen left join lateral (
       select n.id as "nodeId", n.hostname, n.region, n.mode, n.draining,
         exists (select from node_cordons c where c.node_id = n.id) as cordoned,
@@ -99,8 +103,8 @@ export async function lookAtFleet(
           select json_agg(json_build_object('slots', lease.slots, 'endsAt', lease.ends_at)) from (
             select extract(epoch from max(c.ends_at)) * 1000 as ends_at,
               nullif(array_agg(s.slot_index), array[null]::smallint[]) as slots
-            from allocation_resource_claims c left join node_resource_slots s on s.id = c.slot_id
-            where c.node_id = n.id and c.released_at is null
+            from (select distinct e.claim_id as id from claim_cells e where e.node_id = n.id) as live
+              join allocation_resource_claims c on c.id = live.id left join node_resource_slots s on s.id = c.slot_id
             group by c.allocation_id
           ) as lease
         ), '[]') as leases,
@@ -109,6 +113,7 @@ export async function lookAtFleet(
     ) as n on true`.execute(db);
   return {
     snapshot: lookSnapshot(rows[0]!),
+    at: rows[0]!.at,
     nodes: rows.filter(({ nodeId }) => nodeId !== null).map(fleetNode),
   };
 }

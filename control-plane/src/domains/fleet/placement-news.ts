@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { Tx } from '../../platform/db/database.ts';
+import type { Db, Tx } from '../../platform/db/database.ts';
 import { candidate, OPEN_ENDED, type Lease } from '../placement/candidate.ts';
 import type { SlotMask } from '../placement/slot-mask.ts';
-import { lookSnapshot, ownXid, type LookSnapshotRow } from './look-snapshot.ts';
+import { lookColumns, lookSnapshot, type LookSnapshotRow } from './look-snapshot.ts';
 import type { FleetNode } from './placement-candidates.ts';
 
 /** States and leases of a node that has changed; `facts` if anything else of it has, so that it must be read as a whole. */
@@ -18,19 +18,21 @@ export interface News {
   nodes: NodeNews[];
   /** Which transactions the look saw; the next begins there. */
   snapshot: string;
+  at: Date;
 }
 
 /** What has become visible since an earlier look, but for the transactions that are `known`, and the `suspects` anyway. */
 export async function readNews(
-  tx: Tx,
+  db: Db | Tx,
   since: string,
   known: readonly string[],
   suspects: readonly string[],
 ): Promise<News> {
   const { rows } = await sql<NodeNews & LookSnapshotRow & { nodeId: string | null }>`
-    select snapshot, ${ownXid} as "ownXid", node_id as "nodeId", facts, available, unhealthy, leases
-    from placement_news(${since}, ${known}::xid8[], ${suspects}::uuid[])`.execute(tx);
-  return { snapshot: lookSnapshot(rows[0]!), nodes: rows.filter(({ nodeId }) => nodeId !== null) };
+    select snapshot, ${lookColumns}, node_id as "nodeId", facts, available, unhealthy, leases
+    from placement_news(${since}, ${known}::xid8[], ${suspects}::uuid[])`.execute(db);
+  const { at } = rows[0]!;
+  return { snapshot: lookSnapshot(rows[0]!), at, nodes: rows.filter(({ nodeId }) => nodeId !== null) };
 }
 
 /** The node with its states and leases of now. */
@@ -41,23 +43,21 @@ export function withNews(node: FleetNode, news: NodeNews): FleetNode {
     endsAt: endsAt ?? OPEN_ENDED,
   }));
   const claimed = leases.reduce((mask, lease) => mask | lease.slots, 0);
-  return withSlots(node, leases, news.available & node.ofModel & ~claimed, news.unhealthy);
+  return withSlots(node, leases, news.available & node.ofModel & ~claimed, ~news.unhealthy);
 }
 
 /** The node after a sale that this process has made itself. */
 export function withLease(node: FleetNode, lease: Lease): FleetNode {
-  const unhealthy = node.complete & ~node.free;
-  return withSlots(node, [...node.leases, lease], node.available & ~lease.slots, unhealthy);
+  return withSlots(node, [...node.leases, lease], node.available & ~lease.slots, node.healthy);
 }
 
 function withSlots(
   node: FleetNode,
   leases: readonly Lease[],
   available: SlotMask,
-  unhealthy: SlotMask,
+  healthy: SlotMask,
 ): FleetNode {
-  const complete = available & node.configured;
   const { hostname, slotIds, ofModel, configured } = node;
-  const slots = { available, complete, free: complete & ~unhealthy };
-  return { ...candidate(node, node.layout, leases, slots), hostname, slotIds, ofModel, configured };
+  const slots = { available, configured, healthy: healthy & node.layout.all };
+  return { ...candidate(node, node.layout, leases, slots), hostname, slotIds, ofModel };
 }

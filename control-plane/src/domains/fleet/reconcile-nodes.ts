@@ -10,6 +10,7 @@ import { announceConnections } from './announce-connections.ts';
 import { endAbandonedConversions } from './conversion/end-abandoned.ts';
 import { endAbandonedOnboardings } from './onboarding/end-abandoned.ts';
 import { cordonNode, cordonsOf, liftCordon, type Cordon, type CordonReason } from './cordons.ts';
+import { expireTasks } from './expire-tasks.ts';
 import { nodeConditions, type NodeConditions } from './node-conditions.ts';
 import { emitNodeChanged } from './node-events.ts';
 import type { Observed } from './record-heartbeat.ts';
@@ -38,6 +39,7 @@ export function reconcileNodes(): Tick<Services> {
       await endAbandonedConversions(services);
       await endIdentityRotations(services);
       await endAbandonedOnboardings(services);
+      await expireTasks(services);
     },
   };
 }

@@ -54,7 +54,9 @@ export async function recordHeartbeat(
   const machines = vms.map((vm) => vm.allocation_id);
   // One statement: a fleet says this a hundred times a second, and the way to the database is most of its price.
   const { rows } = await sql<Before>`
-    with before as (select id, boot_id, last_heartbeat_at, observed from nodes where id = ${nodeId} for update)
+    with before as (select id, boot_id, last_heartbeat_at, observed from nodes where id = ${nodeId}
+      -- Not against sales, which keep the node from being drained meanwhile.
+      for no key update)
     update nodes set boot_id = ${boot_id}, agent_version = ${agent_version}, last_heartbeat_at = ${now},
       observed = ${JSON.stringify(observed)},
       certificate_serial = coalesce(${certificateSerial}, nodes.certificate_serial)

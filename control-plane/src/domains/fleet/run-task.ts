@@ -3,8 +3,8 @@ import type { Tx } from '../../platform/db/database.ts';
 import type { Services } from '../../platform/services.ts';
 import { step, waitForSignal } from '../../platform/workflows/definition.ts';
 import { taskTopic, type TaskOutcome } from './complete-task.ts';
+import { endTask, overdue } from './end-task.ts';
 import { issueTask, type NewTask } from './issue-task.ts';
-import { emitTaskChanged } from './task-events.ts';
 
 export type TaskToIssue = { [K in TaskKind]: Omit<NewTask<K>, 'expiresAt'> }[TaskKind];
 
@@ -50,13 +50,7 @@ async function expireTask(services: Services, taskId: string): Promise<TaskOutco
     if (task.state === 'succeeded' || task.state === 'failed' || task.state === 'expired') {
       return { outcome: task.state, output: task.output, error: task.error as TaskOutcome['error'] };
     }
-    const error = { code: 'task_expired', detail: 'The host did not finish the task before its deadline.' };
-    await tx
-      .updateTable('node_tasks')
-      .set({ state: 'expired', error: JSON.stringify(error), finished_at: services.clock.now() })
-      .where('id', '=', taskId)
-      .execute();
-    await emitTaskChanged(tx, { ...task, state: 'expired' });
-    return { outcome: 'expired', output: null, error };
+    // Nobody has to be woken: the one who waited is asking.
+    return await endTask(services, tx, { ...task, workflow_id: null }, overdue);
   });
 }

@@ -50,9 +50,11 @@ export interface Candidate extends NodeFacts {
   layout: Layout;
   /** Slots whose state is `available`, whatever else is wrong with them. */
   available: SlotMask;
-  /** Those of them that are completely configured. */
-  complete: SlotMask;
-  /** Those of them that may be sold now. */
+  /** Slots that are completely configured, whatever their state. */
+  configured: SlotMask;
+  /** Slots that are healthy, whatever their state. */
+  healthy: SlotMask;
+  /** Slots that are all three and so may be sold now. */
   free: SlotMask;
   room: Room;
   leases: readonly Lease[];
@@ -69,16 +71,14 @@ export function candidateFromSlots(
   leases: readonly Lease[],
 ): Candidate {
   const known = slots.filter(({ slotIndex }) => slotIndex >= 0 && slotIndex < MAX_SLOTS);
-  const available = known.filter(({ state }) => state === 'available');
-  const complete = available.filter(isComplete);
   const layout = layoutOf(
     groupsBy(known, ({ numaNode }) => numaNode),
     groupsBy(known, ({ pcieRoot }) => pcieRoot),
   );
   return candidate(facts, layout, leases, {
-    available: slotsMask(available),
-    complete: slotsMask(complete),
-    free: slotsMask(complete.filter(isHealthy)),
+    available: slotsMask(known.filter(({ state }) => state === 'available')),
+    configured: slotsMask(known.filter(isComplete)),
+    healthy: slotsMask(known.filter(isHealthy)),
   });
 }
 
@@ -86,16 +86,24 @@ export function candidate(
   facts: NodeFacts,
   layout: Layout,
   leases: readonly Lease[],
-  slots: { available: SlotMask; complete: SlotMask; free: SlotMask },
+  slots: Pick<Candidate, 'available' | 'configured' | 'healthy'>,
 ): Candidate {
   const busyUntil = leases.reduce((latest, lease) => Math.max(latest, lease.endsAt), -Infinity);
   const nextEnd = leases.reduce((soonest, lease) => Math.min(soonest, lease.endsAt), Infinity);
-  return { ...facts, ...slots, layout, leases, busyUntil, nextEnd, room: roomOf(layout, slots.free) };
+  const { available, configured, healthy } = slots;
+  const free = available & configured & healthy;
+  const room = roomOf(layout, free);
+  return { ...facts, available, configured, healthy, free, layout, leases, busyUntil, nextEnd, room };
 }
 
 /** Slots that the request takes on a node: a whole node is all of them. */
 export function slotsWanted(request: PlacementRequest, node: Candidate): number {
   return request.shape === 'baremetal' ? node.layout.size : request.gpus;
+}
+
+/** Of the slots that it takes, those that the node has at all: its size is another matter. */
+export function slotsWithin(request: PlacementRequest, node: Candidate): number {
+  return Math.min(slotsWanted(request, node), node.layout.size);
 }
 
 function slotsMask(slots: readonly SlotFacts[]): SlotMask {

@@ -22,13 +22,13 @@ export interface Rejection {
 
 export interface Refusal {
   rejections: Rejection[];
-  /** The nearest that would be placed now. */
+  /** The largest smaller one that would be placed now. */
   nearest: { shape: CapacityShape; gpus: number } | null;
   /** When a node may have room, by the leases whose end is known. */
   expectedAt: number | null;
 }
 
-/** Why nothing fits, what would, and when. `counts` are the GPU counts that may be asked for as a slice. */
+/** Why nothing fits, what would, and when. `counts` are the GPU counts that the product is sold in. */
 export function explainRefusal(
   request: PlacementRequest,
   groups: readonly CandidateGroup[],
@@ -57,18 +57,16 @@ export function countRejections(request: PlacementRequest, groups: readonly Cand
   return rejections.filter(({ nodes }) => nodes > 0);
 }
 
-/** The largest smaller slice; for a whole node the largest slice at all. */
+/** The largest smaller count of the same product: a slice is no answer to who asks for a whole node. */
 function nearestFit(
   request: PlacementRequest,
   groups: readonly CandidateGroup[],
   counts: readonly number[],
 ): Refusal['nearest'] {
-  const smaller = counts
-    .filter((gpus) => gpus < request.gpus || request.shape === 'baremetal')
-    .toSorted((a, b) => b - a);
-  for (const gpus of smaller) {
-    const slice: PlacementRequest = { ...request, shape: 'gpu_slice', gpus };
-    if (groups.some(([node]) => rejectionOf(slice, node!) === null)) return { shape: 'gpu_slice', gpus };
+  const { shape } = request;
+  for (const gpus of counts.filter((count) => count < request.gpus).toSorted((a, b) => b - a)) {
+    const smaller: PlacementRequest = { ...request, gpus };
+    if (groups.some(([node]) => rejectionOf(smaller, node!) === null)) return { shape, gpus };
   }
   return null;
 }

@@ -1,9 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { candidate, OPEN_ENDED, type Candidate } from './candidate.ts';
+import {
+  candidate,
+  OPEN_ENDED,
+  type Candidate,
+  type NodePromise,
+  type PlacementRequest,
+} from './candidate.ts';
 import { filters } from './filters/all.ts';
 import { place } from './place.ts';
 import { PlacementIndex } from './placement-index.ts';
+import { rejectionOf } from './rank.ts';
 import { countOf, indexesOf } from './slot-mask.ts';
 import { anyFleet, anyRequest } from './testing/arbitrary.ts';
 import { node, request } from './testing/nodes.ts';
@@ -120,31 +127,85 @@ describe('a refusal', () => {
         const placement = place(asked, nodes, COUNTS);
         if (placement.fits) return;
         if (placement.nearest) {
+          expect(placement.nearest.shape).toBe(asked.shape);
+          expect(placement.nearest.gpus).toBeLessThan(asked.gpus);
           expect(place({ ...asked, ...placement.nearest }, nodes, COUNTS).fits).toBe(true);
         }
         const { expectedAt } = placement;
         if (expectedAt === null) return;
-        const later = nodes.map((one) => leaseEndsSeen(one, expectedAt));
-        expect(place({ ...asked, now: expectedAt, endsAt: OPEN_ENDED }, later, COUNTS).fits).toBe(true);
+        expect(fitsAt(expectedAt, asked, nodes)).toBe(true);
       }),
+      { numRuns: 1000 },
     );
   });
+
+  it('names the earliest time: at no known end before it the request fits', () => {
+    fc.assert(
+      fc.property(anyFleet, anyRequest, (nodes, asked) => {
+        const placement = place(asked, nodes, COUNTS);
+        if (placement.fits) return;
+        const ends = nodes.flatMap(({ leases, promises = [] }) => [
+          ...leases.map(({ endsAt }) => endsAt),
+          ...promises.map(({ until }) => until),
+        ]);
+        const first = ends
+          .filter((at) => Number.isFinite(at) && at >= asked.now)
+          .toSorted((a, b) => a - b)
+          .find((at) => fitsAt(at, asked, nodes));
+        expect(placement.expectedAt).toBe(first ?? null);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('of a whole node offers no slice of a free one that is set up for slices', () => {
+    const free = node('a', {}, { serves: ['gpu_slice'] });
+    expect(place(request({ shape: 'baremetal', gpus: 8 }), [free], [8])).toMatchObject({
+      fits: false,
+      nearest: null,
+    });
+  });
+
+  it('expects nothing of a leased slot that is unhealthy or not configured', () => {
+    const faulty = (fault: object) =>
+      node('a', { leases: [{ slots: [0, 1, 2, 3, 4, 5, 6], endsAt: 60 }], slots: { 3: fault } });
+    const whole = request({ shape: 'baremetal', gpus: 8 });
+    expect(place(whole, [faulty({})], COUNTS)).toMatchObject({ expectedAt: 60 });
+    for (const fault of [{ healthState: 'unhealthy' }, { nvmeSerial: '' }]) {
+      expect(place(whole, [faulty(fault)], COUNTS)).toMatchObject({ expectedAt: null });
+    }
+  });
+
+  it('expects no lease that would run into a promise', () => {
+    const full = (promises: NodePromise[]) =>
+      node('a', { leases: [{ slots: [0, 1, 2, 3, 4, 5, 6, 7], endsAt: 60 }] }, { promises });
+    const theirs = (from: number, until: number) => [{ holder: 'theirs', from, until }];
+    const short = request({ endsAt: 30 });
+    expect(place(short, [full(theirs(90, 100))], COUNTS)).toMatchObject({ expectedAt: 60 });
+    expect(place(short, [full(theirs(80, 100))], COUNTS)).toMatchObject({ expectedAt: 100 });
+    expect(place(short, [full(theirs(80, OPEN_ENDED))], COUNTS)).toMatchObject({ expectedAt: null });
+    expect(place(short, [full(theirs(10, 50))], COUNTS)).toMatchObject({ expectedAt: 60 });
+  });
 });
+
+/** Whether a lease of the same length that begins then would be given. */
+function fitsAt(at: number, asked: PlacementRequest, nodes: readonly Candidate[]): boolean {
+  const later = { ...asked, now: at, endsAt: at + asked.endsAt - asked.now };
+  return place(
+    later,
+    nodes.map((one) => leaseEndsSeen(one, at)),
+    COUNTS,
+  ).fits;
+}
 
 /** The node once every lease that ends by then has ended. */
 function leaseEndsSeen(one: Candidate, by: number): Candidate {
   const leases = one.leases.filter(({ endsAt }) => endsAt > by);
   const freed = one.leases.filter(({ endsAt }) => endsAt <= by).reduce((mask, { slots }) => mask | slots, 0);
-  return {
-    ...one,
-    leases,
-    available: one.available | freed,
-    complete: one.complete | freed,
-    free: one.free | freed,
-  };
+  return candidate(one, one.layout, leases, { ...one, available: one.available | freed });
 }
 
-/** How each obstacle goes away. */
+/** How each obstacle goes away, and nothing but it. */
 const repairs: Record<string, (one: Candidate) => Candidate> = {
   region: (one) => ({ ...one, region: 'me-1' }),
   gpu_model: (one) => ({ ...one, gpuModel: 'H200' }),
@@ -152,20 +213,46 @@ const repairs: Record<string, (one: Candidate) => Candidate> = {
   connected: (one) => ({ ...one, connected: true }),
   not_draining: (one) => ({ ...one, draining: false }),
   not_cordoned: (one) => ({ ...one, cordoned: false }),
-  enough_free_slots: (one) => withFree(one, one.layout.all),
-  complete_slots: (one) => withFree(one, one.available),
-  healthy_slots: (one) => withFree(one, one.complete),
+  not_promised: (one) => ({ ...one, promises: [] }),
+  enough_free_slots: (one) => candidate(one, one.layout, [], { ...one, available: one.layout.all }),
+  complete_slots: (one) => candidate(one, one.layout, one.leases, { ...one, configured: one.layout.all }),
+  healthy_slots: (one) => candidate(one, one.layout, one.leases, { ...one, healthy: one.layout.all }),
 };
 
-function withFree(one: Candidate, free: number): Candidate {
-  return candidate(one, one.layout, one.leases, {
-    available: one.available | free,
-    complete: one.complete | free,
-    free,
-  });
-}
-
 describe('a reason that is the only one', () => {
+  const whole = request({ shape: 'baremetal', gpus: 8 });
+  const both = { healthState: 'unhealthy', nvmeSerial: '' };
+
+  it.each([
+    ['a free slot with two faults', node('a', { slots: { 3: both } }), 'complete_slots'],
+    [
+      'a leased slot that is unhealthy',
+      node('a', { leases: [{ slots: [3] }], slots: { 3: { healthState: 'unhealthy' } } }),
+      'enough_free_slots',
+    ],
+    [
+      'a disabled slot that is incomplete',
+      node('a', { slots: { 3: { state: 'disabled', nvmeSerial: '' } } }),
+      'enough_free_slots',
+    ],
+    [
+      'a leased slot beside an incomplete one',
+      node('a', { leases: [{ slots: [3] }], slots: { 4: { nvmeSerial: '' } } }),
+      'enough_free_slots',
+    ],
+  ])('is not said of %s', (_what, one, filter) => {
+    expect(place(whole, [one], COUNTS)).toMatchObject({
+      rejections: [{ filter, nodes: 1, nodesOtherwiseFitting: 0 }],
+    });
+  });
+
+  it('is said of too few free slots beside a faulty one that is not needed', () => {
+    const one = node('a', { leases: [{ slots: [1, 2, 3, 4, 5, 6, 7] }], slots: { 0: both } });
+    expect(place(request(), [one], COUNTS)).toMatchObject({
+      rejections: [{ filter: 'enough_free_slots', nodesOtherwiseFitting: 1 }],
+    });
+  });
+
   it('lets the request through once it is removed', () => {
     fc.assert(
       fc.property(anyFleet, anyRequest, (nodes, asked) => {
@@ -175,11 +262,16 @@ describe('a reason that is the only one', () => {
           const repair = repairs[filter];
           // The size of a node is what it is.
           if (!repair) expect(filter).toBe('node_size');
-          if (!repair || nodesOtherwiseFitting === 0) continue;
-          expect(place(asked, nodes.map(repair), COUNTS).fits).toBe(true);
+          if (!repair) continue;
+          const freed = nodes.map(repair).filter((one) => place(asked, [one], COUNTS).fits);
+          if (nodesOtherwiseFitting > 0) expect(place(asked, nodes.map(repair), COUNTS).fits).toBe(true);
+          // Of the nodes that count under it as their first, no more and no fewer would do.
+          const first = nodes.filter((one) => rejectionOf(asked, one)?.name === filter);
+          const doing = first.filter(({ nodeId }) => freed.some((one) => one.nodeId === nodeId));
+          expect(nodesOtherwiseFitting).toBe(doing.length);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 2000 },
     );
   });
 });

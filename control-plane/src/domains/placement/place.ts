@@ -9,7 +9,7 @@ export type Placement = { fits: true; node: Candidate; slots: SlotMask } | ({ fi
 
 /**
  * Chooses one node and its slots, or says why nothing fits. Pure and deterministic: the same nodes and request give
- * the same answer, whatever their order. `counts` are the GPU counts that slices are sold in.
+ * the same answer, whatever their order. `counts` are the GPU counts that the product is sold in.
  */
 export function place(
   request: PlacementRequest,

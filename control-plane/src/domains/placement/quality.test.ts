@@ -1,9 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Simulator } from './simulator/simulator.ts';
 import { churn, type Arrival } from './testing/churn.ts';
 import { measure, type Quality, type Scheduler, type SimulatedHost } from './testing/measure.ts';
 
-const SEEDS = [11, 12];
+/** Enough for the mean to be no luck: every figure below is the same on every machine. */
+const SEEDS = [42, 43, 44, 45, 46];
+const REQUESTS = 12_000;
+const LOAD = 0.95;
 
 function hosts(sizes: readonly number[]): SimulatedHost[] {
   return sizes.map((gpus, position) => {
@@ -16,16 +19,21 @@ function hosts(sizes: readonly number[]): SimulatedHost[] {
 const uniform = hosts(Array.from({ length: 64 }, () => 8));
 const mixed = hosts(Array.from({ length: 16 }, () => [8, 4, 2]).flat());
 
-function ours(fleet: SimulatedHost[], tellDuration = false): Scheduler {
+function ours(fleet: SimulatedHost[], tellDuration = false, written: string[] = []): Scheduler {
   const simulator = new Simulator();
-  simulator.answer(JSON.stringify({ op: 'init', nodes: fleet }));
+  const answer = (line: object): string => {
+    const text = simulator.answer(JSON.stringify(line));
+    written.push(text);
+    return text;
+  };
+  answer({ op: 'init', nodes: fleet });
   return {
     place: ({ duration, ...asked }) => {
       const line = { op: 'place', ...asked, ...(tellDuration ? { duration } : {}) };
-      const answer = JSON.parse(simulator.answer(JSON.stringify(line))) as ReturnType<Scheduler['place']>;
-      return answer?.node ? answer : null;
+      const placed = JSON.parse(answer(line)) as ReturnType<Scheduler['place']>;
+      return placed?.node ? placed : null;
     },
-    release: (id) => simulator.answer(JSON.stringify({ op: 'release', id })),
+    release: (id) => answer({ op: 'release', id }),
   };
 }
 
@@ -63,43 +71,57 @@ function numaBestFit(fleet: SimulatedHost[]): Scheduler {
   };
 }
 
-/** The mean over the seeds. */
-function qualityOf(fleet: SimulatedHost[], load: number, scheduler: () => Scheduler): Quality {
+function stream(fleet: SimulatedHost[], seed: number, count = REQUESTS): Arrival[] {
   const gpus = fleet.reduce((sum, host) => sum + host.gpus, 0);
-  const runs = SEEDS.map((seed) => measure(fleet, churn({ gpus, load, count: 6000, seed }), scheduler()));
+  return churn({ gpus, load: LOAD, count, seed });
+}
+
+/** The mean over the seeds. */
+function qualityOf(fleet: SimulatedHost[], scheduler: () => Scheduler): Quality {
+  const runs = SEEDS.map((seed) => measure(fleet, stream(fleet, seed), scheduler()));
   const mean = (of: (quality: Quality) => number): number =>
     runs.reduce((sum, run) => sum + of(run), 0) / runs.length;
   return { use: mean((q) => q.use), refused: mean((q) => q.refused), aligned: mean((q) => q.aligned) };
 }
 
-describe('ranking under churn, beside NUMA-aware best fit', () => {
-  it('uses as much of like nodes, refuses no more, and stays in one NUMA node', () => {
-    const [best, own] = [
-      qualityOf(uniform, 0.95, () => numaBestFit(uniform)),
-      qualityOf(uniform, 0.95, () => ours(uniform)),
-    ];
-    expect(own.use / best.use).toBeGreaterThan(0.9985);
-    expect(own.refused / best.refused).toBeLessThan(1.03);
-    expect(own.aligned).toBeGreaterThan(0.95);
+describe('ranking under churn', { timeout: 120_000 }, () => {
+  let blind: Quality;
+  beforeAll(() => {
+    blind = qualityOf(uniform, () => ours(uniform));
+  }, 120_000);
+
+  it('uses more of like nodes than NUMA-aware best fit, refuses less, and stays in one NUMA node', () => {
+    const best = qualityOf(uniform, () => numaBestFit(uniform));
+    expect(blind.use).toBeGreaterThan(best.use);
+    expect(blind.refused).toBeLessThan(best.refused);
+    expect(blind.aligned).toBeGreaterThan(0.95);
   });
 
-  it('uses more of nodes of different sizes', () => {
-    const [best, own] = [
-      qualityOf(mixed, 0.95, () => numaBestFit(mixed)),
-      qualityOf(mixed, 0.95, () => ours(mixed)),
-    ];
+  it('uses more of nodes of different sizes than NUMA-aware best fit', () => {
+    const best = qualityOf(mixed, () => numaBestFit(mixed));
+    const own = qualityOf(mixed, () => ours(mixed));
     expect(own.use / best.use).toBeGreaterThan(1.01);
     expect(own.refused / best.refused).toBeLessThan(0.95);
     expect(own.aligned).toBeGreaterThan(0.95);
   });
 
   it('uses more still when it knows how long leases last', () => {
-    const [blind, told] = [
-      qualityOf(uniform, 0.95, () => ours(uniform)),
-      qualityOf(uniform, 0.95, () => ours(uniform, true)),
-    ];
+    const told = qualityOf(uniform, () => ours(uniform, true));
+    expect(told.use).toBeGreaterThanOrEqual(0.885);
+    expect(told.aligned).toBeGreaterThanOrEqual(0.9);
     expect(told.use / blind.use).toBeGreaterThan(1.005);
     expect(told.refused / blind.refused).toBeLessThan(0.97);
-    expect(told.aligned).toBeGreaterThan(0.9);
   });
+});
+
+it('a replay gives the same bytes, in whatever order the nodes were named', () => {
+  const replay = (fleet: SimulatedHost[]): string => {
+    const written: string[] = [];
+    measure(mixed, stream(mixed, 42, 3000), ours(fleet, true, written));
+    return written.join('\n');
+  };
+  const first = replay(mixed);
+  expect(first).toContain('"why"');
+  expect(replay(mixed)).toBe(first);
+  expect(replay(mixed.toReversed())).toBe(first);
 });

@@ -42,7 +42,8 @@ const defaults: Record<HolderType, Defaults> = {
   },
 };
 
-function policyLimit(
+/** What holds where nobody set a quota. */
+export function policyLimit(
   policies: Pick<Policies, 'get'>,
   { organizationId, holderType, measure }: Counter,
 ): bigint {

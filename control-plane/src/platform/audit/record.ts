@@ -42,7 +42,12 @@ export async function recordAudits(db: Db | Tx, entries: readonly AuditEntry[]):
 
 /** The same as a part of a statement that does what is audited; for who acts under one role only, as it keeps its plan. */
 export function auditing(entries: readonly AuditEntry[]): RawBuilder<void> {
-  return sql`record_audits(${JSON.stringify(entries.map(auditRow))})`;
+  return sql`record_audits(${auditRows(entries)})`;
+}
+
+/** The argument of `record_audits`. */
+export function auditRows(entries: readonly AuditEntry[]): string {
+  return JSON.stringify(entries.map(auditRow));
 }
 
 function auditRow(entry: AuditEntry) {

@@ -4,6 +4,7 @@ import { openDatabase, type Database, type Db } from './database.ts';
 import { inScope, type DatabaseRole } from './scope.ts';
 import { columnsFor, ourRoles, ourTables, tenantTables } from './testing/catalog.ts';
 import {
+  functionsOfTheOwner,
   policiesForEveryRow,
   rolesWithoutRowSecurity,
   sharedRows,
@@ -247,6 +248,23 @@ describe('what is reviewed', () => {
       from pg_policies, unnest(roles) as role
       where schemaname = 'public' and (qual = 'true' or with_check = 'true')`.execute(owner);
     expect(rows.map((row) => row.found).toSorted()).toEqual(Object.keys(policiesForEveryRow).toSorted());
+  });
+
+  test('functions that run as the owner, and who may call them', async () => {
+    const { rows } = await sql<{ name: string; roles: string[] }>`
+      select p.proname as name, array_agg(substr(r.rolname, 8)::text order by r.rolname) as roles
+      from pg_proc p, pg_roles r
+      where p.pronamespace = 'public'::regnamespace and p.prosecdef and p.prorettype <> 'trigger'::regtype
+        and r.rolname like 'gpuaas\\_%' and has_function_privilege(r.oid, p.oid, 'execute')
+      group by 1`.execute(owner);
+    const everybody = (await ourRoles(owner)).length;
+    const found = rows.map(({ name, roles }) => [
+      name,
+      roles.length === everybody ? 'everybody' : roles.join(', '),
+    ]);
+    expect(Object.fromEntries(found)).toEqual(
+      Object.fromEntries(Object.entries(functionsOfTheOwner).map(([name, { callers }]) => [name, callers])),
+    );
   });
 
   test('every policy names its roles', async () => {

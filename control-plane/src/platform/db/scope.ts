@@ -70,6 +70,11 @@ export function actingAs<S extends { db: Db; database: Database }>(services: S, 
   return { ...services, db, database: { ...services.database, db } };
 }
 
+/** The same for single statements, each of them a transaction of its own. */
+export function statementsAs(db: Db, role: DatabaseRole): Db {
+  return openScope(db, { role });
+}
+
 type RoleName = DatabaseRole | 'none';
 
 const rolesOf = new WeakMap<Tx, RoleName>();

@@ -35,7 +35,12 @@ export async function emitAll(tx: Tx, events: readonly NewEvent[]): Promise<void
 
 /** The same as a part of a statement that writes what the events tell of. */
 export function emitting(events: readonly NewEvent[]): RawBuilder<void> {
-  return sql`emit_events(${JSON.stringify(events.map(eventRow))})`;
+  return sql`emit_events(${eventRows(events)})`;
+}
+
+/** The argument of `emit_events`. */
+export function eventRows(events: readonly NewEvent[]): string {
+  return JSON.stringify(events.map(eventRow));
 }
 
 function eventRow(event: NewEvent) {

@@ -7,6 +7,7 @@ import { readLog, type Cursor, type LoggedEvent } from './event-log.ts';
 const IDLE_MS = 1000;
 const HELD_MS = 5;
 const MAX_HELD_MS = 50;
+const ENDED = 'the wait has ended';
 
 /** Something consumers can read in the order of the log. */
 export interface EventSource {
@@ -45,7 +46,8 @@ export class LogFollower implements EventSource {
       } else await woken;
       return [];
     } finally {
-      stopWaiting.abort();
+      // A reason of its own spares the making of an error that nobody reads.
+      stopWaiting.abort(ENDED);
     }
   }
 

@@ -25,7 +25,7 @@ const MAX_BACKOFF_MS = 30_000;
  * For consumers that nobody waits for. The first event after a silence is handled at once; what follows is gathered for
  * so long, because reading and moving the cursor cost as much for one event as for many.
  */
-export const GATHER_MS = 50;
+export const GATHER_MS = 100;
 
 export interface RunnableConsumer {
   name: string;

@@ -133,16 +133,22 @@ export interface KeptAnswer {
 
 /** Keys with their answers, as a part of a statement for many callers. A key that was used before fails it. */
 export function keepingAnswers(answered: readonly KeptAnswer[]): RawBuilder<void> {
-  const rows = answered.map(({ request, reply }) => ({
-    caller_id: request.callerId,
-    key: request.key,
-    operation: request.operation,
-    request_hash: request.requestHash.toString('hex'),
-    response_status: reply.status,
-    response_body: reply.body === undefined ? null : JSON.stringify(reply.body),
-    response_location: reply.location,
-  }));
-  return sql`keep_answers(${JSON.stringify(rows)})`;
+  return sql`keep_answers(${answerRows(answered)})`;
+}
+
+/** The argument of `keep_answers`. */
+export function answerRows(answered: readonly KeptAnswer[]): string {
+  return JSON.stringify(
+    answered.map(({ request, reply }) => ({
+      caller_id: request.callerId,
+      key: request.key,
+      operation: request.operation,
+      request_hash: request.requestHash.toString('hex'),
+      response_status: reply.status,
+      response_body: reply.body === undefined ? null : JSON.stringify(reply.body),
+      response_location: reply.location,
+    })),
+  );
 }
 
 export async function storeReply(tx: Tx, request: IdempotentRequest, reply: StoredReply): Promise<void> {

@@ -56,10 +56,7 @@ export interface Together<R> {
 export async function runTogether<R>(mutation: Mutation, way: Together<R>): Promise<R> {
   const idempotent = idempotentRequest(mutation);
   const papers: Papers = {
-    audit: (target) => {
-      mutation.audited.target = target;
-      return auditEntry(mutation, 'succeeded');
-    },
+    audit: (target) => auditEntry(mutation, 'succeeded', target),
     answer: ({ status, body, location, replayBody }) =>
       idempotent && {
         request: idempotent,
@@ -125,8 +122,11 @@ async function recordRefusal(mutation: Mutation, error: unknown): Promise<void> 
   }
 }
 
-function auditEntry(mutation: Mutation, result: AuditEntry['result']): AuditEntry {
-  const { target } = mutation.audited;
+function auditEntry(
+  mutation: Mutation,
+  result: AuditEntry['result'],
+  target = mutation.audited.target,
+): AuditEntry {
   if (!target && result === 'succeeded') {
     throw new Error(`operation ${mutation.operation.operationId} named no audit target`);
   }

@@ -19,6 +19,13 @@ describe('bodies', () => {
     expect((await post('"\\u0000"')).statusCode).toBe(400);
     expect((await post('{"a":["x\\\\\\u0000"]}')).statusCode).toBe(400);
     expect((await post('"a \\\\u0000 in words"')).json()).toEqual({ body: 'a \\u0000 in words' });
+    // Half of a character, which the database could not store either.
+    expect((await post('"a\\ud800"')).statusCode).toBe(400);
+    expect((await post('{"a":["\\uDC00x"]}')).statusCode).toBe(400);
+    expect((await post('{"\\udfff":1}')).statusCode).toBe(400);
+    expect((await post('"\\ud83d\\ude00"')).json()).toEqual({ body: '😀' });
+    expect((await post('"a \\\\ud800 in words"')).json()).toEqual({ body: 'a \\ud800 in words' });
+    expect((await post('"\\ud800')).statusCode).toBe(400);
     expect((await post('"ä"', 'application/json; charset=utf-8')).json()).toEqual({ body: 'ä' });
     expect((await post('{"__proto__":{}}')).statusCode).toBe(400);
     expect((await post('{"secret": hidden}')).body).not.toContain('hidden');

@@ -1,6 +1,13 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { GROUPS_CHANNEL, LEFT_CHANNEL, type GroupLeft, type GroupSeen } from '../group-commit.ts';
+import {
+  GROUPS_CHANNEL,
+  LEFT_CHANNEL,
+  RECONSIDERED_CHANNEL,
+  type GroupLeft,
+  type GroupReconsidered,
+  type GroupSeen,
+} from '../group-commit.ts';
 
 /** How large the groups of each desk are, how long the first of a group has waited, how they end, and who left them. */
 export function measureGroups(registry: Registry): () => void {
@@ -24,6 +31,12 @@ export function measureGroups(registry: Registry): () => void {
     labelNames: ['desk', 'reason'],
     registers: [registry],
   });
+  const reconsidered = new Counter({
+    name: 'gpuaas_group_reconsidered_total',
+    help: 'Requests whose group was decided once more, with care, because something had changed under it, by desk.',
+    labelNames: ['desk'],
+    registers: [registry],
+  });
   const observe = (message: unknown): void => {
     const { desk, size, waitedMs, failed } = message as GroupSeen;
     sizes.observe({ desk, outcome: failed ? 'failed' : 'served' }, size);
@@ -31,9 +44,15 @@ export function measureGroups(registry: Registry): () => void {
   };
   const count = (message: unknown): void => left.inc(message as GroupLeft);
   subscribe(GROUPS_CHANNEL, observe);
+  const again = (message: unknown): void => {
+    const { desk, size } = message as GroupReconsidered;
+    reconsidered.inc({ desk }, size);
+  };
   subscribe(LEFT_CHANNEL, count);
+  subscribe(RECONSIDERED_CHANNEL, again);
   return () => {
     unsubscribe(GROUPS_CHANNEL, observe);
     unsubscribe(LEFT_CHANNEL, count);
+    unsubscribe(RECONSIDERED_CHANNEL, again);
   };
 }

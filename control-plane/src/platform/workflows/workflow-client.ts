@@ -12,6 +12,11 @@ export interface WorkflowStart {
   input: object;
 }
 
+/** The argument of `start_workflows`. */
+export function startRows(starts: readonly WorkflowStart[]): string {
+  return JSON.stringify(starts.map(({ workflowId, input }) => ({ workflow_id: workflowId, input })));
+}
+
 /** Starts and signals workflows inside the caller's transaction; safe in every process. */
 export class WorkflowClient {
   readonly #connect: () => Promise<DBOSClient>;
@@ -39,8 +44,7 @@ export class WorkflowClient {
 
   /** Many of one kind, as a part of a statement that writes what they work on. */
   starting(name: string, starts: readonly WorkflowStart[]): RawBuilder<void> {
-    const rows = starts.map(({ workflowId, input }) => ({ workflow_id: workflowId, input }));
-    return sql`start_workflows(${name}, ${JSON.stringify(rows)})`;
+    return sql`start_workflows(${name}, ${startRows(starts)})`;
   }
 
   /** One message per topic, delivered whether the workflow runs, waits in the queue or still is a start row. */

@@ -12,9 +12,10 @@ let root: string;
 let printed: string;
 let ran: string[];
 let bridges: string;
+let networks: string;
 beforeEach(async () => {
   root = await makeTreeFolder();
-  [printed, ran, bridges] = ['', [], ''];
+  [printed, ran, bridges, networks] = ['', [], '', ''];
   writeHostTree(root, hgxH200({ gpus: 2 }));
 });
 afterEach(() => rm(root, { recursive: true }));
@@ -28,9 +29,11 @@ const run: RunCommand = (tool, args) => {
     return Promise.resolve({ code: 0, stdout: installed.slice(1).join(''), stderr: '' });
   }
   if (line.includes('list-br')) return Promise.resolve({ code: 0, stdout: bridges, stderr: '' });
+  if (line.includes('net-list')) return Promise.resolve({ code: 0, stdout: networks, stderr: '' });
   if (tool === 'lsblk') return Promise.resolve(null);
   ran.push(line);
   if (line.includes('add-br')) bridges = 'ovsbr0\n';
+  if (line.includes('net-autostart --disable')) networks = '';
   return Promise.resolve({ code: 0, stdout: '', stderr: '' });
 };
 
@@ -80,6 +83,26 @@ it('makes the changes, and a second run finds them in place', async () => {
   await bootstrap(command(), run, print);
   expect(printed.match(/^todo/gm)).toHaveLength(1);
   expect(printed).toContain('todo  install qemu-system-x86');
+});
+
+it('leaves it to the agent alone to start machines, and switches off the network that libvirt brings', async () => {
+  networks = 'default\n';
+  await bootstrap(command({ apply: true }), run, print);
+  expect(at('etc/systemd/system/libvirt-guests.service.d/60-gpuaas.conf')).toContain('ExecStart=/bin/true\n');
+  const virsh = 'virsh --quiet --connect qemu:///system';
+  expect(ran.filter((line) => line.startsWith('virsh'))).toEqual([
+    `${virsh} net-autostart --disable default`,
+    `${virsh} net-destroy default`,
+  ]);
+  printed = '';
+  await bootstrap(command(), run, print);
+  expect(printed).not.toContain('network that libvirt brings');
+});
+
+it('loads what names InfiniBand functions where there are such adapters', async () => {
+  await bootstrap(command({ apply: true }), run, print);
+  expect(at('etc/modules-load.d/gpuaas.conf')).toBe('vfio\nvfio_iommu_type1\nvfio_pci\nib_ipoib\n');
+  expect(ran).toContain('modprobe --all vfio-pci ib_ipoib');
 });
 
 it('says no reboot is due once the kernel runs with what was asked for', async () => {

@@ -11,6 +11,8 @@ export interface HostProfile {
   vfioIds: readonly string[];
   /** InfiniBand interfaces of the host itself. */
   ipoib: readonly string[];
+  /** Whether it has InfiniBand adapters, also such as have no interface yet. */
+  infiniband: boolean;
   processor: 'intel' | 'amd';
   network: NetworkProfile;
 }
@@ -30,8 +32,10 @@ export const DHCP_UNIT = 'gpuaas-dhcp.service';
 
 /** Only files of our own: what an administrator wrote elsewhere stays as it is. */
 export function wantedFiles(profile: HostProfile): WantedFile[] {
-  const { bridge, gateway, vfioIds, ipoib, network } = profile;
-  const modules = ['vfio', 'vfio_iommu_type1', 'vfio_pci'].join('\n');
+  const { bridge, gateway, vfioIds, ipoib, infiniband, network } = profile;
+  const vfio = ['vfio', 'vfio_iommu_type1', 'vfio_pci'];
+  // The kernel's driver names functions in the fabric through the adapter's interface.
+  const modules = [...vfio, ...(infiniband ? ['ib_ipoib'] : [])];
   return [
     {
       path: '/etc/default/grub.d/60-gpuaas.cfg',
@@ -42,9 +46,9 @@ export function wantedFiles(profile: HostProfile): WantedFile[] {
     },
     {
       path: '/etc/modules-load.d/gpuaas.conf',
-      content: `${modules}\n`,
-      why: 'vfio-pci at every boot',
-      afterwards: [['modprobe', 'vfio-pci']],
+      content: `${modules.join('\n')}\n`,
+      why: `vfio-pci${infiniband ? ' and interfaces of InfiniBand adapters' : ''} at every boot`,
+      afterwards: [['modprobe', '--all', 'vfio-pci', ...(infiniband ? ['ib_ipoib'] : [])]],
       needsReboot: false,
     },
     ...(vfioIds.length === 0
@@ -76,6 +80,13 @@ export function wantedFiles(profile: HostProfile): WantedFile[] {
             needsReboot: false,
           },
         ]),
+    {
+      path: '/etc/systemd/system/libvirt-guests.service.d/60-gpuaas.conf',
+      content: '[Service]\nExecStart=\nExecStart=/bin/true\n',
+      why: 'machines are started by the agent alone, behind their guards; a shutdown of the host still asks them to end',
+      afterwards: [['systemctl', 'daemon-reload']],
+      needsReboot: false,
+    },
     {
       path: dhcpPaths(STATE).config,
       content: dnsmasqConfig(STATE, bridge, gateway, network.mtu),

@@ -44,6 +44,9 @@ const PACKAGES = [
   'infiniband-diags',
 ];
 
+const VIRSH = ['virsh', '--quiet', '--connect', 'qemu:///system'];
+const LIBVIRT_NETWORK = 'default';
+
 /** Holds the host against what slices need. Looks only; the order of the changes is the order to make them. */
 export async function planBootstrap(
   files: HostFiles,
@@ -70,6 +73,18 @@ export async function planBootstrap(
       commands: [['ovs-vsctl', '--may-exist', 'add-br', bridge]],
     });
 
+  if (await hasLibvirtNetwork(run))
+    changes.push({
+      what: 'switch off the network that libvirt brings: a machine on it would be behind no guard',
+      file: null,
+      commands: ['net-autostart --disable', 'net-destroy'].map((words) => [
+        ...VIRSH,
+        ...words.split(' '),
+        LIBVIRT_NETWORK,
+      ]),
+    });
+  else inPlace.push('no network of libvirt');
+
   for (const file of wantedFiles(profile)) {
     if (files.text(file.path) === file.content.trim()) inPlace.push(file.path);
     else changes.push({ what: `write ${file.path}: ${file.why}`, file, commands: file.afterwards });
@@ -90,9 +105,16 @@ function profileOf(files: HostFiles, { gpus, pci }: HostDevices, options: Bootst
     ipoib: readFabrics(files, pci)
       .filter(({ linkLayer }) => linkLayer === 'InfiniBand')
       .flatMap(({ pf }) => files.list(`/sys/bus/pci/devices/${pf.address}/net`)),
+    infiniband: readFabrics(files, pci).some(({ pf }) => pf.pciClass.startsWith('0207')),
     network: NETWORK_PROFILES[options.networkProfile],
     processor: /amd|epyc/i.test(readProcessors(files).model) ? 'amd' : 'intel',
   };
+}
+
+/** One that was switched off by hand, or that Debian never switched on, is left as it is. */
+async function hasLibvirtNetwork(run: RunCommand): Promise<boolean> {
+  const result = await run('virsh', [...VIRSH.slice(1), 'net-list', '--autostart', '--name']);
+  return (result?.stdout ?? '').split('\n').includes(LIBVIRT_NETWORK);
 }
 
 async function missingPackages(run: RunCommand): Promise<string[]> {

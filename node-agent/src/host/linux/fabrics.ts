@@ -5,6 +5,8 @@ import { strangersInGroup, type PciDevice } from './pci.ts';
 export interface Fabric {
   pf: PciDevice;
   rdmaDevice: string | null;
+  /** The adapter's own, which no other in the world has. */
+  nodeGuid: string | null;
   linkLayer: string | null;
   linkState: string | null;
   rate: string | null;
@@ -30,6 +32,7 @@ export function readFabrics(files: HostFiles, pci: ReadonlyMap<string, PciDevice
     return {
       pf,
       rdmaDevice,
+      nodeGuid: rdmaDevice && files.text(`${RDMA}/${rdmaDevice}/node_guid`),
       linkLayer: rdmaDevice && files.text(`${port}/link_layer`),
       // "4: ACTIVE"
       linkState: rdmaDevice && (files.text(`${port}/state`)?.split(': ').at(-1) ?? null),

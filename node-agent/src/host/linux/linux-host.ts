@@ -70,11 +70,11 @@ export function openLinuxHost(options: Partial<LinuxHostOptions> = {}): LinuxHos
         ? resetDevices({ sysfs, run, scrubCommand: settings.scrubCommand }, slots, step)
         : Promise.resolve(new Map()),
     async startVm(plan, step) {
-      if (passesDevices) await noteDevices({ sysfs, dir });
+      if (passesDevices) await noteDevices({ sysfs, run, dir });
       await machines.startVm(plan, step);
     },
     async recover(log) {
-      if (passesDevices) await restoreDevices({ sysfs, dir, log });
+      if (passesDevices) await restoreDevices({ sysfs, run, dir, log });
       const leases = await (await openSlotLeases(dir)).list();
       await machines.recover(log, new Set(leases.map(({ allocation_id }) => allocation_id)));
     },

@@ -132,11 +132,12 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
     async cloneImage(plan, step) {
       const record = recordOf(plan.allocation_id);
       if ((await record.read('image'))?.digest === plan.image.digest) return;
-      const file = await images.get(plan.image.digest, part(step, 0, 40));
-      const [boot] = await disksOf([plan.boot_slot]);
-      if (!boot) throw new TaskError('plan_refused', 'the bundle has no boot disk');
-      await record.write('cloning', { serials: plan.slots.map((slot) => slot.nvme_serial) });
-      await writeImage(run, file, boot, part(step, 40, 100));
+      await images.use(plan.image.digest, part(step, 0, 40), async (file) => {
+        const [boot] = await disksOf([plan.boot_slot]);
+        if (!boot) throw new TaskError('plan_refused', 'the bundle has no boot disk');
+        await record.write('cloning', { serials: plan.slots.map((slot) => slot.nvme_serial) });
+        await writeImage(run, file, boot, part(step, 40, 100));
+      });
       await record.write('image', { digest: plan.image.digest });
     },
 

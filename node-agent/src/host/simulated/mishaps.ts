@@ -33,9 +33,7 @@ export function createMishaps({ dir, faults, die, log }: MishapOptions): Mishaps
   async function reboot(): Promise<void> {
     log.warn('the simulated host reboots');
     faults.consume('host_reboot');
-    const vms = await openVms(dir, null);
-    const { signal } = new AbortController();
-    for (const { plan } of await vms.list()) await vms.stop(plan.allocation_id, 0, signal);
+    await (await openVms(dir, null)).cutPower();
     await rm(bootFile(dir), { force: true });
     die();
   }

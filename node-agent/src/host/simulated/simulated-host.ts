@@ -319,7 +319,8 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
     async openGuestPort(allocationId, port) {
       const run = await vms.running(allocationId);
       if (!run?.ssh_port) throw new GuestUnreachableError('there is no running VM of this allocation');
-      return port === SSH_PORT ? await dial(run.ssh_port) : await dialSession(run.pid, port);
+      if (port === SSH_PORT) return await dial(run.ssh_port);
+      return await dialSession(run.hypervisor_pid, vms.folderOf(allocationId), port);
     },
 
     async openConsoleLog(allocationId) {

@@ -1,13 +1,11 @@
-import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { pause } from '../../backoff.ts';
-import { ensureFolder, readJson, removeDurable, writeDurable } from '../../durable-file.ts';
+import { ensureFolder, isErrno, readJson, removeDurable, writeDurable } from '../../durable-file.ts';
 import type { VmPlan } from '../../slices/plan-vm.ts';
-import { consoleFile } from './guest/console-log.ts';
 import { isGuestAlive, readRunFile, type RunFile } from './guest/run-file.ts';
+import { askHypervisor, hypervisorStarter, type HypervisorRequest } from './hypervisor/ask-hypervisor.ts';
+import { findHypervisor, isProcess } from './hypervisor/hypervisor-file.ts';
 
 /** What the hypervisor keeps about a VM; it is powered on with the host. */
 export interface VmDefinition {
@@ -27,23 +25,33 @@ export interface SimulatedVms {
   ): Promise<VmDefinition>;
   find(allocationId: string): Promise<VmDefinition | null>;
   list(): Promise<VmDefinition[]>;
-  /** Starts the guest process unless it lives, and waits until it can be seen. */
+  /** Starts the guest unless it runs, and waits until it can be seen. */
   powerOn(vm: VmDefinition): Promise<void>;
+  /** Where the hypervisor keeps what belongs to a VM. */
+  folderOf(allocationId: string): string;
   /** The run file of a living guest. */
   running(allocationId: string): Promise<RunFile | null>;
   /** Asks first and forces after the timeout; answers whether it had to. */
   stop(allocationId: string, timeoutMs: number, signal: AbortSignal): Promise<'graceful' | 'forced'>;
   undefine(allocationId: string): Promise<void>;
+  /** Nobody on the machine gets to say goodbye. */
+  cutPower(): Promise<void>;
 }
 
 const POWER_ON_MS = 10_000;
-const GUEST_MAIN = fileURLToPath(new URL('guest-main.ts', import.meta.url));
+const POWER_OFF_MS = 5_000;
 
 export async function openVms(dir: string, powerFd: number | null): Promise<SimulatedVms> {
   const folder = join(dir, 'vms');
   await ensureFolder(folder);
   const definitionFile = (allocationId: string): string => join(folder, `${allocationId}.json`);
   const guestFolder = (allocationId: string): string => join(folder, allocationId);
+  const startHypervisor = hypervisorStarter(dir, powerFd);
+  const request = (ask: HypervisorRequest['ask'], allocation_id: string): HypervisorRequest => ({
+    ask,
+    allocation_id,
+    definition_file: definitionFile(allocation_id),
+  });
 
   async function store(vm: VmDefinition): Promise<VmDefinition> {
     await writeDurable(definitionFile(vm.plan.allocation_id), `${JSON.stringify(vm, null, 2)}\n`);
@@ -57,6 +65,7 @@ export async function openVms(dir: string, powerFd: number | null): Promise<Simu
 
   const vms: SimulatedVms = {
     running,
+    folderOf: guestFolder,
     async define(plan, { home, neverBoots = false, withoutDriver = false }) {
       const guest_folder = guestFolder(plan.allocation_id);
       await ensureFolder(guest_folder);
@@ -76,20 +85,46 @@ export async function openVms(dir: string, powerFd: number | null): Promise<Simu
       return found.filter((vm) => vm !== null);
     },
     async powerOn(vm) {
-      if (await running(vm.plan.allocation_id)) return;
+      const { allocation_id } = vm.plan;
+      if (await running(allocation_id)) return;
       await store({ ...vm, started_at: new Date().toISOString() });
-      startGuest(definitionFile(vm.plan.allocation_id), vm, { powerFd, codeCache: join(dir, 'guest-code') });
-      await pollUntil(POWER_ON_MS, async () => (await running(vm.plan.allocation_id)) !== null);
+      // A hypervisor with nothing to do may end while it is asked; the next one is asked again.
+      await pollUntil(POWER_ON_MS, async () => {
+        const hypervisor = await startHypervisor();
+        if (hypervisor) await askHypervisor(hypervisor, request('power_on', allocation_id));
+        return (await running(allocation_id)) !== null;
+      });
     },
     async stop(allocationId, timeoutMs, signal) {
-      await signalUntilGone(running, allocationId, 'SIGTERM', timeoutMs, signal);
-      if (!(await running(allocationId))) return 'graceful';
-      await signalUntilGone(running, allocationId, 'SIGKILL', 5_000, signal);
+      const hypervisor = timeoutMs > 0 ? await findHypervisor(dir) : null;
+      if (hypervisor)
+        await Promise.race([
+          askHypervisor(hypervisor, request('power_off', allocationId)),
+          pause(timeoutMs, signal),
+        ]);
+      signal.throwIfAborted();
+      const run = await running(allocationId);
+      if (!run) return 'graceful';
+      killProcess(run.pid);
+      // The hypervisor takes the file away when nothing of the guest runs any more.
+      await pollUntil(POWER_OFF_MS, async () => {
+        const left = await readRunFile(guestFolder(allocationId));
+        return left === null || !isProcess(left.hypervisor_pid, dir);
+      });
       return 'forced';
     },
     async undefine(allocationId) {
       await rm(guestFolder(allocationId), { recursive: true, force: true });
       await removeDurable(definitionFile(allocationId));
+    },
+    async cutPower() {
+      const hypervisor = await findHypervisor(dir);
+      if (hypervisor) killProcess(hypervisor.pid);
+      const isOff = async (): Promise<boolean> => {
+        const runs = (await vms.list()).map(({ plan }) => running(plan.allocation_id));
+        return (await findHypervisor(dir)) === null && (await Promise.all(runs)).every((run) => run === null);
+      };
+      await pollUntil(POWER_OFF_MS, isOff);
     },
   };
   return vms;
@@ -100,48 +135,11 @@ async function pollUntil(deadlineMs: number, look: () => Promise<boolean>): Prom
   while (!(await look()) && Date.now() < end) await pause(20);
 }
 
-/** Detached, like a QEMU under libvirt: it outlives the agent, but not the power of the machine. */
-function startGuest(
-  definitionFile: string,
-  vm: VmDefinition,
-  { powerFd, codeCache }: { powerFd: number | null; codeCache: string },
-): void {
-  mkdirSync(vm.guest_folder, { recursive: true, mode: 0o700 });
-  const console = openSync(consoleFile(vm.guest_folder), 'a', 0o600);
+function killProcess(pid: number): void {
   try {
-    const args = ['--max-old-space-size=128', GUEST_MAIN, definitionFile, vm.plan.allocation_id];
-    const guest = spawn(process.execPath, args, {
-      detached: true,
-      cwd: vm.guest_folder,
-      stdio: ['ignore', console, console, powerFd ?? 'ignore'],
-      env: {
-        PATH: process.env['PATH'] ?? '/usr/bin:/bin',
-        // Every guest runs the same code, and compiling it is most of what a start costs.
-        NODE_COMPILE_CACHE: codeCache,
-        ...(powerFd === null ? {} : { GPUAAS_SIM_POWER_FD: '3' }),
-      },
-    });
-    guest.on('error', () => undefined);
-    guest.unref();
-  } finally {
-    closeSync(console);
-  }
-}
-
-async function signalUntilGone(
-  running: SimulatedVms['running'],
-  allocationId: string,
-  name: 'SIGTERM' | 'SIGKILL',
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
-  let sent = false;
-  for (let run = await running(allocationId); run; run = await running(allocationId)) {
-    if (!sent) process.kill(run.pid, name);
-    sent = true;
-    if (Date.now() > deadline) return;
-    await pause(25, signal);
-    signal.throwIfAborted();
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    // It may have ended since we looked.
+    if (!isErrno(error, 'ESRCH')) throw error;
   }
 }

@@ -74,7 +74,7 @@ async function settle(services: Services, tx: Tx, row: Asked): Promise<'ask' | '
         rule.machine_port === row.machine_port,
     );
     if (leads !== (row.state === 'attaching'))
-      return await noteFailure(services, tx, row, 'The rules are not as asked.');
+      return await noteFailure(services, tx, row, { words: 'The rules on the host are not as asked.' });
     const change =
       row.state === 'attaching'
         ? { state: 'attached', attached_at: now }
@@ -90,12 +90,22 @@ async function settle(services: Services, tx: Tx, row: Asked): Promise<'ask' | '
   }
   const isOpen = row.task_state === 'queued' || row.task_state === 'claimed';
   if (isOpen && row.expires_at! > now) return 'wait';
-  const detail = (row.error as { detail?: string } | null)?.detail ?? 'The host did not answer in time.';
-  return await noteFailure(services, tx, row, detail);
+  const detail = (row.error as { detail?: string } | null)?.detail;
+  const words =
+    row.task_state === 'failed' ? 'The host could not set the rules.' : 'The host did not answer in time.';
+  return await noteFailure(services, tx, row, { words, ...(detail ? { detail } : {}) });
 }
 
-/** The pause before the next attempt doubles; it is counted from the end of the last one. */
-async function noteFailure(services: Services, tx: Tx, row: Asked, detail: string): Promise<'ask' | 'wait'> {
+/**
+ * The pause before the next attempt doubles; it is counted from the end of the last one. The tenant reads words that name
+ * nothing of the host; operators read what it said.
+ */
+async function noteFailure(
+  services: Services,
+  tx: Tx,
+  row: Asked,
+  { words, detail = words }: { words: string; detail?: string },
+): Promise<'ask' | 'wait'> {
   const now = services.clock.now();
   const pauseMs = Math.min(1000 * 2 ** row.failures, LONGEST_PAUSE_MS);
   const endedAt = row.finished_at ?? row.expires_at ?? now;
@@ -103,7 +113,7 @@ async function noteFailure(services: Services, tx: Tx, row: Asked, detail: strin
   const failures = row.failures + 1;
   await tx
     .updateTable('public_ingresses')
-    .set({ failures, failure: detail.slice(0, 500) })
+    .set({ failures, failure: words })
     .where('id', '=', row.id)
     .execute();
   if (failures >= FAILURES_TO_TELL)

@@ -109,7 +109,7 @@ function promiseHolders(fleet: readonly FleetNode[]): Set<string> {
   return new Set(fleet.flatMap(({ promises = [] }) => promises.map(({ holder }) => holder)));
 }
 
-/** When nobody more can start: positions for those who wait, and a node for whoever has waited long enough. */
+/** When nobody more can start: positions for those who wait, and nodes for those who have waited long enough. */
 async function settle(
   services: Services,
   orders: readonly QueuedLaunch[][],
@@ -117,10 +117,12 @@ async function settle(
 ): Promise<void> {
   const now = services.clock.now();
   const protectAfterMs = services.policies.get('queue.protect_after_seconds') * 1000;
-  const heads = orders.flatMap((order) => {
-    const head = order.find(({ id }) => stuck.get(id)?.reason === 'capacity');
-    return head && isProtected(head, now.getTime(), protectAfterMs) ? [head] : [];
-  });
-  await keepNodes(services, heads, fleet);
+  const waitedLong = orders.map((order) =>
+    order.filter(
+      (launch) =>
+        stuck.get(launch.id)?.reason === 'capacity' && isProtected(launch, now.getTime(), protectAfterMs),
+    ),
+  );
+  await keepNodes(services, waitedLong, fleet);
   await writeStandings(services, orders, stuck);
 }

@@ -15,8 +15,8 @@ export async function findSlotDrift(tx: Tx): Promise<Condition[]> {
   }>`
     select s.id, s.node_id, s.slot_index, s.state, c.allocation_id
     from node_resource_slots s
-    left join allocation_resource_claims c on c.released_at is null and c.node_id = s.node_id
-      and (c.slot_id = s.id or c.claim_kind = 'node_exclusive')
+    left join claim_cells e on e.node_id = s.node_id and e.cell = s.slot_index
+    left join allocation_resource_claims c on c.id = e.claim_id
     where (s.state in ('reserved', 'in_use', 'cleaning', 'cleanup_blocked') and c.id is null)
       or (s.state = 'available' and c.claim_kind = 'slot')
     order by s.id limit ${LIMIT}`.execute(tx);

@@ -169,8 +169,9 @@ async function isFree(
   const [from, until] = [new Date(request.now), new Date(request.endsAt)];
   const { rows } = await sql<{ taken: boolean }>`
     select exists (
-      select from allocation_resource_claims c join allocations a on a.id = c.allocation_id
-      where c.node_id = ${nodeId} and c.released_at is null and a.project_id <> ${projectId}
+      select from claim_cells e join allocation_resource_claims c on c.id = e.claim_id
+        join allocations a on a.id = c.allocation_id
+      where e.node_id = ${nodeId} and a.project_id <> ${projectId}
         and coalesce(c.ends_at, 'infinity') > ${from}
     ) or exists (
       select from node_promises p

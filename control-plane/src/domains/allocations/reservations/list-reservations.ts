@@ -81,8 +81,9 @@ async function keptNodes(tx: Tx, reservationIds: readonly string[]): Promise<Kep
   const { rows } = await sql<KeptNode>`
     select p.reservation_id, p.node_id, n.hostname, (
         select coalesce(sum(case c.claim_kind when 'slot' then 1 else a.gpu_count end), 0)::integer
-        from allocation_resource_claims c join allocations a on a.id = c.allocation_id
-        where c.node_id = p.node_id and c.released_at is null and a.project_id = p.holder_id
+        from (select distinct e.claim_id as id from claim_cells e where e.node_id = p.node_id) as live
+          join allocation_resource_claims c on c.id = live.id join allocations a on a.id = c.allocation_id
+        where a.project_id = p.holder_id
       ) as gpus_used
     from node_promises p join nodes n on n.id = p.node_id
     where p.reservation_id = any(${reservationIds}::uuid[])

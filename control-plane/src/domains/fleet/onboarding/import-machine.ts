@@ -1,8 +1,8 @@
 import type { Tx } from '../../../platform/db/database.ts';
 import { Problem } from '../../../platform/http/problem.ts';
+import type { MaasMachine } from '../../../platform/maas/machine.ts';
 import type { Services } from '../../../platform/services.ts';
 import { liveClaimsOn } from '../../allocations/allocations-on-node.ts';
-import { askMaas } from './ask-maas.ts';
 import { getOnboarding, type NodeOnboarding } from './describe-onboarding.ts';
 import { importRefusal } from './plan-step.ts';
 import { startOnboarding, type NewOnboarding } from './start-onboarding.ts';
@@ -10,14 +10,14 @@ import { startOnboarding, type NewOnboarding } from './start-onboarding.ts';
 /** The host name is MAAS's. */
 export type ImportRequest = Omit<NewOnboarding, 'hostname'>;
 
-/** A machine of MAAS shall become a host, if nothing speaks against it. */
+/** A machine of MAAS shall become a host, if nothing speaks against it: neither here nor in what MAAS said just now. */
 export async function importMachine(
   services: Services,
   tx: Tx,
+  machine: MaasMachine,
   request: ImportRequest,
 ): Promise<NodeOnboarding> {
   const { systemId } = request;
-  const machine = await askMaas(services, (client) => client.machine(systemId));
   await requireRegion(tx, request.region);
   await refuseSecond(tx, systemId, machine.hostname);
   const refusal = importRefusal(machine);

@@ -1,13 +1,13 @@
-import { slotsWanted } from '../candidate.ts';
+import { slotsWithin } from '../candidate.ts';
 import { countOf } from '../slot-mask.ts';
 import type { Filter } from './filter.ts';
+import { slotsInQuestion } from './slots-in-question.ts';
 
-/** Keeps a node that had too few free slots anyway: then its incomplete ones are not the reason. */
 export const completeSlots: Filter = {
   name: 'complete_slots',
-  reason: 'whose free slots are not completely configured',
+  reason: 'whose slots are not completely configured',
   keeps: (request, node) => {
-    const wanted = Math.min(slotsWanted(request, node), countOf(node.available));
-    return countOf(node.complete) >= wanted;
+    const wanted = slotsWithin(request, node);
+    return countOf(slotsInQuestion(node, wanted) & node.configured) >= wanted;
   },
 };

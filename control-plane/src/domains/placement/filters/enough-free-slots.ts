@@ -1,4 +1,4 @@
-import { slotsWanted } from '../candidate.ts';
+import { slotsWithin } from '../candidate.ts';
 import { countOf } from '../slot-mask.ts';
 import type { Filter } from './filter.ts';
 
@@ -6,8 +6,5 @@ import type { Filter } from './filter.ts';
 export const enoughFreeSlots: Filter = {
   name: 'enough_free_slots',
   reason: 'with too few free slots',
-  keeps: (request, node) => {
-    const within = Math.min(slotsWanted(request, node), node.layout.size);
-    return countOf(node.available) >= within;
-  },
+  keeps: (request, node) => countOf(node.available) >= slotsWithin(request, node),
 };

@@ -77,6 +77,11 @@ const cases: Record<string, Case[]> = {
     { rejects: node('a', oneOfTwo({ nvmeDevice: '' })), keeps: node('a', pair) },
   ],
   healthy_slots: [
+    {
+      rejects: node('a', { slots: { 2: { healthState: 'unhealthy' }, 3: { nvmeSerial: '' } }, size: 4 }),
+      keeps: node('a', { slots: { 3: { nvmeSerial: '' } }, size: 4 }),
+      for: { gpus: 3 },
+    },
     { rejects: node('a', oneOfTwo({ healthState: 'unhealthy' })), keeps: node('a', pair) },
     {
       rejects: node('a', { slots: { 2: { healthState: 'unhealthy' } } }),
@@ -93,6 +98,23 @@ describe.each(filters)('filter $name', (filter) => {
     expect(against.map(({ name }) => name)).toEqual([filter.name]);
     expect(filters.every((one) => one.keeps(asked, example.keeps))).toBe(true);
   });
+});
+
+it.each([
+  ['a free slot', oneOfTwo({ healthState: 'unhealthy', nvmeSerial: '' })],
+  [
+    'leased slots',
+    {
+      size: 2,
+      leases: [{ slots: [0, 1] }],
+      slots: { 0: { healthState: 'unhealthy' }, 1: { nvmeSerial: '' } },
+    },
+  ],
+])('both faults of %s stand against the node', (_what, shape) => {
+  const against = filters.filter((one) => !one.keeps(request(), node('a', shape)));
+  expect(against.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['complete_slots', 'healthy_slots']),
+  );
 });
 
 it('every filter has a case and a reason of its own', () => {

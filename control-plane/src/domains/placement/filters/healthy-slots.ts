@@ -1,12 +1,20 @@
-import { slotsWanted } from '../candidate.ts';
+import { slotsWithin } from '../candidate.ts';
 import { countOf } from '../slot-mask.ts';
 import type { Filter } from './filter.ts';
+import { slotsInQuestion } from './slots-in-question.ts';
 
+/**
+ * Too few slots are healthy, whether they are configured or not; or those that are configured would be enough but for
+ * their health.
+ */
 export const healthySlots: Filter = {
   name: 'healthy_slots',
-  reason: 'whose free slots are not healthy',
+  reason: 'whose slots are not healthy',
   keeps: (request, node) => {
-    const wanted = Math.min(slotsWanted(request, node), countOf(node.complete));
-    return countOf(node.free) >= wanted;
+    const wanted = slotsWithin(request, node);
+    const slots = slotsInQuestion(node, wanted);
+    if (countOf(slots & node.healthy) < wanted) return false;
+    const configured = slots & node.configured;
+    return countOf(configured) < wanted || countOf(configured & node.healthy) >= wanted;
   },
 };

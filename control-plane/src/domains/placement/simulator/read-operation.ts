@@ -75,8 +75,11 @@ function readNode(fields: Fields): SimulatedNode {
   if (!Array.isArray(numa) || !numa.every((group): group is unknown[] => Array.isArray(group))) {
     throw new InvalidLine(`node ${id}: numa must be an array of arrays of slots`);
   }
-  const slots = numa.flat().toSorted((a, b) => Number(a) - Number(b));
-  if (slots.length !== gpus || slots.some((slot, index) => slot !== index)) {
+  // Sorted only once all are numbers: what a line may name instead need not even turn into one.
+  const slots = numa.flat().filter((slot): slot is number => Number.isInteger(slot));
+  const sorted = slots.toSorted((a, b) => a - b);
+  const named = numa.reduce((sum, group) => sum + group.length, 0);
+  if (named !== gpus || sorted.length !== gpus || sorted.some((slot, index) => slot !== index)) {
     throw new InvalidLine(`node ${id}: numa must name each slot from 0 to ${gpus - 1} once`);
   }
   return { id, gpus, model: optional(fields, 'model', text) ?? '', numa: numa as number[][] };

@@ -36,12 +36,25 @@ describe('the simulator', () => {
       node: null,
       why: {
         reasons: [{ filter: 'enough_free_slots', reason: 'with too few free slots', nodes: 2 }],
-        nearest_gpus: 6,
+        nearest_gpus: null,
         expected_at: null,
       },
     });
     expect(ask(simulator, { op: 'release', id: 'one', t: 2 })).toEqual({ ok: true });
     expect(ask(simulator, { ...whole, id: 'three' })).toMatchObject({ node: 'a' });
+  });
+
+  it('offers a smaller whole node for a whole node, and never a slice', () => {
+    const simulator = new Simulator();
+    const nodes = [
+      { id: 'large', gpus: 8 },
+      { id: 'small', gpus: 4 },
+    ];
+    ask(simulator, { op: 'init', nodes });
+    ask(simulator, slice('one', 5));
+    const whole = { op: 'place', id: 'two', kind: 'baremetal', gpus: 8 };
+    expect(ask(simulator, whole)).toMatchObject({ node: null, why: { nearest_gpus: 4 } });
+    expect(ask(simulator, { ...whole, gpus: 4 })).toMatchObject({ node: 'small' });
   });
 
   it('keeps leases that end together on one node when it is told how long they last', () => {
@@ -68,6 +81,28 @@ describe('the simulator', () => {
     ['nodes that are none', { op: 'init', nodes: 3 }, /nodes must be/],
     ['two nodes of one id', { op: 'init', nodes: [init.nodes[0], init.nodes[0]] }, /one id/],
     ['a slot twice', { op: 'init', nodes: [{ id: 'a', gpus: 2, numa: [[0], [0]] }] }, /each slot/],
+    [
+      'slots that are no numbers',
+      {
+        op: 'init',
+        nodes: [
+          {
+            id: 'a',
+            gpus: 2,
+            numa: [
+              [
+                { toString: 1, valueOf: 1 },
+                { valueOf: 1, toString: 1 },
+              ],
+            ],
+          },
+        ],
+      },
+      /each slot/,
+    ],
+    ['slots as texts', { op: 'init', nodes: [{ id: 'a', gpus: 2, numa: [['0', '1']] }] }, /each slot/],
+    ['a slot too many', { op: 'init', nodes: [{ id: 'a', gpus: 2, numa: [[0, 1, null]] }] }, /each slot/],
+    ['half a slot', { op: 'init', nodes: [{ id: 'a', gpus: 2, numa: [[0, 0.5]] }] }, /each slot/],
     ['NUMA that is no list', { op: 'init', nodes: [{ id: 'a', gpus: 2, numa: [0, 1] }] }, /array of arrays/],
   ])('answers %s with one clear error and goes on', (_what, line, error) => {
     const simulator = started();

@@ -118,10 +118,11 @@ function emptyNode({ id, model, numa }: SimulatedNode): Candidate {
     draining: false,
     cordoned: false,
   };
-  return candidate(facts, layout, [], { available: layout.all, complete: layout.all, free: layout.all });
+  const { all } = layout;
+  return candidate(facts, layout, [], { available: all, configured: all, healthy: all });
 }
 
 function withLeases(node: Candidate, leases: readonly Lease[]): Candidate {
-  const free = leases.reduce((rest, { slots }) => rest & ~slots, node.layout.all);
-  return candidate(node, node.layout, leases, { available: free, complete: free, free });
+  const available = leases.reduce((rest, { slots }) => rest & ~slots, node.layout.all);
+  return candidate(node, node.layout, leases, { ...node, available });
 }

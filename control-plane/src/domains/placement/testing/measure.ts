@@ -13,6 +13,10 @@ export interface Scheduler {
   release(id: string): void;
 }
 
+/** Of what is asked for; until the empty fleet has filled, every ranking looks alike. */
+const WARM_UP = 1 / 5;
+
+/** How it went after the warm-up. */
 export interface Quality {
   /** Share of all GPU time that was leased. */
   use: number;
@@ -31,7 +35,10 @@ export function measure(
   const running: { id: string; ends: number; node: string; mask: number }[] = [];
   let [leased, refused, alignable, aligned] = [0, 0, 0, 0];
   const horizon = stream.at(-1)!.t;
-  for (const asked of stream) {
+  const first = Math.floor(stream.length * WARM_UP);
+  const begin = stream[first]!.t;
+  for (const [position, asked] of stream.entries()) {
+    const counts = position >= first;
     running.sort((a, b) => a.ends - b.ends);
     while (running[0] && running[0].ends <= asked.t) {
       const ended = running.shift()!;
@@ -40,7 +47,7 @@ export function measure(
     }
     const answer = scheduler.place(asked);
     if (!answer) {
-      refused += 1;
+      if (counts) refused += 1;
       continue;
     }
     const host = byId.get(answer.node)!;
@@ -51,12 +58,13 @@ export function measure(
     }
     host.free &= ~mask;
     running.push({ id: asked.id, ends: asked.t + asked.duration, node: host.id, mask });
-    leased += asked.gpus * (Math.min(horizon, asked.t + asked.duration) - asked.t);
-    if (asked.gpus === 1 || asked.gpus >= host.gpus) continue;
+    const counted = Math.min(horizon, asked.t + asked.duration) - Math.max(begin, asked.t);
+    leased += asked.gpus * Math.max(0, counted);
+    if (!counts || asked.gpus === 1 || asked.gpus >= host.gpus) continue;
     alignable += 1;
     const spanned = host.numa.filter((group) => group.some((slot) => answer.slots.includes(slot))).length;
     if (spanned === Math.ceil(asked.gpus / host.numa[0]!.length)) aligned += 1;
   }
-  const capacity = hosts.reduce((sum, { gpus }) => sum + gpus, 0) * horizon;
-  return { use: leased / capacity, refused: refused / stream.length, aligned: aligned / alignable };
+  const capacity = hosts.reduce((sum, { gpus }) => sum + gpus, 0) * (horizon - begin);
+  return { use: leased / capacity, refused: refused / (stream.length - first), aligned: aligned / alignable };
 }

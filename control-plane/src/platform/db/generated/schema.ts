@@ -97,6 +97,7 @@ export interface AllocationResourceClaims {
 export interface Allocations {
   active_at: Timestamp | null;
   capacity_shape: Generated<string>;
+  cleanup_workflow_id: string | null;
   connection: Json | null;
   correlation_id: string;
   created_at: Generated<Timestamp>;
@@ -662,6 +663,7 @@ export interface NodePromises {
 
 export interface NodeResourceSlots {
   approved_at: Generated<Timestamp>;
+  bundle: Generated<Json>;
   capacity_metadata: Json;
   desired_state: Generated<string>;
   device_fault: string | null;

@@ -65,6 +65,10 @@ export const policiesForEveryRow: Record<string, string> = {
   'queued_launches: every: gpuaas_worker': 'the line is one for all tenants',
   'issued_certificates: every: gpuaas_operator': 'auditors of the platform check the whole chain',
   'issued_certificates: every: gpuaas_worker': 'each certificate builds on the one before, whoever’s it is',
+  'claim_cells: every: gpuaas_operator': 'operators see which host is held by what',
+  'claim_cells: every: gpuaas_placement':
+    'what is taken cannot be sold, whoever holds it; cells name no tenant',
+  'claim_cells: every: gpuaas_worker': 'workers act for every tenant',
   'host_cleanups: every: gpuaas_operator': 'operators see the proof of every cleanup',
   'host_cleanups: every: gpuaas_worker': 'workers record every cleanup',
   'allocation_access_keys: every: gpuaas_worker':
@@ -150,6 +154,35 @@ export const sharedRows: Record<string, string> = {
 export const tablesOfTheOwner: Record<string, string> = {
   schema_migrations: 'written by migrations alone',
   platform_keys: 'read once at the start of a process, before anybody is served',
-  claim_cells: 'written by the trigger on claims alone',
   audit_clock: 'read by the defaults of audit rows; changed after a restore alone',
+};
+
+/** Functions that run as the owner, past row-level security: who may call them, and why that is well. */
+export const functionsOfTheOwner: Record<string, { callers: string; because: string }> = {
+  audit_horizon: { callers: 'everybody', because: 'a number of transactions, of nobody' },
+  audit_position: { callers: 'everybody', because: 'the default of a column of audit rows' },
+  create_month_partitions: { callers: 'worker', because: 'months are made before they begin' },
+  drop_month_partitions: {
+    callers: 'worker',
+    because: 'whole months go when they are exported and old enough',
+  },
+  hold_funds: {
+    callers: 'placement, tenant, worker',
+    because: 'launches on their way as nobody else changes them; a tenant is shown its own only',
+  },
+  hold_quota_usage: {
+    callers: 'placement',
+    because: 'no role may change counters; it only locks and shows them',
+  },
+  keep_answers: { callers: 'placement', because: 'keys of many callers; it adds, and shows nothing' },
+  launch_facts: { callers: 'placement', because: 'shows each caller what its own scope would' },
+  lease_heard_at: {
+    callers: 'operator, tenant, worker',
+    because: 'when a host was heard of, and nothing else of it',
+  },
+  lock_free_slots: { callers: 'placement', because: 'slots and nodes belong to no tenant' },
+  open_quota_usage: { callers: 'placement', because: 'makes counters of nothing' },
+  placement_news: { callers: 'placement', because: 'which slots are taken, not by whom' },
+  sell: { callers: 'placement', because: 'writes for those it sells to, and refuses to tell of others' },
+  signal_workflow: { callers: 'node, worker', because: 'a message to a workflow; it shows nothing' },
 };

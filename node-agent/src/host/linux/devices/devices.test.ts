@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeFabric } from '../../../testing/fake-fabric.ts';
 import { FakeKernel } from '../../../testing/fake-kernel.ts';
 import { silent } from '../../../testing/simulated-host.ts';
 import { slotBundles } from '../../../testing/slots.ts';
@@ -21,16 +22,25 @@ const step = { signal: new AbortController().signal, percent: () => undefined };
 let root: string;
 let dir: string;
 let kernel: FakeKernel;
+let fabric: FakeFabric;
 let answers: Record<string, CommandResult>;
-const run: RunCommand = (tool) => Promise.resolve(answers[tool] ?? null);
+const run: RunCommand = (tool, args) =>
+  Promise.resolve(tool === 'ip' ? fabric.ip(args) : (answers[tool] ?? null));
 
 beforeEach(async () => {
   root = await makeTreeFolder();
   dir = await mkdtemp(join(tmpdir(), 'gpuaas-devices-'));
   answers = {};
   writeHostTree(root, hgxH200());
-  kernel = new FakeKernel(root, ['vfio-pci', 'nvidia', 'mlx5_core']);
+  use('driver');
 });
+
+/** Which driver the adapters have decides how functions are named. */
+function use(way: 'driver' | 'interface'): void {
+  fabric = new FakeFabric(root, way, ADAPTERS);
+  kernel = new FakeKernel(root, ['vfio-pci', 'nvidia', 'mlx5_core'], fabric);
+  for (const adapter of ADAPTERS) fabric.set(adapter, kernel.functionsOf(adapter).length);
+}
 afterEach(async () => {
   for (const folder of [root, `${root}.asleep`, dir]) await rm(folder, { recursive: true, force: true });
 });

@@ -5,7 +5,8 @@ import { processesWith } from '../disks/open-files.ts';
 import { readHostDevices, type HostDevices } from '../inventory.ts';
 import { bindDriver, VFIO } from './bind-driver.ts';
 import { companionsOf } from './companions.ts';
-import { noteDevices } from './device-note.ts';
+import { noteDevices, readNote } from './device-note.ts';
+import { nameFunctions } from './function-guids.ts';
 import type { Sysfs } from './sysfs.ts';
 import { makeFunctions, removeFunctions } from './virtual-functions.ts';
 
@@ -55,19 +56,23 @@ export async function setMode(
 
 /** One function for each GPU, spread over the adapters. */
 async function offerFunctions(
-  { sysfs, run }: ModeChange,
+  { sysfs, run, dir }: ModeChange,
   fabrics: HostDevices['fabrics'],
   gpus: number,
   step: Step,
 ): Promise<string> {
   const able = fabrics.filter(({ pf }) => pf.sriovTotal > 0);
   const each = able.length === 0 ? 0 : Math.ceil(gpus / able.length);
+  const note = await readNote(dir);
   let made = 0;
-  for (const [index, { pf }] of able.entries()) {
+  for (const [index, fabric] of able.entries()) {
+    const { pf } = fabric;
     step.signal.throwIfAborted();
     step.percent((index * 50) / able.length, `Making virtual functions of ${pf.address}`);
     if (pf.known?.driver) await bindDriver(sysfs, pf.address, pf.known.driver);
+    const fresh = pf.virtualFunctions.length < each;
     made += await makeFunctions(sysfs, pf.address, each);
+    await nameFunctions({ sysfs, run }, fabric, { noted: note?.guids?.[pf.address], fresh });
   }
   const { pci } = await readHostDevices(sysfs.files, run);
   const functions = able.flatMap(({ pf }) => pci.get(pf.address)?.virtualFunctions ?? []);

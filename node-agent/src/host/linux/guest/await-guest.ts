@@ -5,10 +5,12 @@ import type { VmPlan } from '../../../slices/plan-vm.ts';
 import type { NetworkLease, ReadinessResult, Step } from '../../host.ts';
 import type { SliceNetwork } from '../network/slice-network.ts';
 import { checkReadiness } from './check-readiness.ts';
-import { logIn, type GuestShell, type Login } from './first-login.ts';
+import { logIn, SlowGuestError, type GuestShell, type Login } from './first-login.ts';
 import { FIRST_LOGIN } from './guest-keys.ts';
 
 const LOOK_EVERY_MS = 250;
+/** A handshake takes a healthy guest less than a second. */
+const FIRST_LOGIN_MS = 15_000;
 
 /** Waits until the boot slot's MAC has the address that was approved for it. */
 export async function awaitLease(
@@ -49,10 +51,13 @@ export async function proveReadiness(
 
 async function awaitLogin(login: Login, deadlineMs: number, step: Step): Promise<GuestShell> {
   const end = Date.now() + deadlineMs;
+  let loginMs = FIRST_LOGIN_MS;
   for (;;) {
     try {
-      return await logIn(login);
+      return await logIn(login, { loginMs, end });
     } catch (error) {
+      // A guest that is starved of its processor would fail every attempt of the same length.
+      if (error instanceof SlowGuestError) loginMs = Math.min(loginMs * 2, deadlineMs);
       if (Date.now() > end) {
         throw new TaskError('guest_not_ready', `nobody can log in to the guest: ${reasonOf(error)}`);
       }

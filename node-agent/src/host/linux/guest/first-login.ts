@@ -9,6 +9,13 @@ export interface Login {
   hostKey: string;
 }
 
+export interface Patience {
+  /** For one attempt to log in. */
+  loginMs: number;
+  /** When nobody waits for an answer any more; a guest that is slow but alive has until then. */
+  end: number;
+}
+
 export interface GuestShell {
   /** How the server introduced itself. */
   greeting: string;
@@ -16,28 +23,42 @@ export interface GuestShell {
   close(): void;
 }
 
-const READY_MS = 15_000;
+/** The guest has begun to greet, and was too slow for what comes after. */
+export class SlowGuestError extends Error {}
+
+/** What an answer has at least, however late it was asked for. */
 const EXEC_MS = 60_000;
 const MAX_OUTPUT = 8_192;
 
 /** Logs in as a tenant would, and only if the guest shows the host key that was put into it. */
-export function logIn({ address, username, privateKey, hostKey }: Login): Promise<GuestShell> {
+export function logIn(
+  { address, username, privateKey, hostKey }: Login,
+  { loginMs, end }: Patience,
+): Promise<GuestShell> {
   const expected = publicBlob(hostKey);
   const client = new ssh2.Client();
   let greeting = '';
   let foreign = false;
   return new Promise((resolve, reject) => {
-    client.on('ready', () => resolve({ greeting, exec: (command) => exec(client, command), close }));
-    client.on('error', (error) =>
-      reject(foreign ? new Error('the guest shows another host key than it was given') : error),
+    client.on('ready', () =>
+      resolve({
+        greeting,
+        exec: (command) => exec(client, command, Math.max(EXEC_MS, end - Date.now())),
+        close,
+      }),
     );
+    client.on('error', (error) => {
+      if (foreign) return reject(new Error('the guest shows another host key than it was given'));
+      const slow = greeting !== '' && error.level === 'client-timeout';
+      reject(slow ? new SlowGuestError(error.message) : error);
+    });
     client.on('close', () => reject(new Error('the guest closed the connection')));
     client.connect({
       host: address,
       port: 22,
       username,
       privateKey,
-      readyTimeout: READY_MS,
+      readyTimeout: loginMs,
       ident: 'gpuaas-node-agent',
       hostVerifier: (key: Buffer) => {
         foreign = !key.equals(expected);
@@ -53,9 +74,13 @@ export function logIn({ address, username, privateKey, hostKey }: Login): Promis
   }
 }
 
-function exec(client: ssh2.Client, command: string): Promise<{ code: number | null; output: string }> {
+function exec(
+  client: ssh2.Client,
+  command: string,
+  withinMs: number,
+): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error('the guest does not answer any more')), EXEC_MS);
+    const late = setTimeout(() => reject(new Error('the guest does not answer any more')), withinMs);
     client.exec(command, (error, channel) => {
       if (error) {
         clearTimeout(late);

@@ -11,11 +11,14 @@ interface ImageInfo {
   'format-specific'?: { data?: { 'data-file'?: string } };
 }
 
+/** What of a slot's disk is looked at here. */
+type TargetDisk = Pick<SlotDisk, 'serial' | 'node' | 'sizeBytes'>;
+
 const HOUR_MS = 3_600_000;
 const QCOW2 = Buffer.from('QFI\xfb', 'latin1');
 
 /** Writes the image to the disk as it is and compares the two byte for byte. */
-export async function writeImage(run: RunCommand, file: string, disk: SlotDisk, step: Step): Promise<void> {
+export async function writeImage(run: RunCommand, file: string, disk: TargetDisk, step: Step): Promise<void> {
   const format = await formatOf(file);
   const size = await checkImage(run, file, format, disk);
   const options = { timeoutMs: HOUR_MS, signal: step.signal, diesWithAgent: true };
@@ -50,7 +53,7 @@ async function formatOf(path: string): Promise<'qcow2' | 'raw'> {
 }
 
 /** An image that refers to other files could carry any file of the host to a tenant. */
-async function checkImage(run: RunCommand, file: string, format: string, disk: SlotDisk): Promise<number> {
+async function checkImage(run: RunCommand, file: string, format: string, disk: TargetDisk): Promise<number> {
   const text = await mustRun(run, 'image_unusable', 'qemu-img', [
     'info',
     '-f',

@@ -7,23 +7,33 @@ import { TaskError } from '../../../tasks/task-error.ts';
 import type { Step } from '../../host.ts';
 import { reason, type ImageBlob } from './image-source.ts';
 
+/** In a row, without anything worth mentioning having come. */
 const ATTEMPTS = 5;
+const WORTH_MENTIONING = 64 * 1024;
 const STALLED_MS = 60_000;
 
 /** A failure that the bytes so far survive: the next attempt asks for the rest. */
-class BrokenOff extends Error {}
+class BrokenOff extends Error {
+  /** What came before. */
+  bytes = 0;
+}
+
+export interface DownloadOptions {
+  maxBytes: number;
+  /** Asked for the size of the whole file before its bytes are written. */
+  makeRoom(bytes: number): Promise<void>;
+  step: Step;
+}
 
 /** Fetches a blob into a file, hashing on the way; takes up what an earlier attempt left there. */
-export async function download(
-  blob: ImageBlob,
-  file: string,
-  { maxBytes, step }: { maxBytes: number; step: Step },
-): Promise<void> {
+export async function download(blob: ImageBlob, file: string, options: DownloadOptions): Promise<void> {
+  const { step } = options;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await fetchRest(blob, file, maxBytes, step);
+      return await fetchRest(blob, file, options);
     } catch (error) {
       if (!(error instanceof BrokenOff)) throw error;
+      if (error.bytes >= WORTH_MENTIONING) attempt = 0;
       if (attempt >= ATTEMPTS) {
         throw new TaskError('image_unavailable', `${blob.url} broke off ${attempt} times: ${error.message}`);
       }
@@ -33,8 +43,10 @@ export async function download(
   }
 }
 
-async function fetchRest(blob: ImageBlob, file: string, maxBytes: number, step: Step): Promise<void> {
+async function fetchRest(blob: ImageBlob, file: string, options: DownloadOptions): Promise<void> {
+  const { maxBytes, makeRoom, step } = options;
   let { hash, bytes } = await hashFile(file);
+  let came = 0;
   const stalled = new AbortController();
   const signal = AbortSignal.any([step.signal, stalled.signal]);
   let watchdog = setTimeout(() => stalled.abort(), STALLED_MS);
@@ -46,13 +58,15 @@ async function fetchRest(blob: ImageBlob, file: string, maxBytes: number, step: 
       const detail = `${blob.url} answers ${answer.status}`;
       throw answer.status >= 500 ? new BrokenOff(detail) : new TaskError('image_unavailable', detail);
     }
-    // A server without ranges sends everything again.
+    // A server without ranges sends everything again, and one that mistakes the place is not to be followed.
     if (answer.status !== 206) {
       hash = createHash('sha256');
       bytes = 0;
     }
+    refuseOtherPlace(answer, bytes);
     const total = bytes + Number(answer.headers.get('content-length') ?? 0);
     refuseOversize(blob, total, maxBytes);
+    await makeRoom(total);
     const output = await open(file, bytes > 0 ? 'a' : 'w', 0o600);
     try {
       for await (const chunk of answer.body) {
@@ -61,6 +75,7 @@ async function fetchRest(blob: ImageBlob, file: string, maxBytes: number, step: 
         await output.write(chunk);
         hash.update(chunk);
         bytes += chunk.length;
+        came += chunk.length;
         refuseOversize(blob, bytes, maxBytes);
         step.percent(total > 0 ? (bytes / total) * 100 : 0);
       }
@@ -71,12 +86,19 @@ async function fetchRest(blob: ImageBlob, file: string, maxBytes: number, step: 
     if (bytes < total) throw new BrokenOff(`ended after ${bytes} of ${total} bytes`);
   } catch (error) {
     step.signal.throwIfAborted();
-    if (error instanceof TaskError || error instanceof BrokenOff) throw error;
+    if (error instanceof TaskError) throw error;
     if (isErrno(error, 'ENOSPC')) throw new TaskError('host_disk_full', `no room for the image in ${file}`);
-    throw new BrokenOff(stalled.signal.aborted ? 'no byte for a minute' : reason(error));
+    const broken =
+      error instanceof BrokenOff
+        ? error
+        : new BrokenOff(stalled.signal.aborted ? 'no byte for a minute' : reason(error));
+    broken.bytes = came;
+    throw broken;
   } finally {
     clearTimeout(watchdog);
   }
+  // A server that did not tell the size could not be checked before.
+  await makeRoom(bytes);
   await judge(blob, file, hash);
 }
 
@@ -86,6 +108,13 @@ async function judge(blob: ImageBlob, file: string, hash: Hash): Promise<void> {
   await rm(file, { force: true });
   const detail = `${blob.url} has the digest sha256:${found}, not sha256:${blob.sha256}`;
   throw new TaskError('image_digest_mismatch', detail);
+}
+
+/** Bytes from anywhere else would make an image that nobody has sent. */
+function refuseOtherPlace(answer: Response, bytes: number): void {
+  const start = /^bytes (\d+)-/.exec(answer.headers.get('content-range') ?? '')?.[1];
+  if (answer.status === 206 && start !== undefined && Number(start) !== bytes)
+    throw new BrokenOff(`it answers with bytes from ${start}, ${bytes} were asked for`);
 }
 
 function refuseOversize({ url }: ImageBlob, bytes: number, maxBytes: number): void {

@@ -1,11 +1,17 @@
+import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { createTestAuthority } from '../../../testing/test-authority.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Step } from '../../host.ts';
 import { openImageCache } from './image-cache.ts';
@@ -39,7 +45,8 @@ afterEach(async () => {
 });
 
 function cache(maxBytes = 100_000_000, sources = [`http://${origin}/{digest}.qcow2`]) {
-  return openImageCache({ folder, sources, maxBytes });
+  const images = openImageCache({ folder, sources, maxBytes });
+  return { ...images, get: (digest: string, by: Step) => images.use(digest, by, async (file) => file) };
 }
 
 describe('images over HTTP', () => {
@@ -114,6 +121,163 @@ describe('images over HTTP', () => {
   });
 });
 
+describe('a download', () => {
+  it('survives any number of cuts, as long as something comes in between', async () => {
+    answer = (request, response) => {
+      const start = startOf(request);
+      response.writeHead(start > 0 ? 206 : 200, {
+        'content-length': IMAGE.length - start,
+        ...(start > 0 ? { 'content-range': `bytes ${start}-${IMAGE.length - 1}/${IMAGE.length}` } : {}),
+      });
+      response.write(IMAGE.subarray(start, start + 250_000), () =>
+        start + 250_000 < IMAGE.length ? response.destroy() : response.end(),
+      );
+    };
+    expect(readFileSync(await cache().get(DIGEST, step)).equals(IMAGE)).toBe(true);
+    expect(asked.length).toBeGreaterThan(6);
+  });
+
+  it('does not follow a server that goes on at another place', async () => {
+    writeFileSync(join(folder, `${DIGEST.replace(':', '-')}.part`), IMAGE.subarray(0, 1_000_000));
+    answer = (_request, response) => {
+      const headers = { 'content-length': 100, 'content-range': `bytes 7-106/${IMAGE.length}` };
+      response.writeHead(206, headers).end(IMAGE.subarray(7, 107));
+    };
+    await expect(cache().get(DIGEST, step)).rejects.toMatchObject({
+      code: 'image_unavailable',
+      message: expect.stringContaining('bytes from 7, 1000000 were asked for'),
+    });
+  });
+
+  it('ends when the last who wanted it gives up, and goes on there when somebody asks again', async () => {
+    const images = cache();
+    const half = Promise.withResolvers<void>();
+    const cut = Promise.withResolvers<void>();
+    answer = (request, response) => {
+      if (startOf(request) > 0) return serve(IMAGE)(request, response);
+      response.writeHead(200, { 'content-length': IMAGE.length });
+      response.write(IMAGE.subarray(0, 1_500_000));
+      response.on('close', () => cut.resolve());
+    };
+    const [first, second] = [new AbortController(), new AbortController()];
+    const seen = (percent: number): void => void (percent > 49 && half.resolve());
+    const one = images.get(DIGEST, { signal: first.signal, percent: seen });
+    const other = images.get(DIGEST, { signal: second.signal, percent: () => undefined });
+    await half.promise;
+    first.abort();
+    await expect(one).rejects.toThrow(/abort/i);
+    expect(asked).toHaveLength(1);
+    second.abort();
+    await expect(other).rejects.toThrow(/abort/i);
+    await cut.promise;
+    expect(readFileSync(await images.get(DIGEST, step)).equals(IMAGE)).toBe(true);
+    expect(asked[1]).toMatch(/bytes=1500000-$/);
+  });
+});
+
+describe('the limit of the cache', () => {
+  const other = randomBytes(3_000_000);
+  beforeEach(() => {
+    answer = (request, response) =>
+      serve(request.url?.includes(digestOf(other).slice(7)) ? other : IMAGE)(request, response);
+  });
+
+  it('holds while an image comes: others go before its bytes are written', async () => {
+    const images = cache(4_000_000);
+    await images.get(digestOf(other), step);
+    let most = 0;
+    const percent = (): void => void (most = Math.max(most, bytesIn(folder)));
+    await images.get(DIGEST, { signal: step.signal, percent });
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(4_000_000);
+  });
+
+  it('takes no image from under the machine that is made of it', async () => {
+    const images = cache(4_000_000);
+    await images.use(digestOf(other), step, async (file) => {
+      await expect(images.get(DIGEST, step)).rejects.toMatchObject({ code: 'host_disk_full' });
+      expect(readFileSync(file).equals(other)).toBe(true);
+    });
+    expect(readFileSync(await images.get(DIGEST, step)).equals(IMAGE)).toBe(true);
+  });
+});
+
+describe('agents of one host', () => {
+  const half = 1_500_000;
+  let agents: ChildProcess[];
+  let held: ServerResponse[];
+  beforeEach(() => {
+    agents = [];
+    held = [];
+    answer = (request, response) => {
+      const start = startOf(request);
+      response.writeHead(start > 0 ? 206 : 200, { 'content-length': IMAGE.length - start });
+      if (start > 0) return response.end(IMAGE.subarray(start));
+      response.write(IMAGE.subarray(0, half));
+      held.push(response);
+    };
+  });
+  afterEach(() => agents.forEach((agent) => agent.kill('SIGKILL')));
+
+  async function agent(): Promise<{ child: ChildProcess; said: Promise<string> }> {
+    const program = new URL('../../../testing/fetch-image.ts', import.meta.url);
+    const source = `http://${origin}/{digest}`;
+    const child = spawn(process.execPath, [fileURLToPath(program), folder, source, DIGEST], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    agents.push(child);
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    expect((await lines.next()).value).toBe('asking');
+    return { child, said: lines.next().then(({ value }) => String(value)) };
+  }
+
+  it('fetch an image once, and both have it', async () => {
+    const both = [await agent(), await agent()];
+    await expect.poll(() => held.length).toBe(1);
+    held[0]!.end(IMAGE.subarray(half));
+    const said = await Promise.all(both.map((one) => one.said));
+    expect(new Set(said).size).toBe(1);
+    expect(readFileSync(said[0]!).equals(IMAGE)).toBe(true);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('take over from one that was killed in the middle, where it was', async () => {
+    const first = await agent();
+    await expect.poll(() => bytesIn(folder)).toBe(half);
+    const second = await agent();
+    first.child.kill('SIGKILL');
+    expect(readFileSync(await second.said).equals(IMAGE)).toBe(true);
+    expect(asked.map((line) => line.split(' ')[1])).toEqual([undefined, `bytes=${half}-`]);
+  });
+});
+
+describe('images over HTTPS', () => {
+  it('come from servers that the host trusts, and from no other', async () => {
+    const authority = await createTestAuthority();
+    const { certPem: cert, keyPem: key } = authority.server;
+    const secure = createSecureServer({ cert, key }, serve(IMAGE)).listen(0, '127.0.0.1');
+    await once(secure, 'listening');
+    const source = `https://127.0.0.1:${(secure.address() as AddressInfo).port}/{digest}`;
+    const ca = join(folder, 'ca.pem');
+    writeFileSync(ca, authority.caPem);
+    const program = fileURLToPath(new URL('../../../testing/fetch-image.ts', import.meta.url));
+    const fetched = async (env: NodeJS.ProcessEnv): Promise<string> => {
+      const child = spawn(process.execPath, [program, folder, source, DIGEST], {
+        env: { ...process.env, ...env },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      return (await text(child.stdout)).trim().split('\n').at(-1) ?? '';
+    };
+    try {
+      expect(await fetched({})).toContain('image_unavailable');
+      expect(readFileSync(await fetched({ NODE_EXTRA_CA_CERTS: ca })).equals(IMAGE)).toBe(true);
+    } finally {
+      secure.closeAllConnections();
+      secure.close();
+    }
+  });
+});
+
 describe('images of a registry', () => {
   const manifest = JSON.stringify({ schemaVersion: 2, layers: [{ digest: DIGEST, size: IMAGE.length }] });
   const digest = digestOf(Buffer.from(manifest));
@@ -149,7 +313,7 @@ describe('images of a registry', () => {
 
 function serve(bytes: Buffer) {
   return (request: IncomingMessage, response: ServerResponse): void => {
-    const start = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
+    const start = startOf(request);
     response.writeHead(start > 0 ? 206 : 200, { 'content-length': bytes.length - start });
     response.end(bytes.subarray(start));
   };
@@ -161,4 +325,16 @@ function json(response: ServerResponse, body: object): void {
 
 function digestOf(bytes: Buffer): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+}
+
+function startOf(request: IncomingMessage): number {
+  return Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
+}
+
+function bytesIn(dir: string): number {
+  const images = readdirSync(dir).filter((name) => /^sha256-[0-9a-f]{64}(\.part)?$/.test(name));
+  return images.reduce(
+    (sum, name) => sum + (statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
 }

@@ -4,11 +4,15 @@ import { ensureFolder, isErrno, readJson, removeDurable, writeDurable } from '..
 import { TaskError } from '../../../tasks/task-error.ts';
 import type { Step } from '../../host.ts';
 import { download, hashFile } from './download.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import { hexOf, layerOf, locateImage, type ImageBlob } from './image-source.ts';
 
 export interface ImageCache {
-  /** The file of an image, fetched if need be. Its bytes were hashed in this very call, or by one it joined. */
-  get(digest: string, step: Step): Promise<string>;
+  /**
+   * Has `work` use the file of an image, fetched if need be, which stays in place meanwhile. Its bytes were hashed in this
+   * very call, or by one it joined.
+   */
+  use<T>(digest: string, step: Step, work: (file: string) => Promise<T>): Promise<T>;
 }
 
 export interface ImageCacheOptions {
@@ -20,24 +24,29 @@ export interface ImageCacheOptions {
 interface Flight {
   file: Promise<string>;
   listeners: Set<Step>;
+  /** When nobody wants the image any more. What has come stays for the next who asks. */
+  stop(): void;
 }
 
 /** Images by digest. However many ask for one, it is fetched once; the least recently used go when room is needed. */
 export function openImageCache({ folder, sources, maxBytes }: ImageCacheOptions): ImageCache {
   const flights = new Map<string, Flight>();
+  /** How many want each image now. */
+  const wanted = new Map<string, number>();
   const fileOf = (digest: string): string => join(folder, digest.replace(':', '-'));
 
   async function fetchOrFind(digest: string, step: Step): Promise<string> {
     await ensureFolder(folder);
     const file = fileOf(digest);
-    if (await isIntact(file, digest)) {
-      await utimes(file, new Date(), new Date());
+    return await oneAtATime(file, step.signal, async () => {
+      if (await isIntact(file, digest)) {
+        await utimes(file, new Date(), new Date());
+        return file;
+      }
+      await rm(file, { force: true });
+      await fetchFrom(digest, file, step);
       return file;
-    }
-    await rm(file, { force: true });
-    await fetchFrom(digest, file, step);
-    await makeRoom(file);
-    return file;
+    });
   }
 
   async function fetchFrom(digest: string, file: string, step: Step): Promise<void> {
@@ -48,7 +57,8 @@ export function openImageCache({ folder, sources, maxBytes }: ImageCacheOptions)
     for (const source of sources) {
       try {
         const blob = await locateImage(source, digest);
-        await download(blob, `${file}.part`, { maxBytes, step });
+        const room = (bytes: number): Promise<void> => makeRoom(file, bytes);
+        await download(blob, `${file}.part`, { maxBytes, makeRoom: room, step });
         await writeDurable(
           `${file}.json`,
           `${JSON.stringify({ sha256: blob.sha256, manifest: blob.manifest })}\n`,
@@ -74,42 +84,87 @@ export function openImageCache({ folder, sources, maxBytes }: ImageCacheOptions)
     return known.sha256 === wanted && hash.digest('hex') === wanted;
   }
 
-  async function makeRoom(keep: string): Promise<void> {
-    const files = (await readdir(folder)).filter((name) => /^sha256-[0-9a-f]{64}(\.part)?$/.test(name));
+  /** Room for a file of so many bytes, at the cost of those that nobody has used for longest. */
+  async function makeRoom(file: string, bytes: number): Promise<void> {
+    const names = (await readdir(folder)).filter((name) => /^sha256-[0-9a-f]{64}(\.part)?$/.test(name));
+    const others = names.map((name) => join(folder, name)).filter((path) => !path.startsWith(file));
     const facts = await Promise.all(
-      files.map(async (name) => {
-        const path = join(folder, name);
-        return { path, ...(await stat(path).then(({ size, mtimeMs }) => ({ size, mtimeMs }), gone)) };
-      }),
+      others.map(async (path) => ({
+        path,
+        ...(await stat(path).then(({ size, mtimeMs }) => ({ size, mtimeMs }), gone)),
+      })),
     );
-    let total = facts.reduce((sum, { size }) => sum + size, 0);
+    const inUse = [...wanted.keys()].map(fileOf);
+    let total = facts.reduce((sum, { size }) => sum + size, bytes);
     for (const { path, size } of facts.toSorted((a, b) => a.mtimeMs - b.mtimeMs)) {
       if (total <= maxBytes) return;
-      if (path === keep || [...flights.keys()].some((digest) => path.startsWith(fileOf(digest)))) continue;
+      if (inUse.some((used) => path.startsWith(used))) continue;
       await removeDurable(path);
       await removeDurable(`${path}.json`);
       total -= size;
     }
+    if (total > maxBytes) {
+      const detail = `images in use leave no room for one of ${bytes} bytes in a cache of ${maxBytes}`;
+      throw new TaskError('host_disk_full', detail);
+    }
+  }
+
+  function begin(digest: string): Flight {
+    const listeners = new Set<Step>();
+    const stopping = new AbortController();
+    const shared: Step = {
+      signal: stopping.signal,
+      percent: (percent, message) => listeners.forEach((listener) => listener.percent(percent, message)),
+    };
+    const over = (): void => void (flights.get(digest) === flight && flights.delete(digest));
+    const file = fetchOrFind(digest, shared).finally(over);
+    // Everybody may have left by the time it fails.
+    file.catch(() => undefined);
+    const stop = (): void => {
+      over();
+      stopping.abort();
+    };
+    const flight: Flight = { file, listeners, stop };
+    flights.set(digest, flight);
+    return flight;
+  }
+
+  async function arrival(digest: string, step: Step): Promise<string> {
+    const flight = flights.get(digest) ?? begin(digest);
+    flight.listeners.add(step);
+    try {
+      return await unlessAborted(flight.file, step.signal);
+    } finally {
+      flight.listeners.delete(step);
+      if (flight.listeners.size === 0) flight.stop();
+    }
   }
 
   return {
-    async get(digest, step) {
-      const running = flights.get(digest);
-      if (running) {
-        running.listeners.add(step);
-        return await running.file;
+    async use(digest, step, work) {
+      wanted.set(digest, (wanted.get(digest) ?? 0) + 1);
+      try {
+        return await work(await arrival(digest, step));
+      } finally {
+        const left = (wanted.get(digest) ?? 1) - 1;
+        if (left > 0) wanted.set(digest, left);
+        else wanted.delete(digest);
       }
-      const listeners = new Set([step]);
-      // Whoever asked first may give up; the others still want it.
-      const shared: Step = {
-        signal: AbortSignal.timeout(24 * 3_600_000),
-        percent: (percent, message) => listeners.forEach((listener) => listener.percent(percent, message)),
-      };
-      const file = fetchOrFind(digest, shared).finally(() => flights.delete(digest));
-      flights.set(digest, { file, listeners });
-      return await file;
     },
   };
+}
+
+/** Whoever gives up waits no longer, though others still do. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(signal.reason);
+  signal.addEventListener('abort', stop);
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }
 
 function gone(error: unknown): { size: number; mtimeMs: number } {

@@ -15,6 +15,8 @@ export interface Dhcp {
   reserve(ports: readonly SlicePort[]): Promise<void>;
   /** The address a MAC has now. */
   leaseOf(mac: string): Promise<string | null>;
+  /** Leases of who is none of these. */
+  strangers(ports: readonly SlicePort[]): Promise<string[]>;
   forget(mac: string): Promise<void>;
 }
 
@@ -88,6 +90,11 @@ export function openDhcp(dir: string, bridge: string, run: RunCommand): Dhcp {
       await ensureFolder(paths.folder);
       await writeDurable(paths.hosts, ports.map(({ mac, ip }) => `${mac},${ip}\n`).join(''));
       process.kill(await serverPid(), 'SIGHUP');
+    },
+    async strangers(ports) {
+      const known = new Set(ports.map(({ mac }) => mac));
+      const all = [...(await leases())];
+      return all.filter(([mac]) => !known.has(mac)).map(([mac, ip]) => `lease of ${mac} for ${ip}`);
     },
     leaseOf: async (mac) => (await leases()).get(mac) ?? null,
     async forget(mac) {

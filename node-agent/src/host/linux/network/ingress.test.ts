@@ -9,12 +9,7 @@ import { openPublicAddresses } from './public-addresses.ts';
 import type { SlicePort } from './slice-ports.ts';
 
 const obstacle = whyNot();
-const TAG = process.pid.toString(36);
-const [OUTSIDE, HOST, GUEST] = ['out', 'host', 'guest'].map((name) => `gi${name}${TAG}`) as [
-  string,
-  string,
-  string,
-];
+const [OUTSIDE, HOST, GUEST] = ['outside', 'host', 'guest'];
 const BRIDGE = 'slices0';
 const ADDRESS = '203.0.113.7';
 const [GUEST_IP, HOST_IP] = ['10.77.0.10', '10.77.0.1'];
@@ -26,8 +21,21 @@ const PORT: SlicePort = {
 };
 const WEB: IngressRule = { public_address: ADDRESS, protocol: 'tcp', public_port: 443, machine_port: 8443 };
 
+/** Holds the place where the networks have their names; with it all of them go, also when the test is killed. */
+let keeper: ChildProcess;
+const enter = (): string[] => [
+  '--target',
+  String(keeper.pid),
+  '--mount',
+  '--',
+  'setpriv',
+  '--pdeathsig',
+  'KILL',
+  '--',
+];
+const inNetwork = (name: string): string[] => [...enter(), 'ip', 'netns', 'exec', name];
 const inHost: RunCommand = (tool, args, options) =>
-  runCommand('ip', ['netns', 'exec', HOST, tool, ...args], options);
+  runCommand('nsenter', [...inNetwork(HOST), tool, ...args], options);
 const nat = openNat(BRIDGE, inHost);
 const addresses = openPublicAddresses(inHost);
 const servers: ChildProcess[] = [];
@@ -43,6 +51,9 @@ describe.skipIf(obstacle !== null)(
   `public ingress with real packets (${obstacle ?? 'needs nothing more'})`,
   () => {
     beforeAll(async () => {
+      const place = 'mount -t tmpfs tmpfs /run && echo open && exec cat';
+      keeper = spawn('unshare', ['--mount', 'sh', '-c', place], { stdio: ['pipe', 'pipe', 'inherit'] });
+      await once(keeper.stdout!, 'data');
       for (const name of [OUTSIDE, HOST, GUEST]) ip('netns', 'add', name);
       ip('link', 'add', 'uplink', 'netns', HOST, 'type', 'veth', 'peer', 'name', 'wan', 'netns', OUTSIDE);
       ip('link', 'add', BRIDGE, 'netns', HOST, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', GUEST);
@@ -58,14 +69,16 @@ describe.skipIf(obstacle !== null)(
       ip('-n', GUEST, 'route', 'add', 'default', 'via', HOST_IP);
       // On the link itself, so that somebody must answer for the address.
       ip('-n', OUTSIDE, 'route', 'add', '203.0.113.0/24', 'dev', 'wan');
-      execFileSync('ip', ['netns', 'exec', HOST, 'sysctl', '-qw', 'net.ipv4.ip_forward=1']);
+      execFileSync('nsenter', [...inNetwork(HOST), 'sysctl', '-qw', 'net.ipv4.ip_forward=1']);
       await serve(GUEST, 8443, 'the machine');
       await serve(GUEST, 9000, 'another port of the machine');
       await serve(HOST, 443, 'the host');
     });
-    afterAll(() => {
+    afterAll(async () => {
       for (const server of servers) server.kill('SIGKILL');
-      for (const name of [OUTSIDE, HOST, GUEST]) execFileSync('ip', ['netns', 'delete', name]);
+      const gone = once(keeper, 'exit');
+      keeper.stdin!.end();
+      await gone;
     });
 
     it('leads the named port to the machine and nothing else, and says what leads where', async () => {
@@ -108,7 +121,7 @@ describe.skipIf(obstacle !== null)(
 async function serve(where: string, port: number, words: string): Promise<void> {
   const program = `require('net').createServer((s) => s.end(${JSON.stringify(words)}))
     .listen(${port}, '0.0.0.0', () => console.log('ready'))`;
-  const server = spawn('ip', ['netns', 'exec', where, process.execPath, '-e', program], {
+  const server = spawn('nsenter', [...inNetwork(where), process.execPath, '-e', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   servers.push(server);
@@ -119,18 +132,18 @@ async function serve(where: string, port: number, words: string): Promise<void> 
 async function ask(port: number, address = ADDRESS): Promise<string | null> {
   const program = `const s = require('net').connect(${port}, '${address}');
     s.setTimeout(1000, () => process.exit(1)); s.on('error', () => process.exit(1)); s.pipe(process.stdout)`;
-  const result = await runCommand('ip', ['netns', 'exec', OUTSIDE, process.execPath, '-e', program]);
+  const result = await runCommand('nsenter', [...inNetwork(OUTSIDE), process.execPath, '-e', program]);
   return result?.code === 0 ? result.stdout : null;
 }
 
 function ip(...args: string[]): void {
-  execFileSync('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  execFileSync('nsenter', [...enter(), 'ip', ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
 function whyNot(): string | null {
   if (process.platform !== 'linux') return 'needs Linux';
   if (process.getuid?.() !== 0) return 'needs root';
-  const missing = ['nft', 'ip', 'sysctl'].filter((tool) => {
+  const missing = ['nft', 'ip', 'sysctl', 'unshare', 'nsenter', 'setpriv'].filter((tool) => {
     return !['/usr/sbin', '/usr/bin', '/sbin', '/bin'].some((folder) => isThere(`${folder}/${tool}`));
   });
   return missing.length > 0 ? `needs ${missing.join(', ')}` : null;

@@ -14,7 +14,14 @@ export interface Ovs {
   /** What is left of these ports. */
   residue(ports: readonly Pick<SlicePort, 'mac' | 'ovs_port'>[]): Promise<string[]>;
   remove(port: Pick<SlicePort, 'mac' | 'ovs_port'>): Promise<void>;
+  /** Ports and guards of machines that are none of these. */
+  strangers(ports: readonly SlicePort[]): Promise<string[]>;
 }
+
+/** As slots and libvirt name the ports of machines; an uplink is called otherwise. */
+const MACHINE_PORT = /^(gs[0-9a-f]{6}p\d+|vnet\d+)$/;
+/** The last of the flows that guard a port. */
+const GUARD = /cookie=(0x[1-9a-f][0-9a-f]*),.*priority=100,in_port=\S+ actions=drop/g;
 
 export function openOvs(bridge: string, run: RunCommand): Ovs {
   const vsctl = (...args: string[]): Promise<string> =>
@@ -50,6 +57,19 @@ export function openOvs(bridge: string, run: RunCommand): Ovs {
         ...(present.includes(ovs_port) ? [`port ${ovs_port}`] : []),
         ...(flows.includes(`cookie=${cookieOf(mac)},`) ? [`flows of ${mac}`] : []),
       ]);
+    },
+    async strangers(ports) {
+      const present = (await vsctl('list-ports', bridge)).split('\n');
+      const known = new Set(ports.flatMap(({ mac, ovs_port }) => [ovs_port, cookieOf(mac)]));
+      const guards = [...(await ofctl('dump-flows', bridge)).matchAll(GUARD)].map(
+        ([, cookie = '']) => cookie,
+      );
+      return [
+        ...present
+          .filter((name) => MACHINE_PORT.test(name) && !known.has(name))
+          .map((name) => `port ${name}`),
+        ...guards.filter((cookie) => !known.has(cookie)).map((cookie) => `flows with cookie ${cookie}`),
+      ];
     },
     async remove({ mac, ovs_port }) {
       await vsctl('--if-exists', 'del-port', bridge, ovs_port);

@@ -34,6 +34,13 @@ export interface SliceNetwork {
   remove(slots: readonly SlotBundle[]): Promise<void>;
   /** What of the slots can still be seen; looks at the switch, the lease file and the rules themselves. */
   residue(slots: readonly SlotBundle[]): Promise<string[]>;
+  /** What stands in switch, leases and rules for no machine that has an address here. */
+  strangers(): Promise<NetworkStranger[]>;
+}
+
+export interface NetworkStranger {
+  subject: 'port' | 'address' | 'ingress';
+  evidence: string;
 }
 
 export interface NetworkOptions {
@@ -103,6 +110,28 @@ export function openSliceNetwork({ dir, bridge, files, run }: NetworkOptions): S
         await ovs.remove({ mac, ovs_port });
         await dhcp.forget(mac);
       }
+    },
+    async strangers() {
+      const all = await ports.list();
+      const known = new Set(all.map(({ ip }) => ip));
+      const of = (subject: NetworkStranger['subject'], found: readonly string[]): NetworkStranger[] =>
+        found.map((evidence) => ({ subject, evidence }));
+      const translated = (await nat.addresses()).filter((ip) => !known.has(ip));
+      const leading = (await nat.ingress()).filter(({ ip }) => !known.has(ip));
+      return [
+        ...of('port', await ovs.strangers(all)),
+        ...of('address', await dhcp.strangers(all)),
+        ...of(
+          'address',
+          translated.map((ip) => `NAT of ${ip}`),
+        ),
+        ...of(
+          'ingress',
+          leading.map(({ public_address, protocol, public_port, ip }) => {
+            return `${protocol} ${public_address}:${public_port} leads to ${ip}`;
+          }),
+        ),
+      ];
     },
     async residue(slots) {
       const known = await nat.addresses();

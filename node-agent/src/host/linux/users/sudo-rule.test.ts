@@ -1,8 +1,17 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { RunCommand } from '../commands.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCommand, type RunCommand } from '../commands.ts';
 import { allowRoot, forbidRoot, sudoRule } from './sudo-rule.ts';
 
 const USER = 'lease-0123456789ab';
@@ -57,4 +66,48 @@ it('is not done while sudo does not read the rule', async () => {
   const deaf: RunCommand = async (tool, args) =>
     tool === 'sudo' ? { code: 0, stdout: 'not allowed', stderr: '' } : await tools(tool, args);
   await expect(allowRoot(deaf, USER, rules)).rejects.toMatchObject({ code: 'root_refused' });
+});
+
+/** Visudo and sudo themselves, for which the folder is the one they read rules from. */
+const real: RunCommand = (tool, args) =>
+  runCommand('unshare', [
+    '--mount',
+    'sh',
+    '-c',
+    'mount --bind "$0" /etc/sudoers.d && exec "$@"',
+    rules,
+    tool,
+    ...args,
+  ]);
+const obstacle =
+  process.getuid?.() !== 0 ? 'needs root' : existsSync('/usr/sbin/visudo') ? null : 'needs sudo';
+
+describe.skipIf(obstacle !== null)(`sudo itself (${obstacle ?? 'needs nothing more'})`, () => {
+  // A login that every Debian has and that has no power.
+  const LOGIN = 'nobody';
+  const list = async () =>
+    (await real('sudo', ['--non-interactive', '--list', '--other-user', LOGIN]))?.stdout;
+
+  it('reads the rule, and forgets it with the file', async () => {
+    expect(await list()).toContain('is not allowed to run sudo');
+    await allowRoot(real, LOGIN, rules);
+    expect(await list()).toMatch(/\(ALL : ALL\) NOPASSWD: ALL/);
+    await forbidRoot(LOGIN, rules);
+    expect(await list()).toContain('is not allowed to run sudo');
+  });
+
+  it('would read no rule of a name with a dot or that others may write, which is why ours is as it is', async () => {
+    const rule = `${LOGIN} ALL=(ALL:ALL) NOPASSWD: ALL\n`;
+    writeFileSync(join(rules, 'a.rule'), rule, { mode: 0o440 });
+    writeFileSync(join(rules, 'open'), rule);
+    chmodSync(join(rules, 'open'), 0o666);
+    expect(await list()).toContain('is not allowed to run sudo');
+  });
+
+  it('has visudo refuse a rule that it cannot read: no login can smuggle words in', async () => {
+    await expect(allowRoot(real, 'nobody ALL=(ALL) x', rules)).rejects.toMatchObject({
+      code: 'root_refused',
+    });
+    expect(readdirSync(rules)).toEqual([]);
+  });
 });

@@ -10,6 +10,7 @@ import { readHostDevices, type HostDevices } from '../inventory.ts';
 import type { SliceNetwork } from '../network/slice-network.ts';
 import { allocationOf, domainName } from './domain.ts';
 import type { Libvirt } from './libvirt.ts';
+import { machineProcesses } from './machine-processes.ts';
 
 export interface Reconciliation {
   root: string;
@@ -51,13 +52,17 @@ export async function reconcileMachines(
 
 type Add = (subject: Finding['subject'], state: Finding['state'], evidence: string) => void;
 
-/** Machines and addresses of allocations that the platform does not name. They are reported, never removed. */
+/**
+ * Machines and addresses of allocations that the platform does not name, and what of the network belongs to no machine.
+ * They are reported, never removed.
+ */
 async function findOrphans(
   { libvirt, network }: Reconciliation,
   desired: readonly DesiredMachine[],
 ): Promise<Finding[]> {
   const wanted = new Set(desired.map(({ allocation_id }) => allocation_id));
   const machines = (await libvirt.names()).flatMap((name) => allocationOf(name) ?? []);
+  const running = machineProcesses().filter(({ allocation_id }) => !machines.includes(allocation_id));
   const ports = await network.ports();
   return [
     ...machines
@@ -65,11 +70,18 @@ async function findOrphans(
       .map((allocation_id): Finding => {
         return { subject: 'machine', state: 'orphan', allocation_id, evidence: domainName(allocation_id) };
       }),
+    ...running.map(({ allocation_id, pid }): Finding => {
+      const evidence = `process ${pid} runs a machine that libvirt does not know`;
+      return { subject: 'machine', state: 'orphan', allocation_id, evidence };
+    }),
     ...ports
       .filter(({ allocation_id }) => !wanted.has(allocation_id))
       .map(({ allocation_id, mac, ip }): Finding => {
         return { subject: 'address', state: 'orphan', allocation_id, evidence: `${mac} ${ip}` };
       }),
+    ...(await network.strangers()).map(({ subject, evidence }): Finding => {
+      return { subject, state: 'orphan', allocation_id: null, evidence: evidence.slice(0, 300) };
+    }),
   ];
 }
 

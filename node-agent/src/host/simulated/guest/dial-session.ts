@@ -13,8 +13,8 @@ const LISTENING = '0A';
  * A connection to what a shell of the guest listens with. Each shell is contained in a network of its own, which only root
  * may enter: the namespace that owns it is not the one that a plain user's shell runs in.
  */
-export async function dialSession(guestPid: number, port: number): Promise<Duplex> {
-  const listener = findListener(guestPid, port);
+export async function dialSession(hypervisorPid: number, guestFolder: string, port: number): Promise<Duplex> {
+  const listener = findListener(hypervisorPid, guestFolder, port);
   if (listener === null) throw new GuestUnreachableError(`nothing in the guest listens on port ${port}`);
   if (process.getuid?.() !== 0)
     throw new GuestUnreachableError(
@@ -41,10 +41,10 @@ export async function dialSession(guestPid: number, port: number): Promise<Duple
   }
 }
 
-function findListener(guestPid: number, port: number): number | null {
+function findListener(hypervisorPid: number, guestFolder: string, port: number): number | null {
   const outside = networkOf(process.pid);
   return (
-    descendants(guestPid).find((pid) => {
+    shells(hypervisorPid, guestFolder).find((pid) => {
       const network = networkOf(pid);
       return network !== null && network !== outside && listens(pid, port);
     }) ?? null
@@ -65,15 +65,26 @@ function listens(pid: number, port: number): boolean {
   );
 }
 
+/** Of this guest alone: the container of a shell names the folder of its guest, and starts all that runs in it. */
+function shells(hypervisorPid: number, guestFolder: string): number[] {
+  const containers = children(hypervisorPid).filter((pid) =>
+    attempt(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))?.includes(`${guestFolder}/`),
+  );
+  return containers.flatMap((pid) => [pid, ...descendants(pid)]);
+}
+
 function descendants(pid: number): number[] {
+  return children(pid).flatMap((child) => [child, ...descendants(child)]);
+}
+
+function children(pid: number): number[] {
   const threads = attempt(() => readdirSync(`/proc/${pid}/task`)) ?? [];
-  const children = threads
+  return threads
     .flatMap((thread) =>
       (attempt(() => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8')) ?? '').split(' '),
     )
     .filter((text) => text.trim() !== '')
     .map(Number);
-  return children.flatMap((child) => [child, ...descendants(child)]);
 }
 
 /** Processes come and go while one looks. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Client, ClientChannel } from 'ssh2';
@@ -187,16 +187,50 @@ it('bounds the sessions of a guest', async () => {
 
 it('opens no shell where it cannot contain it, and says what is missing', async () => {
   const path = process.env['PATH'];
+  const bare = await openTestHost();
+  const launch = provisionParams(HOSTNAME, [5], [keys.public]);
   process.env['PATH'] = '/nowhere';
-  const bare = provisionParams(HOSTNAME, [5], [keys.public]);
   try {
-    await provisionSliceVm(bare, machine, machine.context);
+    await provisionSliceVm(launch, bare, bare.context);
   } finally {
     process.env['PATH'] = path;
   }
-  const login = await sshLogin(await machine.host.openGuestPort(bare.allocation_id, 22), keys.private);
-  const result = await sshExec(login, 'id');
-  login.end();
-  expect(result).toMatchObject({ code: 1, stdout: '' });
-  expect(result.stderr).toContain('apt install bubblewrap');
+  try {
+    const login = await sshLogin(await bare.host.openGuestPort(launch.allocation_id, 22), keys.private);
+    const result = await sshExec(login, 'id');
+    login.end();
+    expect(result).toMatchObject({ code: 1, stdout: '' });
+    expect(result.stderr).toContain('apt install bubblewrap');
+  } finally {
+    await bare.close();
+  }
 }, 20_000);
+
+it('a machine that dies takes its shells with it and no other machine', async () => {
+  const other = provisionParams(HOSTNAME, [6], [keys.public]);
+  await provisionSliceVm(other, machine, machine.context);
+  const login = await sshLogin(await machine.host.openGuestPort(other.allocation_id, 22), keys.private);
+  login.on('error', () => undefined);
+  const cut = once(login, 'close');
+  const shell = await new Promise<ClientChannel>((resolve, reject) => {
+    login.exec('echo here; sleep 600', (error, stream) => (error ? reject(error) : resolve(stream)));
+  });
+  await once(shell, 'data');
+  const folder = join(machine.dir, 'vms', other.allocation_id);
+  const containers = async (): Promise<number> => {
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+    const lines = await Promise.all(
+      pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+    );
+    return lines.filter((line) => line.startsWith('bwrap') && line.includes(folder)).length;
+  };
+  expect(await containers()).toBeGreaterThan(0);
+  const { pid } = JSON.parse(await readFile(join(folder, 'run.json'), 'utf8')) as { pid: number };
+  process.kill(pid, 'SIGKILL');
+  await cut;
+  await expect.poll(containers, { timeout: 10_000 }).toBe(0);
+  const states = (await machine.host.listVms()).map(({ allocation_id, state }) => [allocation_id, state]);
+  expect(states).toContainEqual([other.allocation_id, 'stopped']);
+  expect(states).toContainEqual([params.allocation_id, 'running']);
+  expect((await sshExec(client, 'echo still')).stdout).toBe('still\n');
+});

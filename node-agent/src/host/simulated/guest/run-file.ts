@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isErrno, readJson } from '../../../durable-file.ts';
+import { readJson } from '../../../durable-file.ts';
+import { isProcess } from '../hypervisor/hypervisor-file.ts';
 
-/** Written by the guest: first its pid, then the port when SSH listens. */
+/** Written when the guest has power, and again when its SSH listens. */
 export interface RunFile {
   pid: number;
+  hypervisor_pid: number;
   ssh_port: number | null;
 }
 
@@ -16,16 +17,6 @@ export function readRunFile(guestFolder: string): Promise<RunFile | null> {
   return readJson<RunFile>(runFile(guestFolder));
 }
 
-/** A pid alone may have been given to somebody else since; the guest carries its allocation on its command line. */
 export function isGuestAlive(run: RunFile, allocationId: string): boolean {
-  try {
-    process.kill(run.pid, 0);
-  } catch (error) {
-    return isErrno(error, 'EPERM');
-  }
-  try {
-    return readFileSync(`/proc/${run.pid}/cmdline`, 'utf8').includes(allocationId);
-  } catch {
-    return process.platform !== 'linux';
-  }
+  return isProcess(run.pid, allocationId);
 }

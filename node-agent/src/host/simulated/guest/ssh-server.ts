@@ -1,8 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import ssh2, { type AuthContext, type Connection, type ParsedKey } from 'ssh2';
-import { createSession } from './ssh-session.ts';
 import type { Sandbox } from './sandbox.ts';
+import type { SessionProcesses } from './session-processes.ts';
+import { createSession } from './ssh-session.ts';
 
 export interface GuestSshOptions {
   hostKey: string;
@@ -10,19 +11,28 @@ export interface GuestSshOptions {
   authorizedKeys: readonly string[];
   sandbox: Sandbox;
   motd: string;
+  processes: SessionProcesses;
+}
+
+export interface GuestSsh {
+  port: number;
+  /** Cuts off whoever is connected. */
+  close(): void;
 }
 
 const MAX_SESSIONS = 16;
 const MAX_CONNECTIONS = 256;
 const LOGIN_GRACE_MS = 30_000;
 
-/** The guest's SSH server on a loopback port of its own; resolves with the port. */
-export function serveSsh(options: GuestSshOptions): Promise<number> {
+/** The guest's SSH server on a loopback port of its own. */
+export function serveSsh(options: GuestSshOptions): Promise<GuestSsh> {
   const keys = parseKeys(options.authorizedKeys);
+  const connections = new Set<Connection>();
   let sessions = 0;
   const server = new ssh2.Server(
     { hostKeys: [options.hostKey], ident: 'GPUaaS-simulated-guest' },
     (connection) => {
+      connections.add(connection);
       connection.on('error', () => undefined);
       const grace = setTimeout(() => connection.end(), LOGIN_GRACE_MS);
       connection.on('authentication', (login) => authenticate(login, options.username, keys));
@@ -30,7 +40,10 @@ export function serveSsh(options: GuestSshOptions): Promise<number> {
         clearTimeout(grace);
         serveSessions(connection);
       });
-      connection.on('close', () => clearTimeout(grace));
+      connection.on('close', () => {
+        clearTimeout(grace);
+        connections.delete(connection);
+      });
     },
   );
   server.maxConnections = MAX_CONNECTIONS;
@@ -41,13 +54,20 @@ export function serveSsh(options: GuestSshOptions): Promise<number> {
       sessions += 1;
       const session = accept();
       session.on('close', () => (sessions -= 1));
-      createSession(session, options.sandbox, options.motd);
+      createSession(session, options);
     });
+  }
+
+  function close(): void {
+    server.close();
+    for (const connection of connections) connection.end();
   }
 
   return new Promise((resolve, reject) => {
     server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+    server.listen(0, '127.0.0.1', () => {
+      resolve({ port: (server.address() as AddressInfo).port, close });
+    });
   });
 }
 

@@ -4,6 +4,13 @@ import { constants } from 'node:os';
 import { spawn as spawnPty } from '@lydell/node-pty';
 import type { ServerChannel, Session } from 'ssh2';
 import { contain, containmentProblem, loginShell, type Command, type Sandbox } from './sandbox.ts';
+import type { SessionProcesses } from './session-processes.ts';
+
+export interface SessionOptions {
+  sandbox: Sandbox;
+  motd: string;
+  processes: SessionProcesses;
+}
 
 interface Terminal {
   cols: number;
@@ -21,7 +28,7 @@ const SFTP_SERVERS = [
 ];
 
 /** One SSH session: a login shell or a command, with or without a terminal, always contained. */
-export function createSession(session: Session, sandbox: Sandbox, motd: string): void {
+export function createSession(session: Session, { sandbox, motd, processes }: SessionOptions): void {
   let terminal: Terminal | null = null;
   const environment: Record<string, string> = {};
 
@@ -54,9 +61,10 @@ export function createSession(session: Session, sandbox: Sandbox, motd: string):
     const problem = containmentProblem(sandbox);
     if (problem) return refuse(channel, problem);
     channel.write(terminal ? greeting.replaceAll('\n', '\r\n') : '');
-    if (terminal)
-      runOnTerminal(channel, contain(sandbox, argv, { ...environment, TERM: terminal.name }), terminal);
-    else runOnPipes(channel, contain(sandbox, argv, environment));
+    if (terminal) {
+      const command = contain(sandbox, argv, { ...environment, TERM: terminal.name });
+      runOnTerminal(channel, command, terminal, processes);
+    } else runOnPipes(channel, contain(sandbox, argv, environment), processes);
   }
 }
 
@@ -69,10 +77,15 @@ function refuse(channel: ServerChannel, problem: string): void {
   channel.end();
 }
 
-function runOnTerminal(channel: ServerChannel, command: Command, terminal: Terminal): void {
+function runOnTerminal(
+  channel: ServerChannel,
+  command: Command,
+  terminal: Terminal,
+  processes: SessionProcesses,
+): void {
   const { cols, rows, name } = terminal;
   const pty = spawnPty(command.file, command.args, { cols, rows, name, cwd: '/' });
-  let ended = false;
+  processes.started(pty.pid);
   terminal.resize = (width, height) => pty.resize(width, height);
   pty.onData((data) => {
     if (!channel.write(data)) pty.pause();
@@ -81,44 +94,34 @@ function runOnTerminal(channel: ServerChannel, command: Command, terminal: Termi
   channel.setEncoding('utf8');
   channel.on('data', (text: string) => pty.write(text));
   pty.onExit(({ exitCode, signal }) => {
-    ended = true;
+    processes.ended(pty.pid);
     terminal.resize = null;
     finish(channel, exitCode, signal);
   });
   channel.on('close', () => {
     terminal.resize = null;
-    killGroup(pty.pid, ended);
+    processes.end(pty.pid);
   });
 }
 
-function runOnPipes(channel: ServerChannel, command: Command): void {
+function runOnPipes(channel: ServerChannel, command: Command, processes: SessionProcesses): void {
   const child = spawn(command.file, command.args, { cwd: '/', stdio: 'pipe', detached: true });
   child.on('error', (error) => refuse(channel, error.message));
+  const { pid } = child;
+  if (pid === undefined) return;
+  processes.started(pid);
+  child.on('exit', () => processes.ended(pid));
   child.stdin.on('error', () => undefined);
   channel.pipe(child.stdin);
   child.stdout.pipe(channel, { end: false });
   child.stderr.pipe(channel.stderr, { end: false });
   child.on('close', (code, signal) => finish(channel, code ?? 0, signal ? constants.signals[signal] : 0));
-  channel.on('close', () => child.pid !== undefined && killGroup(child.pid, child.exitCode !== null));
+  channel.on('close', () => processes.end(pid));
 }
 
 function finish(channel: ServerChannel, code: number, signal: number | undefined): void {
   channel.exit(signal ? 128 + signal : code);
   channel.end();
-}
-
-/**
- * The whole group: a sandbox that is still starting does not yet die with its parent. A program that was only just
- * started has no group of its own yet, and is ended alone.
- */
-function killGroup(pid: number, ended: boolean): void {
-  for (const target of ended ? [-pid] : [-pid, pid]) {
-    try {
-      process.kill(target, 'SIGKILL');
-    } catch {
-      // It has ended by itself, or there is no such group yet.
-    }
-  }
 }
 
 function size(cols: number, rows: number): { cols: number; rows: number } {
