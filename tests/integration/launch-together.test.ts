@@ -144,18 +144,22 @@ it('a launch that is not allowed by quota is refused by name, and those with it 
   expect(audited).toEqual([
     { target_type: 'project', target_id: poor.projectId, detail: { code: 'quota_exceeded' } },
   ]);
-  // Who was just refused does not take others along again.
+  await expectAlongside(poor, rich);
+});
+
+/** Who was just refused does not take others along again. */
+async function expectAlongside(refused: TestTenant, rich: TestTenant): Promise<void> {
   const reconsidered: unknown[] = [];
   const note = (message: unknown): void => void reconsidered.push(message);
   subscribe(RECONSIDERED_CHANNEL, note);
   try {
-    const again = await Promise.all([launch(poor), launch(rich), launch(rich)]);
+    const again = await Promise.all([launch(refused), launch(rich), launch(rich)]);
     expect(again.map(({ status }) => status)).toEqual([409, 202, 202]);
     expect(reconsidered).toEqual([]);
   } finally {
     unsubscribe(RECONSIDERED_CHANNEL, note);
   }
-});
+}
 
 it('money is counted once: launches at the same time do not share the minimum balance of each other', async () => {
   const tenant = await newTenant(api);
@@ -188,6 +192,10 @@ it('money is counted once: launches at the same time do not share the minimum ba
       kept_for_launches_on_their_way: { micros: 4 * hour },
     });
   }
+  const rich = await newTenant(api);
+  // Who has launched before is sold to at once.
+  expect((await launch(rich)).status).toBe(202);
+  await expectAlongside(tenant, rich);
 });
 
 it('an allocation cannot name what does not exist, and what is named cannot be deleted', async () => {

@@ -16,7 +16,7 @@ export interface GroupSeen {
 export const LEFT_CHANNEL = 'gpuaas:left-groups';
 const left = channel(LEFT_CHANNEL);
 
-export type GroupLeft = { desk: string; reason: 'refused_by_database' | 'contested' };
+export type GroupLeft = { desk: string; reason: 'refused_by_database' | 'contested' | 'unfunded' };
 
 export function tellLeft(message: GroupLeft): void {
   left.publish(message);

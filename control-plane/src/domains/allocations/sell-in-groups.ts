@@ -1,7 +1,7 @@
 import { isServerError } from '../../platform/db/database.ts';
 import { ExpiringSet } from '../../platform/expiring-set.ts';
 import { inScope, statementsAs } from '../../platform/db/scope.ts';
-import { GroupCommit, tellLeft } from '../../platform/group-commit.ts';
+import { GroupCommit, tellLeft, type GroupLeft } from '../../platform/group-commit.ts';
 import { replyFrom, type IdempotentRequest, type StoredReply } from '../../platform/http/idempotency.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import type { Policies } from '../../platform/policy/policies.ts';
@@ -130,11 +130,15 @@ async function sellWithCare(
   if (xid !== null) fleetIndexOf(services).settle(holds, xid);
   const refused = refusedBy(services.policies);
   outcomes.forEach((outcome, index) => {
-    // Who finds no room is left out of a sale at once by itself.
-    if (outcome !== 'contested' && 'refused' in outcome && outcome.refused.code !== 'sku_unavailable')
-      refused.add(orders[index]!.allocation.project_id);
+    if (turnedAway(outcome)) refused.add(orders[index]!.allocation.project_id);
   });
   return outcomes;
+}
+
+/** For want of money or quota. Who finds no room is left out of a sale at once by itself. */
+function turnedAway(outcome: Outcome): boolean {
+  if (outcome === 'contested') return false;
+  return outcome === 'unfunded' || ('refused' in outcome && outcome.refused.code !== 'sku_unavailable');
 }
 
 /**
@@ -148,6 +152,7 @@ export async function sellWithOthers(
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     const answer = await desk.submit(wanted).catch((error: unknown) => ({ failed: error }));
     if (answer === 'contested') continue;
+    if (answer === 'unfunded') return decidedAlone('unfunded');
     if ('failed' in answer) {
       if (isServerError(answer.failed)) return decidedAlone('refused_by_database');
       throw answer.failed;
@@ -158,7 +163,7 @@ export async function sellWithOthers(
   return decidedAlone('contested');
 }
 
-function decidedAlone(reason: 'refused_by_database' | 'contested'): null {
+function decidedAlone(reason: GroupLeft['reason']): null {
   tellLeft({ desk: GROUPS.desk, reason });
   return null;
 }

@@ -35,8 +35,11 @@ export interface Order extends Launch {
   papers(sold: AllocationRow): { audit: AuditEntry; answer: KeptAnswer | null };
 }
 
-/** `contested`: others are in the way, and whether it can be served shows only when they have ended. */
-export type Outcome = { sold: AllocationRow } | { refused: Problem } | 'contested';
+/**
+ * `contested`: others are in the way, and whether it can be served shows only when they have ended. `unfunded`: the money
+ * does not cover it beside the others; what is kept for whom shows when it is decided alone.
+ */
+export type Outcome = { sold: AllocationRow } | { refused: Problem } | 'contested' | 'unfunded';
 
 export interface Group {
   outcomes: Outcome[];
@@ -88,8 +91,9 @@ export async function sellTogether(
     if (row) return { sold: row };
     const refused = unserved.get(order);
     if (refused && !order.queues) return { refused };
-    // A quota or money counted for somebody in the group who got nothing is no reason to refuse.
-    return exceeded[index]!.length > 0 && covered[index] && everybodyWon
+    if (!covered[index]) return 'unfunded';
+    // A quota counted for somebody in the group who got nothing is no reason to refuse.
+    return exceeded[index]!.length > 0 && everybodyWon
       ? { refused: quotaExceeded(exceeded[index]!) }
       : 'contested';
   });
