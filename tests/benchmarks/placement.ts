@@ -17,6 +17,7 @@ import { GroupCommit } from '@gpuaas/control-plane/platform/group-commit';
 import { fixedPolicies } from '@gpuaas/control-plane/platform/policy/testing';
 import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
 import { WorkflowClient } from '@gpuaas/control-plane/platform/workflows/workflow-client';
+import { bareRows } from './placement/bare-rows.ts';
 import { findDefects } from './placement/check.ts';
 import { runClients, type Rate, type Variant } from './placement/clients.ts';
 import { newBuyers, randomOrder, seededRandom, seedFleet, type Buyer } from './placement/fleet.ts';
@@ -90,7 +91,7 @@ async function bench(url: string, nodes: number, all: boolean): Promise<void> {
     const orders = Array.from({ length: PREFILL }, () => randomOrder(random, buyers));
     const outcomes = await sellGroup(services, orders);
     for (const outcome of outcomes)
-      if (outcome !== 'contested' && 'sold' in outcome) held.push(outcome.sold.id);
+      if (typeof outcome !== 'string' && 'sold' in outcome) held.push(outcome.sold.id);
   };
   // The planner must not learn from empty tables.
   await fill();
@@ -127,10 +128,11 @@ async function bench(url: string, nodes: number, all: boolean): Promise<void> {
     clients: number,
     who: readonly Buyer[],
     variant: Variant,
+    leases = held,
   ): Promise<void> => {
     const groups = selling.groups;
     const before = await processorTime(db);
-    const rate = await runClients({ clients, seconds: SECONDS, buyers: who }, held, variant);
+    const rate = await runClients({ clients, seconds: SECONDS, buyers: who }, leases, variant);
     const after = await processorTime(db);
     const each = (part: 'here' | 'postgres'): string => figure((after[part] - before[part]) / rate.served);
     const together = selling.groups - groups;
@@ -144,6 +146,18 @@ async function bench(url: string, nodes: number, all: boolean): Promise<void> {
   if (all) {
     say('bare commits, 16 clients', await commitRate(db, 16));
     say('bare commits, 64 clients', await commitRate(db, 64));
+    const bare = await bareRows(db);
+    const bareHeld: string[] = [];
+    while (bareHeld.length < held.length) {
+      const sold = await Promise.all(
+        Array.from({ length: PREFILL }, () => bare.sell(randomOrder(random, buyers))),
+      );
+      for (const outcome of sold)
+        if (typeof outcome !== 'string' && 'sold' in outcome) bareHeld.push(outcome.sold.id);
+    }
+    await sql`vacuum analyze`.execute(db);
+    await run('bare rows', 16, buyers, bare, bareHeld);
+    await run('bare rows', 64, buyers, bare, bareHeld);
     await run('naive', 16, buyers, naive);
     await run('alone', 16, buyers.slice(0, 1), alone);
     await run('alone', 16, buyers, alone);
