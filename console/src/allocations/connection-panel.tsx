@@ -25,7 +25,7 @@ export function ConnectionPanel({ allocation }: { allocation: Allocation }) {
   return (
     <Panel title="Connect" aside={<OpenTerminal allocationId={allocation.id} />}>
       <Loaded query={query} loading={<Skeleton label="Loading the connection" rows={3} />}>
-        {(connection) => <ConnectionFacts connection={connection} />}
+        {(connection) => <ConnectionFacts connection={connection} name={allocation.name} />}
       </Loaded>
     </Panel>
   );
@@ -45,7 +45,7 @@ function OpenTerminal({ allocationId }: { allocationId: string }) {
   );
 }
 
-function ConnectionFacts({ connection }: { connection: Connection }) {
+function ConnectionFacts({ connection, name }: { connection: Connection; name: string }) {
   const ip = connection.actual_ip ?? connection.expected_ip;
   return (
     <div className="flex flex-col gap-3">
@@ -59,11 +59,13 @@ function ConnectionFacts({ connection }: { connection: Connection }) {
           </p>
         </Notice>
       )}
-      <CopyLine label="SSH command" value={connection.ssh_command} />
+      <CopyLine label="Login from anywhere" value={`gpuaas ssh ${name}`} />
       <p className="text-xs text-ink-faint">
-        From inside the private network, with a key that was chosen at the launch. From anywhere else, open
-        the terminal here.
+        Through the platform, with a key that was chosen at the launch. <code>gpuaas cp</code> and{' '}
+        <code>gpuaas forward</code> go the same way; the terminal here needs no key.
       </p>
+      <CopyLine label="SSH command" value={connection.ssh_command} />
+      <p className="text-xs text-ink-faint">From inside the private network, with the same key.</p>
       <Facts>
         <Fact name="User" copy={connection.username}>
           <Code>{connection.username}</Code>

@@ -8,8 +8,8 @@ export function NetworkNote() {
       <div>
         <p className="font-medium">Network</p>
         <p className="text-ink-muted">
-          A private address, and a fabric function of its own with each GPU. The web terminal reaches it from
-          anywhere; SSH works from inside the private network. Nothing of it is public.
+          A private address, and a fabric function of its own with each GPU. The web terminal and{' '}
+          <code>gpuaas ssh</code> reach it from anywhere, through the platform. Nothing of it is public.
         </p>
       </div>
     </div>

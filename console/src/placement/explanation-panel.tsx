@@ -30,7 +30,7 @@ const COLUMNS: Column<PlacementNode>[] = [
   {
     header: 'Scores, lower is better',
     cell: ({ scores }) => (
-      <span className="text-xs text-ink-muted tabular-nums">
+      <span className="text-xs whitespace-normal text-ink-muted tabular-nums">
         {scores.map(({ score, value }) => `${inWords(score)} ${value ?? '∞'}`).join(' · ') || '—'}
       </span>
     ),
