@@ -33,10 +33,15 @@ describe('gpuaas', () => {
     const allocation = JSON.parse(launched.stdout) as components['schemas']['Allocation'];
     expect(allocation).toMatchObject({ state: 'active', gpu_count: 2, name: 'from-the-cli' });
     expect((await gpuaas(['list'])).stdout).toMatch(/from-the-cli\s+2\s+active/);
-    const released = await gpuaas(['release', allocation.id, '--wait']);
+    expect((await gpuaas(['show', 'from-the-cli'])).stdout).toContain(allocation.id);
+    const released = await gpuaas(['release', 'from-the-cli', '--wait']);
     expect(released.code).toBe(0);
     expect(released.stderr).toContain('wipe');
     expect((await gpuaas(['show', allocation.id])).stdout).toContain('released');
+    expect(await gpuaas(['release', 'from-the-cli'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('You have no live allocation called from-the-cli') as string,
+    });
   });
 
   it('tells price and stock', async () => {

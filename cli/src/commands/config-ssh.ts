@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { print } from '../print.ts';
-import { activeAllocations, type Allocation } from '../reach/find-machine.ts';
+import { ownAllocations, type Allocation } from '../find-allocation.ts';
 import { readIfThere, replaceFile, sshFile } from '../reach/ssh-files.ts';
 import { prepareLogin, type SshLogin } from '../reach/ssh-login.ts';
 import { openSession } from '../session.ts';
@@ -17,7 +17,7 @@ export function addConfigSsh(program: Command): void {
       const session = openSession(command);
       const hosts: { host: string; allocation_id: string }[] = [];
       const blocks: string[] = [];
-      for await (const allocation of activeAllocations(session.client)) {
+      for await (const allocation of ownAllocations(session.client, 'active')) {
         const host = hostOf(allocation, hosts);
         hosts.push({ host, allocation_id: allocation.id });
         blocks.push(blockOf(host, await prepareLogin(session, allocation.id)));

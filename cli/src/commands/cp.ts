@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { findMachine } from '../reach/find-machine.ts';
+import { findAllocation } from '../find-allocation.ts';
 import { runOpenSsh } from '../reach/run-openssh.ts';
 import { prepareLogin } from '../reach/ssh-login.ts';
 import { openSession } from '../session.ts';
@@ -26,7 +26,7 @@ export function addCp(program: Command): void {
       const [machine, ...others] = called;
       if (!machine || others.length > 0) throw new UsageError('name one machine, as <allocation>:<path>');
       const session = openSession(command);
-      const login = await prepareLogin(session, await findMachine(session.client, machine));
+      const login = await prepareLogin(session, await findAllocation(session.client, machine, 'active'));
       const args = [
         ...(options.recursive ? ['-r'] : []),
         ...(options.identity ? ['-i', options.identity] : []),

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { describe } from '../describe-allocation.ts';
+import { findAllocation } from '../find-allocation.ts';
 import { print } from '../print.ts';
 import { seconds } from '../seconds.ts';
 import { openSession } from '../session.ts';
@@ -9,11 +10,12 @@ export function addExtend(program: Command): void {
   program
     .command('extend')
     .description('let a lease with an agreed end last longer')
-    .argument('<id>', 'allocation id')
+    .argument('<allocation>', 'id or name')
     .requiredOption('--by <seconds>', 'how much longer', seconds)
-    .action(async (id: string, options: { by: number }, command: Command) => {
+    .action(async (called: string, options: { by: number }, command: Command) => {
       const session = openSession(command);
       const { client } = session;
+      const id = await findAllocation(client, called, 'live');
       const allocation = await unwrap(
         client.POST('/api/v1/allocations/{allocation_id}/extend', {
           params: { path: { allocation_id: id } },

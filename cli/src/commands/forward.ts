@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { InvalidArgumentError, type Command } from 'commander';
-import { findMachine } from '../reach/find-machine.ts';
+import { findAllocation } from '../find-allocation.ts';
 import { carry, portOpener } from '../reach/open-port.ts';
 import { openSession } from '../session.ts';
 
@@ -23,7 +23,7 @@ export function addForward(program: Command): void {
     )
     .action(async (called: string, ports: Ports[], options: { address: string }, command: Command) => {
       const { client, url, json } = openSession(command);
-      const allocationId = await findMachine(client, called);
+      const allocationId = await findAllocation(client, called, 'active');
       for (const { local, remote } of ports) {
         const open = portOpener({ client, url, allocationId, port: remote });
         const server = createServer(

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { describe } from '../describe-allocation.ts';
+import { findAllocation } from '../find-allocation.ts';
 import { followAllocation } from '../follow-allocation.ts';
 import { print } from '../print.ts';
 import { openSession } from '../session.ts';
@@ -10,12 +11,13 @@ export function addRelease(program: Command): void {
   program
     .command('release')
     .description('stop, wipe and give back; everything on its disks is destroyed')
-    .argument('<id>', 'allocation id')
+    .argument('<allocation>', 'id or name')
     .option('--wait', 'follow it until the wipe is proven; a terminal does')
     .option('--no-wait', 'do not, not even in a terminal')
-    .action(async (id: string, options: { wait?: boolean }, command: Command) => {
+    .action(async (called: string, options: { wait?: boolean }, command: Command) => {
       const session = openSession(command);
       const { client } = session;
+      const id = await findAllocation(client, called, 'live');
       const asked = await unwrap(
         client.POST('/api/v1/allocations/{allocation_id}/release', {
           params: { path: { allocation_id: id } },

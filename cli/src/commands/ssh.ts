@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 import type { Command } from 'commander';
-import { findMachine } from '../reach/find-machine.ts';
+import { findAllocation } from '../find-allocation.ts';
 import { carry, portOpener } from '../reach/open-port.ts';
 import { runOpenSsh } from '../reach/run-openssh.ts';
 import { prepareLogin } from '../reach/ssh-login.ts';
@@ -24,7 +24,7 @@ export function addSsh(program: Command): void {
     .action(async (called: string, words: string[], options: SshOptions, command: Command) => {
       const session = openSession(command);
       const { client, url } = session;
-      const allocationId = await findMachine(client, called);
+      const allocationId = await findAllocation(client, called, 'active');
       if (options.stdio) {
         const socket = await portOpener({ client, url, allocationId, port: SSH_PORT })();
         const pipe = Duplex.from({ readable: process.stdin, writable: process.stdout });

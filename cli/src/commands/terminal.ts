@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
+import { findAllocation } from '../find-allocation.ts';
 import { connectSocket } from '../reach/connect-socket.ts';
-import { findMachine } from '../reach/find-machine.ts';
 import { openSession } from '../session.ts';
 
 /** The same terminal as in the console: no key of one's own is needed. */
@@ -14,7 +14,7 @@ export function addTerminal(program: Command): void {
       const { client, url } = openSession(command);
       const { token, websocket_path } = await unwrap(
         client.POST('/api/v1/allocations/{allocation_id}/terminal-token', {
-          params: { path: { allocation_id: await findMachine(client, called) } },
+          params: { path: { allocation_id: await findAllocation(client, called, 'active') } },
         }),
       );
       const socket = await connectSocket(url, websocket_path);

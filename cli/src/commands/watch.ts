@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { subscribeEvents, type EventEnvelope } from '@gpuaas/sdk/events';
 import { paginate } from '@gpuaas/sdk/paginate';
 import { unwrap } from '@gpuaas/sdk/problem';
+import { findAllocation } from '../find-allocation.ts';
 import { harmless, paint } from '../paint.ts';
 import { openSession, type Session } from '../session.ts';
 import { untilLeft } from '../until-left.ts';
@@ -18,11 +19,12 @@ export function addWatch(program: Command): void {
   program
     .command('watch')
     .description('what happens, while it happens; with --json an event on each line')
-    .argument('[id]', 'only this allocation, from its beginning until it is over')
+    .argument('[allocation]', 'id or name; only this one, from its beginning until it is over')
     .option('--types <types...>', 'only these, such as allocation.active or billing.*')
     .option('--after <id>', 'go on after this event of an earlier stream')
-    .action(async (id: string | undefined, options: WatchOptions, command: Command) => {
+    .action(async (called: string | undefined, options: WatchOptions, command: Command) => {
       const session = openSession(command);
+      const id = called && (await findAllocation(session.client, called, 'live'));
       const wants = (event: EventEnvelope): boolean =>
         (id === undefined || event.payload['allocation_id'] === id) &&
         isOneOf(options.types, event.event_type);

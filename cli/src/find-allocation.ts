@@ -5,17 +5,20 @@ import { unwrap } from '@gpuaas/sdk/problem';
 
 export type Allocation = components['schemas']['Allocation'];
 
+/** Among which of its allocations somebody means one by its name: those that run, or all that are not over. */
+type Among = 'active' | 'live';
+
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The id of an allocation that people call by its id or its name. */
-export async function findMachine(client: GpuaasClient, called: string): Promise<string> {
+export async function findAllocation(client: GpuaasClient, called: string, among: Among): Promise<string> {
   if (UUID.test(called)) return called;
   const named: Allocation[] = [];
-  for await (const allocation of activeAllocations(client))
+  for await (const allocation of ownAllocations(client, among))
     if (allocation.name === called) named.push(allocation);
   const [only, ...others] = named;
   if (!only)
-    throw new Error(`You have no active allocation called ${called}; gpuaas list shows what there is.`);
+    throw new Error(`You have no ${among} allocation called ${called}; gpuaas list shows what there is.`);
   if (others.length > 0)
     throw new Error(
       `Several are called ${called}; use one of the ids: ${named.map(({ id }) => id).join(', ')}`,
@@ -24,13 +27,11 @@ export async function findMachine(client: GpuaasClient, called: string): Promise
 }
 
 /** Of all projects the caller is in. */
-export async function* activeAllocations(client: GpuaasClient): AsyncGenerator<Allocation> {
+export async function* ownAllocations(client: GpuaasClient, state: Among): AsyncGenerator<Allocation> {
   const { organizations } = await unwrap(client.GET('/api/v1/me'));
   for (const { id: project_id } of organizations.flatMap(({ projects }) => projects)) {
     yield* paginate((page) =>
-      unwrap(
-        client.GET('/api/v1/allocations', { params: { query: { project_id, state: 'active', ...page } } }),
-      ),
+      unwrap(client.GET('/api/v1/allocations', { params: { query: { project_id, state, ...page } } })),
     );
   }
 }
