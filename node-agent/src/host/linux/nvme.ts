@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { BlockDevice } from './block-devices.ts';
 import type { DiskUse, DiskUseOf } from './disk-use.ts';
 import type { HostFiles } from './host-files.ts';
@@ -7,6 +8,8 @@ import type { PciDevice } from './pci.ts';
 export interface Disk {
   name: string;
   nvme: boolean;
+  /** Such as `nvme3`; with several paths to a drive its number is not that of the disk. */
+  controller: string | null;
   serial: string | null;
   wwid: string | null;
   model: string | null;
@@ -36,6 +39,7 @@ export function readDisks(
     return {
       name: device.name,
       nvme: controller !== null,
+      controller: controller && basename(controller),
       serial: controller ? files.text(`${controller}/serial`) || null : null,
       wwid: files.text(`/sys/class/block/${device.name}/wwid`) || null,
       model: controller ? files.text(`${controller}/model`) || null : null,
