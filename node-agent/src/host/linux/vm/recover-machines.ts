@@ -37,8 +37,11 @@ export async function recoverMachines(recovery: Recovery): Promise<void> {
     try {
       const before = await record.read('started');
       const name = domainName(allocation_id);
-      if (!before || before.bootId === bootId || (await libvirt.state(name)) !== 'shut off') continue;
-      await libvirt.startPaused(name, AbortSignal.timeout(300_000));
+      if (!before || before.bootId === bootId) continue;
+      const state = await libvirt.state(name);
+      // An agent that was killed between the two left it paused, and nobody else would let it run.
+      if (state !== 'shut off' && state !== 'paused') continue;
+      if (state === 'shut off') await libvirt.startPaused(name, AbortSignal.timeout(300_000));
       await network.guard(port);
       await libvirt.resume(name);
       await noteStart(record, allocation_id, port.ip, bootId);
