@@ -234,6 +234,19 @@ export interface SliceReconcileParams {
      */
     ingress?: IngressRule[];
   }[];
+  /**
+   * Slots that the platform still claims for allocations whose machines are coming, going or in quarantine. Whatever is theirs is nobody's orphan.
+   *
+   * @maxItems 16
+   */
+  held?: {
+    allocation_id: string;
+    /**
+     * @minItems 1
+     * @maxItems 16
+     */
+    slots: SlotBundle[];
+  }[];
 }
 /**
  * One approved slot as the host needs it: GPU, fabric VF, raw NVMe, management network.
@@ -1117,6 +1130,33 @@ export const taskSchemas: Record<string, object> = {
               "maxItems": 64,
               "items": {
                 "$ref": "ingress-rule.json"
+              }
+            }
+          }
+        }
+      },
+      "held": {
+        "description": "Slots that the platform still claims for allocations whose machines are coming, going or in quarantine. Whatever is theirs is nobody's orphan.",
+        "type": "array",
+        "maxItems": 16,
+        "items": {
+          "type": "object",
+          "required": [
+            "allocation_id",
+            "slots"
+          ],
+          "additionalProperties": false,
+          "properties": {
+            "allocation_id": {
+              "type": "string",
+              "format": "uuid"
+            },
+            "slots": {
+              "type": "array",
+              "minItems": 1,
+              "maxItems": 16,
+              "items": {
+                "$ref": "slot-bundle.json"
               }
             }
           }

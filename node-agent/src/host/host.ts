@@ -32,6 +32,10 @@ export type WipeMethod = TaskParams['slice.vm_release']['wipe_method'];
 
 export type DesiredMachine = TaskParams['slice.reconcile']['machines'][number];
 export type Finding = TaskOutput['slice.reconcile']['findings'][number];
+export interface SlotsInHand {
+  allocation_id: string;
+  slots: readonly SlotBundle[];
+}
 
 export interface WipeProof {
   verified: boolean;
@@ -100,8 +104,15 @@ export interface Host {
    */
   setIngress(allocationId: string, rules: readonly IngressRule[], step: Step): Promise<IngressRule[]>;
 
-  /** Where this host and what should run on it disagree; looks only. */
-  reconcile(desired: readonly DesiredMachine[], step: Step): Promise<Finding[]>;
+  /**
+   * Where this host and what should run on it disagree; looks only. What belongs to slots in somebody's hands is nobody's
+   * orphan; they are asked for last, because work begins while we look.
+   */
+  reconcile(
+    desired: readonly DesiredMachine[],
+    inHand: () => readonly SlotsInHand[],
+    step: Step,
+  ): Promise<Finding[]>;
 
   /** Machines of tenants that this host knows: its VMs, and the lease of the whole host. */
   listVms(): Promise<ObservedVm[]>;

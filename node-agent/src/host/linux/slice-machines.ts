@@ -249,7 +249,8 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
     },
 
     listVms: () => listMachines(dir, bootId),
-    reconcile: (desired) => reconcileMachines({ root: settings.root, files, run, libvirt, network }, desired),
+    reconcile: (desired, inHand) =>
+      reconcileMachines({ root: settings.root, files, run, libvirt, network, inHand }, desired),
     recover: (log, leased) => recoverMachines({ dir, bootId, libvirt, network, log, leased }),
 
     async openGuestPort(allocationId, port) {

@@ -4,7 +4,7 @@ import type { RunCommand } from '../commands.ts';
 import type { HostFiles } from '../host-files.ts';
 import { openDhcp } from './dhcp.ts';
 import { openNat, publicAddresses, type LeadsTo } from './nat.ts';
-import { openOvs } from './ovs.ts';
+import { cookieOf, openOvs } from './ovs.ts';
 import { openPublicAddresses } from './public-addresses.ts';
 import { openSlicePorts, type SlicePort } from './slice-ports.ts';
 
@@ -40,7 +40,14 @@ export interface SliceNetwork {
 
 export interface NetworkStranger {
   subject: 'port' | 'address' | 'ingress';
+  /** By which it could be known: one of `networkNames`. */
+  name: string;
   evidence: string;
+}
+
+/** By what switch, leases and rules know the machine of a slot. */
+export function networkNames({ management_mac, private_ip, ovs_port }: SlotBundle): string[] {
+  return [ovs_port, cookieOf(management_mac), management_mac, private_ip];
 }
 
 export interface NetworkOptions {
@@ -114,23 +121,20 @@ export function openSliceNetwork({ dir, bridge, files, run }: NetworkOptions): S
     async strangers() {
       const all = await ports.list();
       const known = new Set(all.map(({ ip }) => ip));
-      const of = (subject: NetworkStranger['subject'], found: readonly string[]): NetworkStranger[] =>
-        found.map((evidence) => ({ subject, evidence }));
-      const translated = (await nat.addresses()).filter((ip) => !known.has(ip));
       const leading = (await nat.ingress()).filter(({ ip }) => !known.has(ip));
+      const translated = (await nat.addresses()).filter((ip) => !known.has(ip));
       return [
-        ...of('port', await ovs.strangers(all)),
-        ...of('address', await dhcp.strangers(all)),
-        ...of(
-          'address',
-          translated.map((ip) => `NAT of ${ip}`),
-        ),
-        ...of(
-          'ingress',
-          leading.map(({ public_address, protocol, public_port, ip }) => {
-            return `${protocol} ${public_address}:${public_port} leads to ${ip}`;
-          }),
-        ),
+        ...(await ovs.strangers(all)),
+        ...(await dhcp.strangers(all)).map(({ mac, ip }): NetworkStranger => {
+          return { subject: 'address', name: mac, evidence: `lease of ${mac} for ${ip}` };
+        }),
+        ...translated.map((ip): NetworkStranger => {
+          return { subject: 'address', name: ip, evidence: `NAT of ${ip}` };
+        }),
+        ...leading.map(({ public_address, protocol, public_port, ip }): NetworkStranger => {
+          const evidence = `${protocol} ${public_address}:${public_port} leads to ${ip}`;
+          return { subject: 'ingress', name: ip, evidence };
+        }),
       ];
     },
     async residue(slots) {
