@@ -59,7 +59,7 @@ export function unitFile(command: readonly string[]): string {
   return `[Unit]
 Description=GPUaaS node agent
 Wants=network-online.target
-After=network-online.target openvswitch-switch.service libvirtd.service
+After=network-online.target openvswitch-switch.service gpuaas-dhcp.service libvirtd.service virtqemud.service
 StartLimitIntervalSec=0
 
 [Service]

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { silent } from '../../../testing/simulated-host.ts';
+import { TaskError } from '../../../tasks/task-error.ts';
 import type { SliceNetwork } from '../network/slice-network.ts';
 import type { Libvirt } from './libvirt.ts';
 import { recoverMachines } from './recover-machines.ts';
@@ -13,9 +14,11 @@ const PORT = { allocation_id: ID, mac: '52:54:00:00:00:01', ip: '10.77.0.10', ov
 
 let dir: string;
 let did: string[];
+/** How often the network is asked before switch and DHCP are there. */
+let tooEarly: number;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'gpuaas-recover-'));
-  did = [];
+  [did, tooEarly] = [[], 0];
 });
 afterEach(() => rm(dir, { recursive: true }));
 
@@ -31,7 +34,10 @@ async function recover(state: string, ranIn: 'this boot' | 'the boot before'): P
   } as unknown as Libvirt;
   const network = {
     dropStale: async () => [],
-    restore: async () => [PORT],
+    async restore() {
+      if ((tooEarly -= 1) >= 0) throw new TaskError('network_not_ready', 'no dnsmasq runs');
+      return [PORT];
+    },
     guard: does('guard'),
   } as unknown as SliceNetwork;
   const leased = new Set([ID]);
@@ -50,4 +56,9 @@ it('one that an agent was killed over before it let it run is guarded and let ru
 it('one that runs, or that its owner has switched off in this boot, is left as it is', async () => {
   expect(await recover('running', 'the boot before')).toEqual([]);
   expect(await recover('shut off', 'this boot')).toEqual([]);
+});
+
+it('an agent that is up before switch and DHCP waits for them', async () => {
+  tooEarly = 2;
+  expect(await recover('shut off', 'the boot before')).toEqual(['start', 'guard', 'resume']);
 });
