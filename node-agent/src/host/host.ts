@@ -73,8 +73,8 @@ export interface Host {
   /** Stops and removes the VM; absent is fine. Asks first, forces after the timeout. */
   removeVm(allocationId: string, stopTimeoutSeconds: number, step: Step): Promise<StopKind>;
   vmExists(allocationId: string): Promise<boolean>;
-  /** Removes leases, ports and mappings of the slots; answers whether none is left. */
-  cleanNetwork(slots: readonly SlotBundle[], step: Step): Promise<boolean>;
+  /** Removes leases, ports and mappings of the slots; answers what of them can still be seen. */
+  cleanNetwork(slots: readonly SlotBundle[], step: Step): Promise<string[]>;
   /**
    * Resets what the machine had in its hands and scrubs GPU memory where that is asked for, by slot id. Nothing is
    * answered for a slot whose devices never left the host.

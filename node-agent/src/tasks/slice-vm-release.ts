@@ -41,7 +41,8 @@ export const releaseSliceVm: TaskHandler<'slice.vm_release'> = async (params, to
   stopping.percent(100, STOPPED[stop]);
 
   const unplugging = context.stage('network_cleanup', 'Removing leases and ports of the machine');
-  const network_clean = await host.cleanNetwork(slots, unplugging);
+  const residue = await host.cleanNetwork(slots, unplugging);
+  const network_clean = residue.length === 0;
   unplugging.percent(100);
 
   const started = new Map<string, string>();
@@ -83,7 +84,7 @@ export const releaseSliceVm: TaskHandler<'slice.vm_release'> = async (params, to
     throw new TaskError('wipe_not_verified', detail, { vm_absent, stop, network_clean, wipes });
   }
   if (!network_clean) {
-    const detail = 'a lease or port of the machine is left on the host';
+    const detail = `still on the host: ${residue.join(', ')}`;
     throw new TaskError('network_not_clean', detail, { vm_absent, stop, network_clean, wipes });
   }
   await leases.drop(slotIds, allocation_id);

@@ -177,6 +177,7 @@ describe('release', () => {
     await writeFile(join(machine.dir, 'faults'), 'network_residue');
     await expect(release(params)).rejects.toMatchObject({
       code: 'network_not_clean',
+      message: `still on the host: lease of ${params.slots[0]!.management_mac}`,
       output: { vm_absent: true, stop: 'graceful', network_clean: false },
     });
     expect(await machine.leases.list()).toHaveLength(1);

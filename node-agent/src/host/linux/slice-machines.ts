@@ -231,7 +231,7 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
 
     async cleanNetwork(slots) {
       await network.remove(slots);
-      return (await network.residue(slots)).length === 0;
+      return await network.residue(slots);
     },
 
     async wipeDisk(slot, method, step) {
