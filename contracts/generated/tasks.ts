@@ -543,6 +543,12 @@ export interface SliceVmReleaseParams {
    */
   slots: SlotBundle[];
   wipe_method: "blkdiscard" | "nvme_format" | "nvme_sanitize" | "overwrite";
+  /**
+   * By slot id, where slots of one machine have policies that differ; `wipe_method` is for all others.
+   */
+  wipe_methods?: {
+    [k: string]: "blkdiscard" | "nvme_format" | "nvme_sanitize" | "overwrite";
+  };
   stop_timeout_seconds: number;
 }
 
@@ -2147,6 +2153,22 @@ export const taskSchemas: Record<string, object> = {
           "nvme_sanitize",
           "overwrite"
         ]
+      },
+      "wipe_methods": {
+        "description": "By slot id, where slots of one machine have policies that differ; `wipe_method` is for all others.",
+        "type": "object",
+        "maxProperties": 16,
+        "propertyNames": {
+          "format": "uuid"
+        },
+        "additionalProperties": {
+          "enum": [
+            "blkdiscard",
+            "nvme_format",
+            "nvme_sanitize",
+            "overwrite"
+          ]
+        }
       },
       "stop_timeout_seconds": {
         "type": "integer",
