@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { BlockDevice } from './block-devices.ts';
+import { stackOn, type BlockDevice } from './block-devices.ts';
 import type { DiskUse, DiskUseOf } from './disk-use.ts';
 import type { HostFiles } from './host-files.ts';
 import type { PciDevice } from './pci.ts';
@@ -19,6 +19,8 @@ export interface Disk {
   sizeBytes: number;
   numaNode: number;
   path: string[];
+  /** `major:minor` of its partitions, and of all that is stacked on disk and partitions. */
+  stack: string[];
   use: DiskUse;
 }
 
@@ -48,6 +50,9 @@ export function readDisks(
       sizeBytes: device.sizeBytes,
       numaNode: slot?.numaNode ?? 0,
       path: slot?.path ?? [],
+      stack: stackOn(device.name, devices)
+        .slice(1)
+        .flatMap((name) => devices.get(name)?.number ?? []),
       use: useOf(device.name),
     };
   });

@@ -115,7 +115,7 @@ async function checkDisk(
     const disk = resolveDisk(root, devices, slot);
     if (disk.use.mounts.length > 0)
       add('disk', 'wrong', `mounted on ${disk.use.mounts.join(', ')}`.slice(0, 300));
-    const users = await libvirt.domainsUsing(disk.number);
+    const users = await libvirt.domainsUsing(disk.numbers);
     const foreign = users.filter((name) => name !== domainName(allocationId));
     if (foreign.length > 0)
       add('disk', 'wrong', `${slot.nvme_serial} is used by ${foreign.join(', ')}`.slice(0, 300));
