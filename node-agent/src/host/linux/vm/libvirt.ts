@@ -84,7 +84,9 @@ export function openLibvirt(run: RunCommand): Libvirt {
       if (result.code !== 0 && (await libvirt.state(name)) !== 'running') insist(result, 'resume');
     },
     async shutdown(name) {
-      insist(await ask(['shutdown', '--mode', 'acpi', name]), 'shutdown');
+      const result = await ask(['shutdown', '--mode', 'acpi', name]);
+      // It may have ended by itself since somebody looked.
+      if (result.code !== 0 && isUp(await libvirt.state(name))) insist(result, 'shutdown');
     },
     async destroy(name) {
       const result = await ask(['destroy', name], { timeoutMs: 60_000 });
