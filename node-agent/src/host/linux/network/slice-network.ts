@@ -1,4 +1,5 @@
 import type { IngressRule, SlotBundle } from '@gpuaas/contracts/tasks';
+import { SerialQueue } from '../../../tasks/serial-queue.ts';
 import { TaskError } from '../../../tasks/task-error.ts';
 import type { RunCommand } from '../commands.ts';
 import type { HostFiles } from '../host-files.ts';
@@ -63,13 +64,17 @@ export function openSliceNetwork({ dir, bridge, files, run }: NetworkOptions): S
   const dhcp = openDhcp(dir, bridge, run);
   const nat = openNat(bridge, run);
   const addresses = openPublicAddresses(run);
+  const inTurn = new SerialQueue();
 
-  async function apply(): Promise<void> {
-    const all = await ports.list();
-    await dhcp.reserve(all);
-    // The host stops or begins to answer for an address only while its rules already say what becomes of it.
-    await nat.apply(all);
-    await addresses.apply(publicAddresses(all));
+  /** Reservations and rules are written as a whole, so one after the other: a slow one would undo what came after it. */
+  async function apply(isServed: (port: SlicePort) => boolean = () => true): Promise<void> {
+    await inTurn.run('apply', async () => {
+      const all = (await ports.list()).filter(isServed);
+      await dhcp.reserve(all);
+      // The host stops or begins to answer for an address only while its rules already say what becomes of it.
+      await nat.apply(all);
+      await addresses.apply(publicAddresses(all));
+    });
   }
 
   return {
@@ -95,12 +100,12 @@ export function openSliceNetwork({ dir, bridge, files, run }: NetworkOptions): S
     },
     async dropStale(leased) {
       const stale = (await ports.list()).filter(({ allocation_id }) => !leased.has(allocation_id));
-      for (const port of stale) {
-        await ports.remove([port.mac]);
-        await ovs.remove(port);
-        await dhcp.forget(port.mac);
-      }
-      if (stale.length > 0) await apply();
+      if (stale.length === 0) return [];
+      for (const port of stale) await ovs.remove(port);
+      await apply(({ allocation_id }) => leased.has(allocation_id));
+      for (const { mac } of stale) await dhcp.forget(mac);
+      // Last, so that whoever takes over in between still knows what has to go.
+      await ports.remove(stale.map(({ mac }) => mac));
       return stale;
     },
     leaseOf: (mac) => dhcp.leaseOf(mac),

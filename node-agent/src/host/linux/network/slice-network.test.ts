@@ -1,0 +1,90 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openHostFiles } from '../host-files.ts';
+import { openSliceNetwork } from './slice-network.ts';
+import { openSlicePorts } from './slice-ports.ts';
+
+const PORT = {
+  allocation_id: '019a8000-0000-7000-8000-000000000001',
+  mac: '52:54:00:00:00:01',
+  ip: '10.77.0.10',
+  ovs_port: 'gs000001p0',
+};
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'gpuaas-network-'));
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+/** Somebody who is called dnsmasq, reads nothing and minds no signal to read again. */
+async function pretendDhcp(): Promise<ChildProcess> {
+  const [folder, program] = [join(dir, 'dhcp'), join(dir, 'dnsmasq')];
+  await mkdir(folder);
+  await writeFile(program, '#!/bin/sh\ntrap "" HUP\necho ready\nwhile :; do sleep 1; done\n', {
+    mode: 0o755,
+  });
+  const server = spawn(program, { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(server.stdout, 'data');
+  await writeFile(join(folder, 'dnsmasq.pid'), `${server.pid}\n`);
+  return server;
+}
+
+it('two machines that come at once both keep their addresses', async () => {
+  const other = { ...PORT, allocation_id: `${PORT.allocation_id.slice(0, -1)}2`, mac: '52:54:00:00:00:02' };
+  const ports = [PORT, { ...other, ip: '10.77.0.11', ovs_port: 'gs000001p1' }] as const;
+  const server = await pretendDhcp();
+  const { promise: firstAsked, resolve: asked } = Promise.withResolvers<void>();
+  const { promise: secondIsThere, resolve: there } = Promise.withResolvers<void>();
+  let rules = '';
+  let times = 0;
+  const network = openSliceNetwork({
+    dir,
+    bridge: 'ovsbr0',
+    files: openHostFiles(dir),
+    async run(tool, _args, options) {
+      if (tool === 'nft' && options?.input) {
+        asked();
+        // The first one is slow: the second machine is written down meanwhile.
+        if ((times += 1) === 1) await Promise.race([secondIsThere, pause(2_000)]);
+        rules = options.input;
+      }
+      return { code: 0, stdout: '[]', stderr: '' };
+    },
+  });
+  try {
+    const first = network.reserve(ports[0]);
+    await firstAsked;
+    const second = network.reserve(ports[1]);
+    await Promise.race([second, pause(500)]);
+    there();
+    await Promise.all([first, second]);
+  } finally {
+    server.kill('SIGKILL');
+  }
+  const reserved = await readFile(join(dir, 'dhcp/hosts'), 'utf8');
+  for (const { mac, ip } of ports) {
+    expect(rules).toContain(ip);
+    expect(reserved).toContain(mac);
+  }
+});
+
+it.each(['ovs-vsctl', 'ovs-ofctl', 'nft'])(
+  'an address that no lease backs is remembered until all of it is gone, also when %s fails',
+  async (broken) => {
+    await openSlicePorts(dir).add(PORT);
+    const network = openSliceNetwork({
+      dir,
+      bridge: 'ovsbr0',
+      files: openHostFiles(dir),
+      run: async (tool) => ({ code: tool === broken ? 1 : 0, stdout: '', stderr: 'out of order' }),
+    });
+    await expect(network.dropStale(new Set())).rejects.toThrow();
+    expect(await network.ports()).toEqual([PORT]);
+  },
+);
