@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { SlotBundle } from '@gpuaas/contracts/tasks';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openHostFiles } from '../host-files.ts';
 import { openSliceNetwork } from './slice-network.ts';
@@ -71,6 +72,48 @@ it('two machines that come at once both keep their addresses', async () => {
   for (const { mac, ip } of ports) {
     expect(rules).toContain(ip);
     expect(reserved).toContain(mac);
+  }
+});
+
+it('an address that another machine is just losing is no residue of this one', async () => {
+  const rule = {
+    public_address: '203.0.113.7',
+    protocol: 'tcp',
+    public_port: 443,
+    machine_port: 8443,
+  } as const;
+  const ending = { ...PORT, ingress: [rule] };
+  await openSlicePorts(dir).add(ending);
+  const server = await pretendDhcp();
+  const { promise: taking, resolve: begun } = Promise.withResolvers<void>();
+  let held = true;
+  const network = openSliceNetwork({
+    dir,
+    bridge: 'ovsbr0',
+    files: openHostFiles(dir),
+    async run(tool, args) {
+      if (tool === 'ip' && args.includes('delete')) {
+        begun();
+        await pause(300);
+        held = false;
+      }
+      const shown = held ? [{ local: rule.public_address, label: 'lo:gpuaas' }] : [];
+      const stdout = tool === 'nft' ? '{ "nftables": [] }' : JSON.stringify([{ addr_info: shown }]);
+      return { code: 0, stdout, stderr: '' };
+    },
+  });
+  try {
+    const detached = network.setIngress(ending, []);
+    await taking;
+    const released = {
+      management_mac: '52:54:00:00:00:02',
+      private_ip: '10.77.0.11',
+      ovs_port: 'gs000001p1',
+    };
+    expect(await network.residue([released as SlotBundle])).toEqual([]);
+    await detached;
+  } finally {
+    server.kill('SIGKILL');
   }
 });
 

@@ -142,23 +142,24 @@ export function openSliceNetwork({ dir, bridge, files, run }: NetworkOptions): S
         }),
       ];
     },
-    async residue(slots) {
-      const known = await nat.addresses();
-      const leading = await nat.ingress();
-      const unused = (await addresses.list()).filter(
-        (address) => !leading.some((rule) => rule.public_address === address),
-      );
-      const switched = await ovs.residue(
-        slots.map(({ management_mac: mac, ovs_port }) => ({ mac, ovs_port })),
-      );
-      const rest = await Promise.all(
-        slots.map(async ({ management_mac, private_ip }) => [
-          ...((await dhcp.leaseOf(management_mac)) ? [`lease of ${management_mac}`] : []),
-          ...(known.includes(private_ip) ? [`NAT of ${private_ip}`] : []),
-          ...(leading.some(({ ip }) => ip === private_ip) ? [`ingress of ${private_ip}`] : []),
-        ]),
-      );
-      return [...switched, ...rest.flat(), ...unused.map((address) => `address ${address}`)];
-    },
+    // Not while another machine is losing a public address: it would look like one that was forgotten.
+    residue: (slots) => inTurn.run('apply', () => findResidue(slots)),
   };
+
+  async function findResidue(slots: readonly SlotBundle[]): Promise<string[]> {
+    const known = await nat.addresses();
+    const leading = await nat.ingress();
+    const unused = (await addresses.list()).filter(
+      (address) => !leading.some((rule) => rule.public_address === address),
+    );
+    const switched = await ovs.residue(slots.map(({ management_mac: mac, ovs_port }) => ({ mac, ovs_port })));
+    const rest = await Promise.all(
+      slots.map(async ({ management_mac, private_ip }) => [
+        ...((await dhcp.leaseOf(management_mac)) ? [`lease of ${management_mac}`] : []),
+        ...(known.includes(private_ip) ? [`NAT of ${private_ip}`] : []),
+        ...(leading.some(({ ip }) => ip === private_ip) ? [`ingress of ${private_ip}`] : []),
+      ]),
+    );
+    return [...switched, ...rest.flat(), ...unused.map((address) => `address ${address}`)];
+  }
 }
