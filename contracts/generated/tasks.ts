@@ -234,6 +234,19 @@ export interface SliceReconcileParams {
      */
     ingress?: IngressRule[];
   }[];
+  /**
+   * Slots that the platform still claims for allocations whose machines are coming, going or in quarantine. Whatever is theirs is nobody's orphan.
+   *
+   * @maxItems 16
+   */
+  held?: {
+    allocation_id: string;
+    /**
+     * @minItems 1
+     * @maxItems 16
+     */
+    slots: SlotBundle[];
+  }[];
 }
 /**
  * One approved slot as the host needs it: GPU, fabric VF, raw NVMe, management network.
@@ -530,6 +543,12 @@ export interface SliceVmReleaseParams {
    */
   slots: SlotBundle[];
   wipe_method: "blkdiscard" | "nvme_format" | "nvme_sanitize" | "overwrite";
+  /**
+   * By slot id, where slots of one machine have policies that differ; `wipe_method` is for all others.
+   */
+  wipe_methods?: {
+    [k: string]: "blkdiscard" | "nvme_format" | "nvme_sanitize" | "overwrite";
+  };
   stop_timeout_seconds: number;
 }
 
@@ -1117,6 +1136,33 @@ export const taskSchemas: Record<string, object> = {
               "maxItems": 64,
               "items": {
                 "$ref": "ingress-rule.json"
+              }
+            }
+          }
+        }
+      },
+      "held": {
+        "description": "Slots that the platform still claims for allocations whose machines are coming, going or in quarantine. Whatever is theirs is nobody's orphan.",
+        "type": "array",
+        "maxItems": 16,
+        "items": {
+          "type": "object",
+          "required": [
+            "allocation_id",
+            "slots"
+          ],
+          "additionalProperties": false,
+          "properties": {
+            "allocation_id": {
+              "type": "string",
+              "format": "uuid"
+            },
+            "slots": {
+              "type": "array",
+              "minItems": 1,
+              "maxItems": 16,
+              "items": {
+                "$ref": "slot-bundle.json"
               }
             }
           }
@@ -2107,6 +2153,22 @@ export const taskSchemas: Record<string, object> = {
           "nvme_sanitize",
           "overwrite"
         ]
+      },
+      "wipe_methods": {
+        "description": "By slot id, where slots of one machine have policies that differ; `wipe_method` is for all others.",
+        "type": "object",
+        "maxProperties": 16,
+        "propertyNames": {
+          "format": "uuid"
+        },
+        "additionalProperties": {
+          "enum": [
+            "blkdiscard",
+            "nvme_format",
+            "nvme_sanitize",
+            "overwrite"
+          ]
+        }
       },
       "stop_timeout_seconds": {
         "type": "integer",

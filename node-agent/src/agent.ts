@@ -16,6 +16,7 @@ import { openJournal, type Journal } from './tasks/journal.ts';
 import { openRefusals } from './tasks/refusals.ts';
 import { pullTasks } from './tasks/task-loop.ts';
 import { createTaskRunner } from './tasks/task-runner.ts';
+import { WorkUnderWay } from './tasks/work-under-way.ts';
 import { GuestStreams } from './tunnel/guest-streams.ts';
 import { keepTunnel } from './tunnel/tunnel.ts';
 
@@ -62,7 +63,7 @@ export async function runAgent({ config, log, stop, die }: AgentRun): Promise<vo
     journal,
     refusals,
     clock,
-    tools: { host, leases, hostLease, streams, dir: config.dir },
+    tools: { host, leases, hostLease, streams, underWay: new WorkUnderWay(), dir: config.dir },
     crashPoint,
     log,
     signal,

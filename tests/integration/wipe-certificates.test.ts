@@ -165,6 +165,27 @@ describe('wipe certificates', () => {
     expect(broken).toMatchObject({ code: 1 });
     expect(broken.stdout).toContain('certificate_missing');
   });
+
+  it('tell the policy of each slot, where the disks of one machine have several', async () => {
+    const { db } = platform.services;
+    const slots = await db
+      .selectFrom('node_resource_slots')
+      .select(['id', 'slot_index', 'capacity_metadata'])
+      .execute();
+    const policyOf = (index: number): string => (index % 2 === 0 ? 'nvme_format' : 'overwrite');
+    for (const { id, slot_index, capacity_metadata } of slots) {
+      const metadata = { ...(capacity_metadata as object), destructive_wipe_policy: policyOf(slot_index) };
+      await db
+        .updateTable('node_resource_slots')
+        .set({ capacity_metadata: JSON.stringify(metadata) })
+        .where('id', '=', id)
+        .execute();
+    }
+    const items = await listed(await launchAndRelease(2));
+    const indexOf = new Map(slots.map(({ id, slot_index }) => [id, slot_index]));
+    expect(items.map(({ method }) => method).toSorted()).toEqual(['nvme_format', 'overwrite']);
+    for (const { slot_id, method } of items) expect(method).toBe(policyOf(indexOf.get(slot_id)!));
+  });
 });
 
 /** As a platform had them before there were certificates. */

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approveFleet } from '@gpuaas/lab/approve-fleet';
 import { createKeyPair } from '@gpuaas/node-agent/testing/ssh';
@@ -53,9 +54,10 @@ describe.skipIf(obstacle !== null)(
           user_data: '#!/bin/sh\necho "as $(id -u) for $(hostname)" > /home/ubuntu/of-the-tenant\n',
         };
         const { id } = await unwrap(member.POST('/api/v1/allocations', { body }));
-        await waitForState(member, id, 'active', MACHINE_MS).catch((error: unknown) => {
+        const active = waitForState(member, id, 'active', MACHINE_MS).catch((error: unknown) => {
           throw new Error(`${String(error)}\n${host.log()}\n${host.consoleOf(id)}`);
         });
+        expect(await disagreementsUntil(active, node.id)).toEqual([]);
 
         const path = { allocation_id: id };
         const connection = await unwrap(
@@ -79,7 +81,8 @@ describe.skipIf(obstacle !== null)(
         expect(await disagreements(node.id)).toContainEqual(expect.objectContaining(lost));
 
         await release(member, id);
-        await waitForState(member, id, 'released', MACHINE_MS);
+        const released = waitForState(member, id, 'released', MACHINE_MS);
+        expect(await disagreementsUntil(released, node.id)).toEqual([]);
         const { items } = await unwrap(
           member.GET('/api/v1/allocations/{allocation_id}/wipe-certificates', { params: { path } }),
         );
@@ -110,6 +113,20 @@ async function disagreements(nodeId: string): Promise<unknown[]> {
     return answer.task.state === 'succeeded' ? answer.output : null;
   });
   return (output as { findings: unknown[] }).findings;
+}
+
+/** All that is found while a machine comes or goes, asked again and again: what is on its way is nobody's orphan. */
+async function disagreementsUntil(end: Promise<unknown>, nodeId: string): Promise<unknown[]> {
+  const found: unknown[] = [];
+  let times = 0;
+  const over = end.then(() => true);
+  const soon = () => Promise.race([over, pause(200, false)]);
+  while (!(await soon())) {
+    found.push(...(await disagreements(nodeId)));
+    times += 1;
+  }
+  expect(times).toBeGreaterThan(1);
+  return found;
 }
 
 /** What of the network belongs to nobody is named, and left for the operator to judge. */

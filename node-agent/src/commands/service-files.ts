@@ -41,11 +41,11 @@ export const CAPABILITIES = {
   CAP_DAC_OVERRIDE: 'logins in `/etc`, files of tenants',
   CAP_DAC_READ_SEARCH: 'searching the host for what a tenant left',
   CAP_CHOWN: 'the home of a tenant',
-  CAP_FOWNER: 'keys in the home of a tenant',
+  CAP_FOWNER: 'who may enter the home of a tenant',
   CAP_KILL: 'ending what a tenant runs',
   CAP_SYS_PTRACE: 'who has a disk or a GPU open',
-  CAP_SETUID: 'tools that act for a user (`crontab`)',
-  CAP_SETGID: 'tools that act for a user (`crontab`)',
+  CAP_SETUID: 'what is done as a user: keys in its home, `crontab`',
+  CAP_SETGID: 'what is done as a user: keys in its home, `crontab`',
   CAP_AUDIT_WRITE: 'the audit log of `useradd` and `userdel`',
 } as const;
 
@@ -59,7 +59,7 @@ export function unitFile(command: readonly string[]): string {
   return `[Unit]
 Description=GPUaaS node agent
 Wants=network-online.target
-After=network-online.target openvswitch-switch.service libvirtd.service
+After=network-online.target openvswitch-switch.service gpuaas-dhcp.service libvirtd.service virtqemud.service
 StartLimitIntervalSec=0
 
 [Service]

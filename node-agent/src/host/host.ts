@@ -32,6 +32,10 @@ export type WipeMethod = TaskParams['slice.vm_release']['wipe_method'];
 
 export type DesiredMachine = TaskParams['slice.reconcile']['machines'][number];
 export type Finding = TaskOutput['slice.reconcile']['findings'][number];
+export interface SlotsInHand {
+  allocation_id: string;
+  slots: readonly SlotBundle[];
+}
 
 export interface WipeProof {
   verified: boolean;
@@ -69,8 +73,8 @@ export interface Host {
   /** Stops and removes the VM; absent is fine. Asks first, forces after the timeout. */
   removeVm(allocationId: string, stopTimeoutSeconds: number, step: Step): Promise<StopKind>;
   vmExists(allocationId: string): Promise<boolean>;
-  /** Removes leases, ports and mappings of the slots; answers whether none is left. */
-  cleanNetwork(slots: readonly SlotBundle[], step: Step): Promise<boolean>;
+  /** Removes leases, ports and mappings of the slots; answers what of them can still be seen. */
+  cleanNetwork(slots: readonly SlotBundle[], step: Step): Promise<string[]>;
   /**
    * Resets what the machine had in its hands and scrubs GPU memory where that is asked for, by slot id. Nothing is
    * answered for a slot whose devices never left the host.
@@ -100,8 +104,15 @@ export interface Host {
    */
   setIngress(allocationId: string, rules: readonly IngressRule[], step: Step): Promise<IngressRule[]>;
 
-  /** Where this host and what should run on it disagree; looks only. */
-  reconcile(desired: readonly DesiredMachine[], step: Step): Promise<Finding[]>;
+  /**
+   * Where this host and what should run on it disagree; looks only. What belongs to slots in somebody's hands is nobody's
+   * orphan; they are asked for last, because work begins while we look.
+   */
+  reconcile(
+    desired: readonly DesiredMachine[],
+    inHand: () => readonly SlotsInHand[],
+    step: Step,
+  ): Promise<Finding[]>;
 
   /** Machines of tenants that this host knows: its VMs, and the lease of the whole host. */
   listVms(): Promise<ObservedVm[]>;

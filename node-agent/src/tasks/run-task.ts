@@ -33,7 +33,7 @@ export async function runTask(
   context: TaskContext<TaskKind>,
 ): Promise<StoredOutcome | null> {
   try {
-    const output = await handle(checked, tools, context);
+    const output = await underWay(checked, tools, () => handle(checked, tools, context));
     parseTaskOutput(checked.kind, output);
     return { outcome: 'succeeded', output: { ...output } };
   } catch (error) {
@@ -50,6 +50,12 @@ function handle<K extends TaskKind>(
   context: TaskContext<K>,
 ): Promise<TaskOutput[K]> {
   return HANDLERS[kind](params, tools, context);
+}
+
+function underWay<T>({ params }: CheckedTask, tools: TaskTools, work: () => Promise<T>): Promise<T> {
+  if (!('allocation_id' in params)) return work();
+  const slots = 'slots' in params ? params.slots : [];
+  return tools.underWay.during({ allocation_id: params.allocation_id, slots }, work);
 }
 
 export function failed(code: string, detail: string, output: Record<string, unknown> | null): StoredOutcome {

@@ -6,13 +6,16 @@ export class SerialQueue {
     return this.#tails.has(key);
   }
 
-  async run(key: string, work: () => Promise<void>): Promise<void> {
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#tails.get(key) ?? Promise.resolve();
     const mine = before.then(work);
-    const tail = mine.catch(() => undefined);
+    const tail = mine.then(
+      () => undefined,
+      () => undefined,
+    );
     this.#tails.set(key, tail);
     try {
-      await mine;
+      return await mine;
     } finally {
       if (this.#tails.get(key) === tail) this.#tails.delete(key);
     }

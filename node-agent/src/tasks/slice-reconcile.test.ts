@@ -13,9 +13,13 @@ beforeEach(async () => {
 });
 afterEach(() => machine.close());
 
-async function compare(machines: ReturnType<typeof provisionParams>[]) {
-  const desired = machines.map(({ allocation_id, slots }) => ({ allocation_id, slots }));
-  const { findings } = await reconcileSlices({ machines: desired }, machine, machine.context);
+type Launch = ReturnType<typeof provisionParams>;
+
+const slotsOf = ({ allocation_id, slots }: Launch) => ({ allocation_id, slots });
+
+async function compare(machines: Launch[], held: Launch[] = []) {
+  const params = { machines: machines.map(slotsOf), held: held.map(slotsOf) };
+  const { findings } = await reconcileSlices(params, machine, machine.context);
   return findings.map(({ subject, state, allocation_id }) => `${subject} ${state} ${allocation_id}`);
 }
 
@@ -36,4 +40,35 @@ it('finds nothing where host and platform agree, tells what is missing and what 
 
   const thief = { ...served, allocation_id: never.allocation_id };
   expect(await compare([thief])).toContain(`lease wrong ${never.allocation_id}`);
+});
+
+it('takes nothing for an orphan that the platform still claims, nor anything that a task is changing', async () => {
+  const served = provisionParams(HOSTNAME, [0], [createKeyPair().public]);
+  await provisionSliceVm(served, machine, machine.context);
+  const orphans = [`lease orphan ${served.allocation_id}`, `machine orphan ${served.allocation_id}`];
+  expect(await compare([])).toEqual(orphans);
+  expect(await compare([], [served])).toEqual([]);
+
+  const never = provisionParams(HOSTNAME, [1], [createKeyPair().public]);
+  const { underWay } = machine;
+  await underWay.during(slotsOf(never), async () => {
+    await underWay.during(slotsOf(served), async () => expect(await compare([never])).toEqual([]));
+    expect(await compare([never])).toEqual(orphans);
+  });
+  expect(await compare([])).toEqual(orphans);
+});
+
+it('leaves out what a task began and ended while it looked', async () => {
+  const served = provisionParams(HOSTNAME, [0], [createKeyPair().public]);
+  await provisionSliceVm(served, machine, machine.context);
+  const looking: typeof machine.host = {
+    ...machine.host,
+    async reconcile(...asked) {
+      const found = await machine.host.reconcile(...asked);
+      await machine.underWay.during(slotsOf(served), () => Promise.resolve());
+      return found;
+    },
+  };
+  const tools = { ...machine, host: looking };
+  expect((await reconcileSlices({ machines: [] }, tools, machine.context)).findings).toEqual([]);
 });

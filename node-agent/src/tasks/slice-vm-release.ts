@@ -1,6 +1,6 @@
 import type { TaskOutput } from '@gpuaas/contracts/tasks';
 import { AGENT_VERSION } from '../agent-version.ts';
-import type { StopKind } from '../host/host.ts';
+import type { StopKind, WipeMethod } from '../host/host.ts';
 import { removeSeed } from '../slices/cloud-init-seed.ts';
 import type { TaskHandler } from './task-context.ts';
 import { TaskError } from './task-error.ts';
@@ -19,9 +19,10 @@ type Wipe = TaskOutput['slice.vm_release']['wipes'][number];
  */
 export const releaseSliceVm: TaskHandler<'slice.vm_release'> = async (params, tools, context) => {
   const { host, leases, streams } = tools;
-  const { allocation_id, wipe_method } = params;
+  const { allocation_id } = params;
   const slots = params.slots.toSorted((a, b) => a.slot_index - b.slot_index);
   const slotIds = slots.map((slot) => slot.slot_id);
+  const methodOf = (slotId: string): WipeMethod => params.wipe_methods?.[slotId] ?? params.wipe_method;
 
   const stopping = context.stage('stop', 'Cutting connections and stopping the VM');
   // Another tenant's slot must be safe from a stale release, so ownership comes before anything destructive.
@@ -41,15 +42,17 @@ export const releaseSliceVm: TaskHandler<'slice.vm_release'> = async (params, to
   stopping.percent(100, STOPPED[stop]);
 
   const unplugging = context.stage('network_cleanup', 'Removing leases and ports of the machine');
-  const network_clean = await host.cleanNetwork(slots, unplugging);
+  const residue = await host.cleanNetwork(slots, unplugging);
+  const network_clean = residue.length === 0;
   unplugging.percent(100);
 
   const started = new Map<string, string>();
-  const wiping = context.stage('wipe', `Wiping ${slots.length} disk by ${wipe_method}`);
+  const methods = [...new Set(slotIds.map(methodOf))].join(', ');
+  const wiping = context.stage('wipe', `Wiping ${slots.length} disk by ${methods}`);
   const resets = await host.resetDevices(slots, wiping);
   for (const [index, slot] of slots.entries()) {
     started.set(slot.slot_id, new Date().toISOString());
-    await host.wipeDisk(slot, wipe_method, {
+    await host.wipeDisk(slot, methodOf(slot.slot_id), {
       signal: wiping.signal,
       percent: (percent) =>
         wiping.percent((index * 100 + percent) / slots.length, `Wiping ${slot.nvme_serial}`),
@@ -68,7 +71,7 @@ export const releaseSliceVm: TaskHandler<'slice.vm_release'> = async (params, to
     wipes.push({
       slot_id: slot.slot_id,
       device_serial: slot.nvme_serial,
-      method: wipe_method,
+      method: methodOf(slot.slot_id),
       verified: proof.verified && reset?.done !== false,
       verification: (reset ? `${proof.verification}; ${reset.evidence}` : proof.verification).slice(0, 500),
       tools: [{ name: 'gpuaas-node-agent', version: AGENT_VERSION }, ...proof.tools],
@@ -83,7 +86,7 @@ export const releaseSliceVm: TaskHandler<'slice.vm_release'> = async (params, to
     throw new TaskError('wipe_not_verified', detail, { vm_absent, stop, network_clean, wipes });
   }
   if (!network_clean) {
-    const detail = 'a lease or port of the machine is left on the host';
+    const detail = `still on the host: ${residue.join(', ')}`;
     throw new TaskError('network_not_clean', detail, { vm_absent, stop, network_clean, wipes });
   }
   await leases.drop(slotIds, allocation_id);

@@ -171,12 +171,33 @@ describe('release', () => {
     expect(await machine.leases.list()).toEqual([]);
   });
 
+  it('wipes each slot by its own policy, and says so', async () => {
+    const params = launch([0, 1]);
+    await provision(params);
+    const [boot, other] = params.slots.map(({ slot_id }) => slot_id);
+    const asked: string[] = [];
+    const host: typeof machine.host = {
+      ...machine.host,
+      async wipeDisk(slot, method, step) {
+        asked.push(`${slot.slot_id} ${method}`);
+        await machine.host.wipeDisk(slot, method, step);
+      },
+    };
+    const { allocation_id, slots } = params;
+    const policies = { wipe_method: 'blkdiscard', wipe_methods: { [other!]: 'nvme_sanitize' } } as const;
+    const task = { allocation_id, slots, ...policies, stop_timeout_seconds: 5 };
+    const { wipes } = await releaseSliceVm(task, { ...machine, host }, machine.context);
+    expect(asked).toEqual([`${boot} blkdiscard`, `${other} nvme_sanitize`]);
+    expect(wipes.map(({ slot_id, method }) => `${slot_id} ${method}`)).toEqual(asked);
+  });
+
   it('proves no slot clean while its network is left on the host', async () => {
     const params = launch([0]);
     await provision(params);
     await writeFile(join(machine.dir, 'faults'), 'network_residue');
     await expect(release(params)).rejects.toMatchObject({
       code: 'network_not_clean',
+      message: `still on the host: lease of ${params.slots[0]!.management_mac}`,
       output: { vm_absent: true, stop: 'graceful', network_clean: false },
     });
     expect(await machine.leases.list()).toHaveLength(1);

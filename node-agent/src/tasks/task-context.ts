@@ -5,6 +5,7 @@ import type { Logger } from '../log.ts';
 import type { SlotLeases } from '../slot-leases.ts';
 import type { GuestStreams } from '../tunnel/guest-streams.ts';
 import type { StageOf } from './task-stages.ts';
+import type { WorkUnderWay } from './work-under-way.ts';
 
 /** What the tasks work with. */
 export interface TaskTools {
@@ -12,6 +13,7 @@ export interface TaskTools {
   leases: SlotLeases;
   hostLease: HostLease;
   streams: GuestStreams;
+  underWay: WorkUnderWay;
   /** The agent's state folder. */
   dir: string;
 }

@@ -10,6 +10,7 @@ import { openSimulatedHost } from '../host/simulated/simulated-host.ts';
 import { openHostLease } from '../host-lease.ts';
 import { openSlotLeases } from '../slot-leases.ts';
 import type { TaskContext, TaskTools } from '../tasks/task-context.ts';
+import { WorkUnderWay } from '../tasks/work-under-way.ts';
 import { GuestStreams } from '../tunnel/guest-streams.ts';
 
 export const HOSTNAME = 'sim-test-01';
@@ -44,6 +45,7 @@ export async function openTestHost(faults = ''): Promise<TestHost> {
     leases: await openSlotLeases(dir),
     hostLease: await openHostLease(dir),
     streams: new GuestStreams(),
+    underWay: new WorkUnderWay(),
     context: {
       signal,
       log: silent,

@@ -1,6 +1,6 @@
 import type { TaskParams } from '@gpuaas/contracts/tasks';
 import type { Db, Tx } from '../../platform/db/database.ts';
-import { claimedSlots } from './claims.ts';
+import { claimedSlots, claimedSlotsOf } from './claims.ts';
 import { wantedRules } from './ingress/ask-for-ingress.ts';
 
 export interface TenantAllocation {
@@ -51,6 +51,30 @@ export async function machinesOn(
   );
   // A lease of the whole host has no slots, and no machine either.
   return machines.filter(({ slots }) => slots.length > 0);
+}
+
+/** What the host holds of allocations whose machines are coming, going or in quarantine: claimed, but not to run. */
+export async function slotsHeldOn(
+  db: Db | Tx,
+  nodeId: string,
+): Promise<NonNullable<TaskParams['slice.reconcile']['held']>> {
+  const rows = await db
+    .selectFrom('allocation_resource_claims as c')
+    .innerJoin('allocations as a', 'a.id', 'c.allocation_id')
+    .select('a.id')
+    .distinct()
+    .where('c.node_id', '=', nodeId)
+    .where('c.claim_kind', '=', 'slot')
+    .where('c.released_at', 'is', null)
+    .where('a.state', '!=', 'active')
+    .orderBy('a.id')
+    .execute();
+  if (rows.length === 0) return [];
+  const slots = await claimedSlotsOf(
+    db,
+    rows.map(({ id }) => id),
+  );
+  return [...slots].map(([allocation_id, own]) => ({ allocation_id, slots: own }));
 }
 
 /** Hosts that one baremetal allocation holds, and whether its cleanup got stuck. */

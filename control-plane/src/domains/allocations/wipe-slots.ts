@@ -34,12 +34,14 @@ export async function reportBlocked(
 /** What the host is asked at the end of a slice: the machine gone and every slot it still holds wiped. */
 export async function releaseTask(services: Services, tx: Tx, allocation: AllocationRow) {
   const slots = await claimedSlots(tx, allocation.id);
+  const methods = await wipeMethods(tx, slots);
   return {
     kind: 'slice.vm_release' as const,
     params: {
       allocation_id: allocation.id,
       slots,
-      wipe_method: await wipeMethod(tx, slots[0]!.slot_id),
+      wipe_method: methods[slots[0]!.slot_id]!,
+      ...(new Set(Object.values(methods)).size > 1 ? { wipe_methods: methods } : {}),
       stop_timeout_seconds: services.policies.get('allocations.stop_timeout_seconds', {
         organizationId: allocation.organization_id,
         projectId: allocation.project_id,
@@ -48,14 +50,23 @@ export async function releaseTask(services: Services, tx: Tx, allocation: Alloca
   };
 }
 
-async function wipeMethod(tx: Tx, slotId: string): Promise<WipeMethod> {
-  const row = await tx
+/** The policy of each slot, by its id: a machine of several slots may have disks of several kinds. */
+async function wipeMethods(tx: Tx, slots: readonly SlotBundle[]): Promise<Record<string, WipeMethod>> {
+  const rows = await tx
     .selectFrom('node_resource_slots')
-    .select('capacity_metadata')
-    .where('id', '=', slotId)
-    .executeTakeFirstOrThrow();
-  const metadata = row.capacity_metadata as { destructive_wipe_policy: WipeMethod };
-  return metadata.destructive_wipe_policy;
+    .select(['id', 'capacity_metadata'])
+    .where(
+      'id',
+      'in',
+      slots.map(({ slot_id }) => slot_id),
+    )
+    .execute();
+  return Object.fromEntries(
+    rows.map(({ id, capacity_metadata }) => {
+      const metadata = capacity_metadata as { destructive_wipe_policy: WipeMethod };
+      return [id, metadata.destructive_wipe_policy];
+    }),
+  );
 }
 
 /** A failed task may still carry evidence; what does not parse proves nothing. */

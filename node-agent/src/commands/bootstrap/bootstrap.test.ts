@@ -76,13 +76,39 @@ it('makes the changes, and a second run finds them in place', async () => {
       'ovs-vsctl --may-exist add-br ovsbr0',
       'update-grub',
       'update-initramfs -u',
-      'systemctl enable --now gpuaas-dhcp.service',
+      'systemctl enable gpuaas-dhcp.service',
+      'systemctl restart gpuaas-dhcp.service',
     ]),
   );
   printed = '';
   await bootstrap(command(), run, print);
   expect(printed.match(/^todo/gm)).toHaveLength(1);
   expect(printed).toContain('todo  install qemu-system-x86');
+});
+
+it('has a change act that broke off before, though its file is in place', async () => {
+  const failing: RunCommand = async (tool, args) =>
+    tool === 'update-grub' ? { code: 1, stdout: '', stderr: 'no space left' } : await run(tool, args);
+  await expect(bootstrap(command({ apply: true }), failing, print)).rejects.toThrow('update-grub failed');
+  expect(at('etc/default/grub.d/60-gpuaas.cfg')).toContain('iommu=pt');
+  printed = '';
+  await bootstrap(command({ apply: true }), run, print);
+  expect(printed).toContain('todo  write /etc/default/grub.d/60-gpuaas.cfg');
+  expect(ran).toContain('update-grub');
+  printed = '';
+  await bootstrap(command(), run, print);
+  expect(printed).toContain('ok    /etc/default/grub.d/60-gpuaas.cfg');
+});
+
+it('switches the network of libvirt off also where a run broke off in between', async () => {
+  const running: RunCommand = async (tool, args) =>
+    args.includes('net-list') && !args.includes('--autostart')
+      ? { code: 0, stdout: 'default\n', stderr: '' }
+      : await run(tool, args);
+  await bootstrap(command({ apply: true }), running, print);
+  expect(ran.filter((line) => line.startsWith('virsh'))).toEqual([
+    'virsh --quiet --connect qemu:///system net-destroy default',
+  ]);
 });
 
 it('leaves it to the agent alone to start machines, and switches off the network that libvirt brings', async () => {
@@ -122,7 +148,9 @@ it('tunes the network of the host by its profile, and DHCP tells guests', async 
   await bootstrap(command({ apply: true }), run, print);
   expect(at('etc/sysctl.d/60-gpuaas.conf')).toBe('net.ipv4.ip_forward = 1\n');
   expect(at('var/lib/gpuaas/dhcp/dnsmasq.conf')).not.toContain('option:mtu');
+  ran = [];
   await bootstrap(command({ apply: true, networkProfile: 'throughput' }), run, print);
+  expect(ran).toContain('systemctl restart gpuaas-dhcp.service');
   expect(at('etc/sysctl.d/60-gpuaas.conf')).toContain('net.ipv4.tcp_rmem = 4096 131072 67108864\n');
   expect(at('var/lib/gpuaas/dhcp/dnsmasq.conf')).toContain('dhcp-option=option:mtu,9000\n');
   expect(at('etc/systemd/system/gpuaas-dhcp.service')).toContain(

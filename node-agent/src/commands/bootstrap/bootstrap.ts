@@ -2,9 +2,10 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { RunCommand } from '../../host/linux/commands.ts';
 import { complaintOf } from '../../host/linux/commands.ts';
-import { openHostFiles } from '../../host/linux/host-files.ts';
+import { openHostFiles, type HostFiles } from '../../host/linux/host-files.ts';
 import { CommandError, requireRoot, type CommandOutput } from '../command.ts';
 import { planBootstrap, type BootstrapOptions, type BootstrapPlan, type Change } from './plan-bootstrap.ts';
+import { noteUnfinished, readUnfinished } from './unfinished.ts';
 
 export interface BootstrapCommand extends BootstrapOptions {
   root: string;
@@ -28,7 +29,7 @@ export async function bootstrap(
   requireRoot(command.isRoot, 'bootstrap --apply');
   for (const change of plan.changes) {
     print(`now: ${change.what}`);
-    await make(change, command.root, run);
+    await make(change, command.root, files, run);
   }
   const { rebootReasons } = await planBootstrap(files, run, command);
   print(rebootLine(rebootReasons));
@@ -50,8 +51,15 @@ function rebootLine(reasons: readonly string[]): string {
   return reasons.length === 0 ? 'reboot_required: no' : `reboot_required: yes (${reasons.join('; ')})`;
 }
 
-async function make({ file, commands }: Change, root: string, run: RunCommand): Promise<void> {
+async function make(
+  { file, commands }: Change,
+  root: string,
+  files: HostFiles,
+  run: RunCommand,
+): Promise<void> {
+  const unfinished = readUnfinished(files);
   if (file) {
+    noteUnfinished(root, unfinished.add(file.path));
     const path = join(root, file.path);
     mkdirSync(dirname(path), { recursive: true });
     // netplan and systemd want neither to be writable by others.
@@ -64,4 +72,5 @@ async function make({ file, commands }: Change, root: string, run: RunCommand): 
     const reason = result === null ? 'it is not installed' : complaintOf(result);
     throw new CommandError(`${[tool, ...args].join(' ')} failed: ${reason}`);
   }
+  if (file && unfinished.delete(file.path)) noteUnfinished(root, unfinished);
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { dhcpPaths, dnsmasqConfig } from '../../host/linux/network/dhcp.ts';
 import { STANDARD_MTU, type NetworkProfile } from '../../host/linux/network/profiles.ts';
 
@@ -96,11 +97,13 @@ export function wantedFiles(profile: HostProfile): WantedFile[] {
     },
     {
       path: `/etc/systemd/system/${DHCP_UNIT}`,
-      content: dhcpUnit(bridge, gateway, network.mtu),
+      content: dhcpUnit(bridge, gateway, network.mtu, dnsmasqConfig(STATE, bridge, gateway, network.mtu)),
       why: 'serves them',
       afterwards: [
         ['systemctl', 'daemon-reload'],
-        ['systemctl', 'enable', '--now', DHCP_UNIT],
+        ['systemctl', 'enable', DHCP_UNIT],
+        // One that runs goes on with what it was started with.
+        ['systemctl', 'restart', DHCP_UNIT],
       ],
       needsReboot: false,
     },
@@ -131,10 +134,12 @@ function sysctls(values: Readonly<Record<string, string>>): string {
     .join('');
 }
 
-function dhcpUnit(bridge: string, gateway: string, mtu: number): string {
+/** It carries the digest of its configuration, so that a change of that is a change of the unit, which restarts it. */
+function dhcpUnit(bridge: string, gateway: string, mtu: number, configuration: string): string {
   const { config } = dhcpPaths(STATE);
   return `[Unit]
 Description=Addresses of GPUaaS slices
+X-Configuration=${createHash('sha256').update(configuration).digest('hex').slice(0, 16)}
 After=openvswitch-switch.service
 Requires=openvswitch-switch.service
 

@@ -6,6 +6,7 @@ import { NETWORK_PROFILES, type NetworkProfileName } from '../../host/linux/netw
 import { readProcessors } from '../../host/linux/processors.ts';
 import { suggestAddresses } from '../../host/suggest-addresses.ts';
 import { kernelArguments, wantedFiles, type HostProfile, type WantedFile } from './host-files-wanted.ts';
+import { readUnfinished } from './unfinished.ts';
 
 /** One thing that is not as it should be, and the commands or the file that put it right. */
 export interface Change {
@@ -73,20 +74,19 @@ export async function planBootstrap(
       commands: [['ovs-vsctl', '--may-exist', 'add-br', bridge]],
     });
 
-  if (await hasLibvirtNetwork(run))
+  const commands = await libvirtNetworkOff(run);
+  if (commands.length > 0)
     changes.push({
       what: 'switch off the network that libvirt brings: a machine on it would be behind no guard',
       file: null,
-      commands: ['net-autostart --disable', 'net-destroy'].map((words) => [
-        ...VIRSH,
-        ...words.split(' '),
-        LIBVIRT_NETWORK,
-      ]),
+      commands,
     });
   else inPlace.push('no network of libvirt');
 
+  const unfinished = readUnfinished(files);
   for (const file of wantedFiles(profile)) {
-    if (files.text(file.path) === file.content.trim()) inPlace.push(file.path);
+    const done = files.text(file.path) === file.content.trim() && !unfinished.has(file.path);
+    if (done) inPlace.push(file.path);
     else changes.push({ what: `write ${file.path}: ${file.why}`, file, commands: file.afterwards });
   }
   return { changes, inPlace, rebootReasons: rebootReasons(files, devices, profile, changes) };
@@ -111,10 +111,18 @@ function profileOf(files: HostFiles, { gpus, pci }: HostDevices, options: Bootst
   };
 }
 
-/** One that was switched off by hand, or that Debian never switched on, is left as it is. */
-async function hasLibvirtNetwork(run: RunCommand): Promise<boolean> {
-  const result = await run('virsh', [...VIRSH.slice(1), 'net-list', '--autostart', '--name']);
-  return (result?.stdout ?? '').split('\n').includes(LIBVIRT_NETWORK);
+/** Looked at twice, because a run that broke off may have left it running, or to be started with the next boot. */
+async function libvirtNetworkOff(run: RunCommand): Promise<string[][]> {
+  const isListed = async (...which: string[]): Promise<boolean> => {
+    const result = await run('virsh', [...VIRSH.slice(1), 'net-list', ...which, '--name']);
+    return (result?.stdout ?? '').split('\n').includes(LIBVIRT_NETWORK);
+  };
+  return [
+    ...((await isListed('--all', '--autostart'))
+      ? [[...VIRSH, 'net-autostart', '--disable', LIBVIRT_NETWORK]]
+      : []),
+    ...((await isListed()) ? [[...VIRSH, 'net-destroy', LIBVIRT_NETWORK]] : []),
+  ];
 }
 
 async function missingPackages(run: RunCommand): Promise<string[]> {

@@ -112,6 +112,21 @@ it('a parameter that was set but not booted asks for a reboot', async () => {
   expect(report.reboot_required).toBe(true);
 });
 
+it('so does what bootstrap has told the boot loader, by name, until the kernel runs with it', async () => {
+  const told = 'intel_iommu=on iommu=pt default_hugepagesz=2M hugepagesz=1G hugepages=960';
+  const files = {
+    '/etc/default/grub': '#GRUB_CMDLINE_LINUX="hugepages=1"',
+    '/etc/default/grub.d/60-gpuaas.cfg': `GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT ${told}"`,
+  };
+  const before = await check({ files: { ...files, '/proc/cmdline': 'ro intel_iommu=on iommu=pt' } });
+  expect(before.reboot_required).toBe(true);
+  expect(before.checks.find(({ id }) => id === 'reboot_required')?.evidence).toMatch(
+    /^default_hugepagesz=2M hugepagesz=1G hugepages=960 is configured/,
+  );
+  const after = await check({ files: { ...files, '/proc/cmdline': `ro ${told}` } });
+  expect(after.reboot_required).toBe(false);
+});
+
 it('a GPU at the vendor driver is not ready for slices', async () => {
   const host = hgxH200();
   Object.assign(host.files, READY_FILES);

@@ -1,4 +1,5 @@
-import type { BlockDevice } from './block-devices.ts';
+import { basename } from 'node:path';
+import { stackOn, type BlockDevice } from './block-devices.ts';
 import type { DiskUse, DiskUseOf } from './disk-use.ts';
 import type { HostFiles } from './host-files.ts';
 import type { PciDevice } from './pci.ts';
@@ -7,6 +8,8 @@ import type { PciDevice } from './pci.ts';
 export interface Disk {
   name: string;
   nvme: boolean;
+  /** Such as `nvme3`; with several paths to a drive its number is not that of the disk. */
+  controller: string | null;
   serial: string | null;
   wwid: string | null;
   model: string | null;
@@ -16,6 +19,8 @@ export interface Disk {
   sizeBytes: number;
   numaNode: number;
   path: string[];
+  /** `major:minor` of its partitions, and of all that is stacked on disk and partitions. */
+  stack: string[];
   use: DiskUse;
 }
 
@@ -36,6 +41,7 @@ export function readDisks(
     return {
       name: device.name,
       nvme: controller !== null,
+      controller: controller && basename(controller),
       serial: controller ? files.text(`${controller}/serial`) || null : null,
       wwid: files.text(`/sys/class/block/${device.name}/wwid`) || null,
       model: controller ? files.text(`${controller}/model`) || null : null,
@@ -44,6 +50,9 @@ export function readDisks(
       sizeBytes: device.sizeBytes,
       numaNode: slot?.numaNode ?? 0,
       path: slot?.path ?? [],
+      stack: stackOn(device.name, devices)
+        .slice(1)
+        .flatMap((name) => devices.get(name)?.number ?? []),
       use: useOf(device.name),
     };
   });

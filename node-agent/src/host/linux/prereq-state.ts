@@ -1,12 +1,12 @@
 import type { PrereqDemand } from '../host.ts';
 import { missing, ok, type Finding } from '../prereq-report.ts';
 import type { HostFiles } from './host-files.ts';
-import { iommuParameter } from './prereq-firmware.ts';
 import { readHugepages } from './processors.ts';
 
 /** Images by digest, `sha256-<hex>` with any ending. */
 const IMAGE_CACHE = '/var/lib/gpuaas/images';
 const KIB_PER_GIB = 1024 * 1024;
+const KERNEL_PARAMETER = /\b(?:(?:intel_|amd_)?iommu|(?:default_)?hugepagesz|hugepages)=[\w,]+/g;
 
 export function checkHugepages(files: HostFiles, demand: PrereqDemand): Finding {
   const free = readHugepages(files).reduce((sum, pool) => sum + pool.free * pool.size_kib, 0) / KIB_PER_GIB;
@@ -39,9 +39,23 @@ export function checkRebootRequired(files: HostFiles): Finding {
     const packages = files.text('/run/reboot-required.pkgs')?.split('\n').join(', ');
     return missing(`/run/reboot-required is there${packages ? ` because of ${packages}` : ''}`, remedy);
   }
-  const configured = iommuParameter(files.text('/etc/default/grub') ?? '');
-  if (configured && !iommuParameter(files.text('/proc/cmdline') ?? '')) {
-    return missing(`${configured} is configured, but the running kernel was started without it`, remedy);
+  const running = new Set((files.text('/proc/cmdline') ?? '').split(/\s+/));
+  const waiting = configuredParameters(files).filter((parameter) => !running.has(parameter));
+  if (waiting.length > 0) {
+    const evidence = `${waiting.join(' ')} is configured, but the running kernel was started without it`;
+    return missing(evidence, remedy);
   }
   return ok('nothing waits for a reboot');
+}
+
+/** What the boot loader is told of IOMMU and hugepages, by an administrator or by bootstrap. */
+function configuredParameters(files: HostFiles): string[] {
+  const folder = '/etc/default/grub.d';
+  const names = files.list(folder).filter((name) => name.endsWith('.cfg'));
+  const texts = ['/etc/default/grub', ...names.map((name) => `${folder}/${name}`)].map(
+    (path) => files.text(path) ?? '',
+  );
+  const lines = texts.flatMap((text) => text.split('\n')).filter((line) => !/^\s*#/.test(line));
+  const found = lines.flatMap((line) => line.match(KERNEL_PARAMETER) ?? []);
+  return [...new Set(found)];
 }

@@ -23,7 +23,7 @@ export async function checkOvs(run: RunCommand, demand: PrereqDemand): Promise<F
     ? ok(`bridge ${bridge} is there`)
     : missing(
         `there is no bridge ${bridge} (found: ${bridges.join(', ') || 'none'})`,
-        `Make it with "ovs-vsctl add-br ${bridge}" and add the uplink of the management network.`,
+        `Make it with "ovs-vsctl add-br ${bridge}", or run "gpuaas-node-agent bootstrap".`,
       );
 }
 

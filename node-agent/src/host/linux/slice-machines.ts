@@ -6,7 +6,13 @@ import type { Logger } from '../../log.ts';
 import { writeSeed } from '../../slices/cloud-init-seed.ts';
 import type { VmPlan } from '../../slices/plan-vm.ts';
 import { TaskError } from '../../tasks/task-error.ts';
-import { GuestUnreachableError, type Host, type ObservedVm, type Step } from '../host.ts';
+import {
+  GuestUnreachableError,
+  type Host,
+  type ObservedVm,
+  type ReadinessResult,
+  type Step,
+} from '../host.ts';
 import { readConsole } from '../read-console.ts';
 import { hostKeyFacts } from '../ssh-key-pair.ts';
 import { checkPlan } from './check-plan.ts';
@@ -194,7 +200,12 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
         privateKey: (await keys.firstLogin()).private,
         hostKey: hostKey.public,
       };
-      const readiness = await proveReadiness(login, plan, settings.guestDeadlineMs, step);
+      const checked = await record.read('checked');
+      const findings = {
+        known: checked?.started_at === started_at ? checked.readiness : null,
+        keep: (found: ReadinessResult[]) => record.write('checked', { started_at, readiness: found }),
+      };
+      const readiness = await proveReadiness(login, plan, findings, settings.guestDeadlineMs, step);
       const facts = { ...hostKeyFacts(hostKey.public), started_at, readiness };
       await record.write('ready', facts);
       await keys.forgetFirstLogin();
@@ -220,7 +231,7 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
 
     async cleanNetwork(slots) {
       await network.remove(slots);
-      return (await network.residue(slots)).length === 0;
+      return await network.residue(slots);
     },
 
     async wipeDisk(slot, method, step) {
@@ -249,7 +260,8 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
     },
 
     listVms: () => listMachines(dir, bootId),
-    reconcile: (desired) => reconcileMachines({ root: settings.root, files, run, libvirt, network }, desired),
+    reconcile: (desired, inHand) =>
+      reconcileMachines({ root: settings.root, files, run, libvirt, network, inHand }, desired),
     recover: (log, leased) => recoverMachines({ dir, bootId, libvirt, network, log, leased }),
 
     async openGuestPort(allocationId, port) {

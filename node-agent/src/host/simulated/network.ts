@@ -10,7 +10,8 @@ export interface SimulatedNetwork {
   /** What leads to the machine of an allocation; null when it has no lease here. */
   ingress(allocationId: string): Promise<IngressRule[] | null>;
   setIngress(allocationId: string, rules: readonly IngressRule[]): Promise<void>;
-  isClean(slots: readonly SlotBundle[]): Promise<boolean>;
+  /** What of the slots is still there. */
+  residue(slots: readonly SlotBundle[]): Promise<string[]>;
 }
 
 export function openNetwork(dir: string): SimulatedNetwork {
@@ -45,9 +46,10 @@ export function openNetwork(dir: string): SimulatedNetwork {
       const found = await find(allocationId);
       if (found) await writeDurable(found.file, `${JSON.stringify({ ...found.lease, ingress: rules })}\n`);
     },
-    async isClean(slots) {
+    async residue(slots) {
       const left = new Set(await readdir(folder).catch(() => []));
-      return !slots.some((slot) => left.has(fileOf(slot)));
+      const plugged = slots.filter((slot) => left.has(fileOf(slot)));
+      return plugged.map(({ management_mac }) => `lease of ${management_mac}`);
     },
   };
 }

@@ -183,7 +183,7 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
     async cleanNetwork(slots, step) {
       if (!hasFault('network_residue')) await network.unplug(slots);
       await pace.spend(300, step);
-      return await network.isClean(slots);
+      return await network.residue(slots);
     },
 
     async vmExists(allocationId) {

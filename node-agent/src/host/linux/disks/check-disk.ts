@@ -19,14 +19,14 @@ export async function refuseUsedDisk(
   const held = use.filesystems.filter((content) => content.startsWith('held by'));
   if (held.length > 0) throw new TaskError('disk_in_use', `disk ${serial} is ${held.join(', ')}`);
 
-  const domains = await libvirt.domainsUsing(disk.number);
+  const domains = await libvirt.domainsUsing(disk.numbers);
   const foreign = domains.filter((name) => name !== own?.domain);
   if (foreign.length > 0) {
     throw new TaskError('disk_in_use', `disk ${serial} belongs to the machine ${foreign.join(', ')}`);
   }
   // The open files of a machine that may use the disk are its own affair.
   if (own && domains.includes(own.domain)) return;
-  const processes = processesUsing(root, disk.number);
+  const processes = processesUsing(root, disk.numbers);
   if (processes.length > 0) {
     throw new TaskError('disk_in_use', `disk ${serial} is opened by ${processes.join(', ')}`);
   }

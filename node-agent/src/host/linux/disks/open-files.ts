@@ -4,14 +4,14 @@ import { isErrno } from '../../../durable-file.ts';
 import { TaskError } from '../../../tasks/task-error.ts';
 
 /**
- * Processes that have the block device open, by any name of it. The kernel lets a second opener in while QEMU uses a
+ * Processes that have one of the block devices open, by any name of it. The kernel lets a second opener in while QEMU uses a
  * disk, so nobody but us can refuse.
  */
-export function processesUsing(root: string, deviceNumber: number): string[] {
+export function processesUsing(root: string, deviceNumbers: readonly number[]): string[] {
   const proc = join(root, 'proc');
   const pids = list(proc).filter((name) => /^\d+$/.test(name));
   return pids
-    .filter((pid) => Number(pid) !== process.pid && hasOpen(join(proc, pid, 'fd'), deviceNumber))
+    .filter((pid) => Number(pid) !== process.pid && hasOpen(join(proc, pid, 'fd'), deviceNumbers))
     .map((pid) => `${commandOf(join(proc, pid))} (pid ${pid})`);
 }
 
@@ -28,14 +28,14 @@ export function processesWith(root: string, isMeant: (path: string) => boolean):
     .map((pid) => `${commandOf(join(proc, pid))} (pid ${pid})`);
 }
 
-function hasOpen(folder: string, deviceNumber: number): boolean {
+function hasOpen(folder: string, deviceNumbers: readonly number[]): boolean {
   return list(folder).some((name) => {
     const path = join(folder, name);
     // Sockets and pipes have no path; a look at each would cost more than all the rest.
     const leadsTo = unlessGone(() => readlinkSync(path));
     if (!leadsTo?.startsWith('/')) return false;
     const facts = unlessGone(() => statSync(path));
-    return facts !== null && facts.isBlockDevice() && facts.rdev === deviceNumber;
+    return facts !== null && facts.isBlockDevice() && deviceNumbers.includes(facts.rdev);
   });
 }
 

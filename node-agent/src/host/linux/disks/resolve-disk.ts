@@ -10,8 +10,8 @@ export interface SlotDisk extends Disk {
   serial: string;
   /** Such as `/dev/nvme3n1`, good until the next boot. */
   node: string;
-  /** The kernel's number of the device behind whatever name. */
-  number: number;
+  /** The kernel's numbers of the disk, of its partitions, and of what is stacked on them, behind whatever name. */
+  numbers: number[];
 }
 
 /** Finds the approved disk by its serial: names change from boot to boot, and a wrong one would be overwritten. */
@@ -29,5 +29,11 @@ export function resolveDisk(root: string, devices: HostDevices, slot: SlotBundle
   const node = join(root, 'dev', disk.name);
   const facts = statSync(node, { throwIfNoEntry: false });
   if (!facts?.isBlockDevice()) throw new TaskError('plan_refused', `${node} is not a block device`);
-  return { ...disk, serial: slot.nvme_serial, node, number: facts.rdev };
+  return { ...disk, serial: slot.nvme_serial, node, numbers: [facts.rdev, ...disk.stack.map(deviceNumber)] };
+}
+
+/** `259:3` as a look at the device's file tells it, see makedev(3). */
+function deviceNumber(text: string): number {
+  const [major = 0, minor = 0] = text.split(':').map(Number);
+  return major * 0x100 + (minor % 0x100) + Math.floor(minor / 0x100) * 0x100000;
 }

@@ -5,6 +5,7 @@ import { TaskError } from '../../../tasks/task-error.ts';
 import type { Step, WipeMethod } from '../../host.ts';
 import { mustRun, type RunCommand } from '../commands.ts';
 import type { SlotDisk } from './resolve-disk.ts';
+import { readSanitizeLog } from './sanitize-log.ts';
 
 type Wipe = (run: RunCommand, disk: SlotDisk, step: Step) => Promise<void>;
 
@@ -38,22 +39,17 @@ async function wipeBy(run: RunCommand, tool: string, args: string[], { signal }:
   await mustRun(run, 'wipe_failed', tool, args, { timeoutMs: HOUR_MS, signal, diesWithAgent: true });
 }
 
-interface SanitizeLog {
-  /** Progress in 65536ths. */
-  sprog: number;
-  /** Low three bits: 1 done, 2 going on, 3 failed. */
-  sstat: number;
-}
-
 /** Block erase of the whole controller, which goes on over resets and power cuts until it is done. */
 async function sanitize(run: RunCommand, disk: SlotDisk, step: Step): Promise<void> {
-  const controller = join(dirname(disk.node), disk.name.replace(/n\d+$/, ''));
-  if ((await sanitizeState(run, controller)) !== 'going on') {
+  if (!disk.controller) throw new TaskError('wipe_failed', `${disk.node} has no NVMe controller to ask`);
+  const controller = join(dirname(disk.node), disk.controller);
+  if ((await readSanitizeLog(run, controller)).state !== 'going on') {
     await wipeBy(run, 'nvme', ['sanitize', controller, '--sanact=2'], step);
   }
   const end = Date.now() + HOUR_MS;
   for (;;) {
-    const state = await sanitizeState(run, controller, step);
+    const { state, percent } = await readSanitizeLog(run, controller);
+    step.percent(percent);
     if (state === 'done') return;
     if (state === 'failed') throw new TaskError('wipe_failed', `${controller} says that the sanitize failed`);
     if (Date.now() > end)
@@ -61,18 +57,6 @@ async function sanitize(run: RunCommand, disk: SlotDisk, step: Step): Promise<vo
     await pause(2_000, step.signal);
     step.signal.throwIfAborted();
   }
-}
-
-async function sanitizeState(
-  run: RunCommand,
-  controller: string,
-  step?: Step,
-): Promise<'never' | 'done' | 'going on' | 'failed'> {
-  const args = ['sanitize-log', controller, '--output-format=json'];
-  const answer = JSON.parse(await mustRun(run, 'wipe_failed', 'nvme', args)) as Record<string, unknown>;
-  const log = ('sstat' in answer ? answer : Object.values(answer)[0]) as SanitizeLog;
-  step?.percent((log.sprog / 65536) * 100);
-  return (['never', 'done', 'going on', 'failed', 'done'] as const)[log.sstat & 7] ?? 'failed';
 }
 
 async function overwrite(_run: RunCommand, disk: SlotDisk, step: Step): Promise<void> {

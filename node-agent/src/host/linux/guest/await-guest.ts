@@ -5,7 +5,7 @@ import type { VmPlan } from '../../../slices/plan-vm.ts';
 import type { NetworkLease, ReadinessResult, Step } from '../../host.ts';
 import type { SliceNetwork } from '../network/slice-network.ts';
 import { checkReadiness } from './check-readiness.ts';
-import { logIn, SlowGuestError, type GuestShell, type Login } from './first-login.ts';
+import { logIn, SlowGuestError, UnknownKeyError, type GuestShell, type Login } from './first-login.ts';
 import { FIRST_LOGIN } from './guest-keys.ts';
 
 const LOOK_EVERY_MS = 250;
@@ -32,16 +32,25 @@ export async function awaitLease(
   }
 }
 
+/** What was found in this start of the machine before an agent was killed, kept before the agent's key is taken out. */
+export interface Findings {
+  known: ReadinessResult[] | null;
+  keep(results: ReadinessResult[]): Promise<void>;
+}
+
 /** Waits for a login that works, tries what the image promises, and takes the agent's own key out again. */
 export async function proveReadiness(
   login: Login,
   plan: VmPlan,
+  { known, keep }: Findings,
   deadlineMs: number,
   step: Step,
 ): Promise<ReadinessResult[]> {
-  const shell = await awaitLogin(login, deadlineMs, step);
+  const shell = await awaitLogin(login, deadlineMs, step, known !== null);
+  if (shell === 'key taken out') return known ?? [];
   try {
-    const results = await checkReadiness(shell, plan);
+    const results = known ?? (await checkReadiness(shell, plan));
+    if (!known) await keep(results);
     await forgetKey(shell);
     return results;
   } finally {
@@ -49,13 +58,20 @@ export async function proveReadiness(
   }
 }
 
-async function awaitLogin(login: Login, deadlineMs: number, step: Step): Promise<GuestShell> {
+async function awaitLogin(
+  login: Login,
+  deadlineMs: number,
+  step: Step,
+  wasIn: boolean,
+): Promise<GuestShell | 'key taken out'> {
   const end = Date.now() + deadlineMs;
   let loginMs = FIRST_LOGIN_MS;
   for (;;) {
     try {
       return await logIn(login, { loginMs, end });
     } catch (error) {
+      // It let us in before, so that our key can only be missing because it was taken out.
+      if (wasIn && error instanceof UnknownKeyError) return 'key taken out';
       // A guest that is starved of its processor would fail every attempt of the same length.
       if (error instanceof SlowGuestError) loginMs = Math.min(loginMs * 2, deadlineMs);
       if (Date.now() > end) {

@@ -18,9 +18,15 @@ const looks: Record<Check, (shell: GuestShell, plan: VmPlan) => Promise<Finding>
   async cuda_toolkit(shell) {
     const { code, output } = await shell.exec('PATH=$PATH:/usr/local/cuda/bin nvcc --version');
     const release = /release ([\d.]+)/.exec(output)?.[1];
-    return code === 0 && release
-      ? { passed: true, evidence: `nvcc reports release ${release}` }
-      : { passed: false, evidence: evidence(`nvcc: ${output || `code ${code}`}`) };
+    if (code !== 0 || !release)
+      return { passed: false, evidence: evidence(`nvcc: ${output || `code ${code}`}`) };
+    const runs = /CUDA Version: (\d+\.\d+)/.exec((await shell.exec('nvidia-smi')).output)?.[1];
+    const upTo = runs ? `the driver runs CUDA up to ${runs}` : 'the driver does not tell what it runs';
+    return {
+      // Within a major release an older driver will do; what a newer one makes it refuses.
+      passed: runs !== undefined && majorOf(runs) >= majorOf(release),
+      evidence: `nvcc reports release ${release}, ${upTo}`,
+    };
   },
 };
 
@@ -31,6 +37,10 @@ export async function checkReadiness(shell: GuestShell, plan: VmPlan): Promise<R
   ];
   for (const check of plan.readiness_checks) results.push({ check, ...(await looks[check](shell, plan)) });
   return results;
+}
+
+function majorOf(release: string): number {
+  return Number(release.split('.')[0]);
 }
 
 function evidence(text: string): string {

@@ -3,6 +3,7 @@ import { publicBlob } from '../../ssh-key-pair.ts';
 
 export interface Login {
   address: string;
+  port?: number;
   username: string;
   privateKey: string;
   /** What the server has to show; anybody else gets nothing from us. */
@@ -26,13 +27,16 @@ export interface GuestShell {
 /** The guest has begun to greet, and was too slow for what comes after. */
 export class SlowGuestError extends Error {}
 
+/** The guest has shown its own host key, and does not know our key. */
+export class UnknownKeyError extends Error {}
+
 /** What an answer has at least, however late it was asked for. */
 const EXEC_MS = 60_000;
 const MAX_OUTPUT = 8_192;
 
 /** Logs in as a tenant would, and only if the guest shows the host key that was put into it. */
 export function logIn(
-  { address, username, privateKey, hostKey }: Login,
+  { address, port = 22, username, privateKey, hostKey }: Login,
   { loginMs, end }: Patience,
 ): Promise<GuestShell> {
   const expected = publicBlob(hostKey);
@@ -49,13 +53,14 @@ export function logIn(
     );
     client.on('error', (error) => {
       if (foreign) return reject(new Error('the guest shows another host key than it was given'));
+      if (error.level === 'client-authentication') return reject(new UnknownKeyError(error.message));
       const slow = greeting !== '' && error.level === 'client-timeout';
       reject(slow ? new SlowGuestError(error.message) : error);
     });
     client.on('close', () => reject(new Error('the guest closed the connection')));
     client.connect({
       host: address,
-      port: 22,
+      port,
       username,
       privateKey,
       readyTimeout: loginMs,

@@ -16,7 +16,7 @@ export interface Dhcp {
   /** The address a MAC has now. */
   leaseOf(mac: string): Promise<string | null>;
   /** Leases of who is none of these. */
-  strangers(ports: readonly SlicePort[]): Promise<string[]>;
+  strangers(ports: readonly SlicePort[]): Promise<{ mac: string; ip: string }[]>;
   forget(mac: string): Promise<void>;
 }
 
@@ -94,7 +94,7 @@ export function openDhcp(dir: string, bridge: string, run: RunCommand): Dhcp {
     async strangers(ports) {
       const known = new Set(ports.map(({ mac }) => mac));
       const all = [...(await leases())];
-      return all.filter(([mac]) => !known.has(mac)).map(([mac, ip]) => `lease of ${mac} for ${ip}`);
+      return all.filter(([mac]) => !known.has(mac)).map(([mac, ip]) => ({ mac, ip }));
     },
     leaseOf: async (mac) => (await leases()).get(mac) ?? null,
     async forget(mac) {

@@ -1,5 +1,6 @@
 import type { IngressRule } from '@gpuaas/contracts/tasks';
-import { mustRun, type RunCommand } from '../commands.ts';
+import { TaskError } from '../../../tasks/task-error.ts';
+import { complaintOf, mustRun, type RunCommand } from '../commands.ts';
 import type { SlicePort } from './slice-ports.ts';
 
 /**
@@ -28,10 +29,8 @@ export function openNat(bridge: string, run: RunCommand): Nat {
       await mustRun(run, 'network_not_ready', 'nft', ['--file', '-'], { input });
     },
     async addresses() {
-      const result = await run('nft', ['--json', 'list', 'set', 'inet', 'gpuaas', 'slices']);
-      if (result?.code !== 0) return [];
-      const { nftables } = JSON.parse(result.stdout) as { nftables: { set?: { elem?: string[] } }[] };
-      return nftables.flatMap(({ set }) => set?.elem ?? []);
+      const listed = await listFrom<{ set?: { elem?: string[] } }>(run, 'set', 'slices');
+      return listed.flatMap(({ set }) => set?.elem ?? []);
     },
     async ingress() {
       const all = await Promise.all(PROTOCOLS.map((protocol) => readIngress(run, protocol)));
@@ -43,12 +42,12 @@ export function openNat(bridge: string, run: RunCommand): Nat {
 type Concatenated = { concat: [string, number] };
 
 async function readIngress(run: RunCommand, protocol: 'tcp' | 'udp'): Promise<LeadsTo[]> {
-  const result = await run('nft', ['--json', 'list', 'map', 'inet', 'gpuaas', `ingress_${protocol}`]);
-  if (result?.code !== 0) return [];
-  const { nftables } = JSON.parse(result.stdout) as {
-    nftables: { map?: { elem?: [Concatenated, Concatenated][] } }[];
-  };
-  return nftables
+  const listed = await listFrom<{ map?: { elem?: [Concatenated, Concatenated][] } }>(
+    run,
+    'map',
+    `ingress_${protocol}`,
+  );
+  return listed
     .flatMap(({ map }) => map?.elem ?? [])
     .map(([{ concat: outside }, { concat: inside }]) => ({
       public_address: outside[0],
@@ -57,6 +56,15 @@ async function readIngress(run: RunCommand, protocol: 'tcp' | 'udp'): Promise<Le
       ip: inside[0],
       machine_port: inside[1],
     }));
+}
+
+/** What the kernel has under a name of ours; nothing without it. Rules that nobody could look at are not taken for gone. */
+async function listFrom<T>(run: RunCommand, kind: 'set' | 'map', name: string): Promise<T[]> {
+  const result = await run('nft', ['--json', 'list', kind, 'inet', 'gpuaas', name]);
+  if (result?.code === 0) return (JSON.parse(result.stdout) as { nftables: T[] }).nftables;
+  if (result && /No such file or directory/.test(result.stderr)) return [];
+  const reason = result ? complaintOf(result) : 'nft is not installed on this host';
+  throw new TaskError('network_not_ready', `the rules of the slices cannot be read: ${reason}`);
 }
 
 /** The whole table, made anew in one transaction of the kernel. */

@@ -15,7 +15,14 @@ export interface Ovs {
   residue(ports: readonly Pick<SlicePort, 'mac' | 'ovs_port'>[]): Promise<string[]>;
   remove(port: Pick<SlicePort, 'mac' | 'ovs_port'>): Promise<void>;
   /** Ports and guards of machines that are none of these. */
-  strangers(ports: readonly SlicePort[]): Promise<string[]>;
+  strangers(ports: readonly SlicePort[]): Promise<SwitchStranger[]>;
+}
+
+export interface SwitchStranger {
+  subject: 'port';
+  /** Of the port, or the mark of the guard. */
+  name: string;
+  evidence: string;
 }
 
 /** As slots and libvirt name the ports of machines; an uplink is called otherwise. */
@@ -64,11 +71,13 @@ export function openOvs(bridge: string, run: RunCommand): Ovs {
       const guards = [...(await ofctl('dump-flows', bridge)).matchAll(GUARD)].map(
         ([, cookie = '']) => cookie,
       );
+      const stranger = (name: string, evidence: string): SwitchStranger[] =>
+        known.has(name) ? [] : [{ subject: 'port', name, evidence }];
       return [
         ...present
-          .filter((name) => MACHINE_PORT.test(name) && !known.has(name))
-          .map((name) => `port ${name}`),
-        ...guards.filter((cookie) => !known.has(cookie)).map((cookie) => `flows with cookie ${cookie}`),
+          .filter((name) => MACHINE_PORT.test(name))
+          .flatMap((name) => stranger(name, `port ${name}`)),
+        ...guards.flatMap((cookie) => stranger(cookie, `flows with cookie ${cookie}`)),
       ];
     },
     async remove({ mac, ovs_port }) {
@@ -92,7 +101,7 @@ export function guardFlows({ mac, ip }: SlicePort, ofport: number): string[] {
 }
 
 /** Marks the flows of a port, so that all of them and no others can be found again. */
-function cookieOf(mac: string): string {
+export function cookieOf(mac: string): string {
   const hex = createHash('sha256').update(mac).digest('hex').slice(0, 16);
   // ovs-ofctl prints without leading zeroes.
   return `0x${hex.replace(/^0+/, '')}`;

@@ -15,9 +15,10 @@ export interface PublicAddresses {
 
 export function openPublicAddresses(run: RunCommand): PublicAddresses {
   async function list(): Promise<string[]> {
-    const result = await run('ip', ['-json', '-4', 'address', 'show', 'dev', 'lo']);
-    if (result?.code !== 0) return [];
-    const links = JSON.parse(result.stdout) as { addr_info?: { local: string; label?: string }[] }[];
+    const words = ['-json', '-4', 'address', 'show', 'dev', 'lo'];
+    const links = JSON.parse(await mustRun(run, 'network_not_ready', 'ip', words)) as {
+      addr_info?: { local: string; label?: string }[];
+    }[];
     return links
       .flatMap(({ addr_info = [] }) => addr_info)
       .filter(({ label }) => label === LABEL)

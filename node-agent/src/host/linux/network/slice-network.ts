@@ -1,10 +1,11 @@
 import type { IngressRule, SlotBundle } from '@gpuaas/contracts/tasks';
+import { SerialQueue } from '../../../tasks/serial-queue.ts';
 import { TaskError } from '../../../tasks/task-error.ts';
 import type { RunCommand } from '../commands.ts';
 import type { HostFiles } from '../host-files.ts';
 import { openDhcp } from './dhcp.ts';
 import { openNat, publicAddresses, type LeadsTo } from './nat.ts';
-import { openOvs } from './ovs.ts';
+import { cookieOf, openOvs } from './ovs.ts';
 import { openPublicAddresses } from './public-addresses.ts';
 import { openSlicePorts, type SlicePort } from './slice-ports.ts';
 
@@ -40,7 +41,14 @@ export interface SliceNetwork {
 
 export interface NetworkStranger {
   subject: 'port' | 'address' | 'ingress';
+  /** By which it could be known: one of `networkNames`. */
+  name: string;
   evidence: string;
+}
+
+/** By what switch, leases and rules know the machine of a slot. */
+export function networkNames({ management_mac, private_ip, ovs_port }: SlotBundle): string[] {
+  return [ovs_port, cookieOf(management_mac), management_mac, private_ip];
 }
 
 export interface NetworkOptions {
@@ -56,13 +64,17 @@ export function openSliceNetwork({ dir, bridge, files, run }: NetworkOptions): S
   const dhcp = openDhcp(dir, bridge, run);
   const nat = openNat(bridge, run);
   const addresses = openPublicAddresses(run);
+  const inTurn = new SerialQueue();
 
-  async function apply(): Promise<void> {
-    const all = await ports.list();
-    await dhcp.reserve(all);
-    // The host stops or begins to answer for an address only while its rules already say what becomes of it.
-    await nat.apply(all);
-    await addresses.apply(publicAddresses(all));
+  /** Reservations and rules are written as a whole, so one after the other: a slow one would undo what came after it. */
+  async function apply(isServed: (port: SlicePort) => boolean = () => true): Promise<void> {
+    await inTurn.run('apply', async () => {
+      const all = (await ports.list()).filter(isServed);
+      await dhcp.reserve(all);
+      // The host stops or begins to answer for an address only while its rules already say what becomes of it.
+      await nat.apply(all);
+      await addresses.apply(publicAddresses(all));
+    });
   }
 
   return {
@@ -88,12 +100,12 @@ export function openSliceNetwork({ dir, bridge, files, run }: NetworkOptions): S
     },
     async dropStale(leased) {
       const stale = (await ports.list()).filter(({ allocation_id }) => !leased.has(allocation_id));
-      for (const port of stale) {
-        await ports.remove([port.mac]);
-        await ovs.remove(port);
-        await dhcp.forget(port.mac);
-      }
-      if (stale.length > 0) await apply();
+      if (stale.length === 0) return [];
+      for (const port of stale) await ovs.remove(port);
+      await apply(({ allocation_id }) => leased.has(allocation_id));
+      for (const { mac } of stale) await dhcp.forget(mac);
+      // Last, so that whoever takes over in between still knows what has to go.
+      await ports.remove(stale.map(({ mac }) => mac));
       return stale;
     },
     leaseOf: (mac) => dhcp.leaseOf(mac),
@@ -114,42 +126,40 @@ export function openSliceNetwork({ dir, bridge, files, run }: NetworkOptions): S
     async strangers() {
       const all = await ports.list();
       const known = new Set(all.map(({ ip }) => ip));
-      const of = (subject: NetworkStranger['subject'], found: readonly string[]): NetworkStranger[] =>
-        found.map((evidence) => ({ subject, evidence }));
-      const translated = (await nat.addresses()).filter((ip) => !known.has(ip));
       const leading = (await nat.ingress()).filter(({ ip }) => !known.has(ip));
+      const translated = (await nat.addresses()).filter((ip) => !known.has(ip));
       return [
-        ...of('port', await ovs.strangers(all)),
-        ...of('address', await dhcp.strangers(all)),
-        ...of(
-          'address',
-          translated.map((ip) => `NAT of ${ip}`),
-        ),
-        ...of(
-          'ingress',
-          leading.map(({ public_address, protocol, public_port, ip }) => {
-            return `${protocol} ${public_address}:${public_port} leads to ${ip}`;
-          }),
-        ),
+        ...(await ovs.strangers(all)),
+        ...(await dhcp.strangers(all)).map(({ mac, ip }): NetworkStranger => {
+          return { subject: 'address', name: mac, evidence: `lease of ${mac} for ${ip}` };
+        }),
+        ...translated.map((ip): NetworkStranger => {
+          return { subject: 'address', name: ip, evidence: `NAT of ${ip}` };
+        }),
+        ...leading.map(({ public_address, protocol, public_port, ip }): NetworkStranger => {
+          const evidence = `${protocol} ${public_address}:${public_port} leads to ${ip}`;
+          return { subject: 'ingress', name: ip, evidence };
+        }),
       ];
     },
-    async residue(slots) {
-      const known = await nat.addresses();
-      const leading = await nat.ingress();
-      const unused = (await addresses.list()).filter(
-        (address) => !leading.some((rule) => rule.public_address === address),
-      );
-      const switched = await ovs.residue(
-        slots.map(({ management_mac: mac, ovs_port }) => ({ mac, ovs_port })),
-      );
-      const rest = await Promise.all(
-        slots.map(async ({ management_mac, private_ip }) => [
-          ...((await dhcp.leaseOf(management_mac)) ? [`lease of ${management_mac}`] : []),
-          ...(known.includes(private_ip) ? [`NAT of ${private_ip}`] : []),
-          ...(leading.some(({ ip }) => ip === private_ip) ? [`ingress of ${private_ip}`] : []),
-        ]),
-      );
-      return [...switched, ...rest.flat(), ...unused.map((address) => `address ${address}`)];
-    },
+    // Not while another machine is losing a public address: it would look like one that was forgotten.
+    residue: (slots) => inTurn.run('apply', () => findResidue(slots)),
   };
+
+  async function findResidue(slots: readonly SlotBundle[]): Promise<string[]> {
+    const known = await nat.addresses();
+    const leading = await nat.ingress();
+    const unused = (await addresses.list()).filter(
+      (address) => !leading.some((rule) => rule.public_address === address),
+    );
+    const switched = await ovs.residue(slots.map(({ management_mac: mac, ovs_port }) => ({ mac, ovs_port })));
+    const rest = await Promise.all(
+      slots.map(async ({ management_mac, private_ip }) => [
+        ...((await dhcp.leaseOf(management_mac)) ? [`lease of ${management_mac}`] : []),
+        ...(known.includes(private_ip) ? [`NAT of ${private_ip}`] : []),
+        ...(leading.some(({ ip }) => ip === private_ip) ? [`ingress of ${private_ip}`] : []),
+      ]),
+    );
+    return [...switched, ...rest.flat(), ...unused.map((address) => `address ${address}`)];
+  }
 }

@@ -1,10 +1,8 @@
-import { chmod, chown, mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { join } from 'node:path';
 import { pause } from '../../../backoff.ts';
-import { writeDurable } from '../../../durable-file.ts';
 import { TaskError } from '../../../tasks/task-error.ts';
 import type { HostUser, Step, UserFacts } from '../../host.ts';
 import { hostKeyFacts } from '../../ssh-key-pair.ts';
@@ -12,6 +10,7 @@ import type { RunCommand } from '../commands.ts';
 import { ensureAccount } from './accounts.ts';
 import type { LeaseUsers } from './lease-user.ts';
 import { allowRoot } from './sudo-rule.ts';
+import { writeKeys } from './write-keys.ts';
 
 const HOST_KEY = '/etc/ssh/ssh_host_ed25519_key.pub';
 const SSHD_MS = 15_000;
@@ -32,12 +31,7 @@ export async function addUser(
   const account = await ensureAccount(run, username, leaseMark(allocation_id), { root });
   await users.keep({ allocation_id, username, uid: account.uid, started_at, since });
   if (root) await allowRoot(run, username);
-  const folder = join(account.home, '.ssh');
-  const file = join(folder, 'authorized_keys');
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await writeDurable(file, `${user.ssh_authorized_keys.map((key) => key.trim()).join('\n')}\n`);
-  await chmod(account.home, 0o700);
-  for (const path of [folder, file]) await chown(path, account.uid, account.gid);
+  await writeKeys(run, account, user.ssh_authorized_keys);
   await awaitSshd(step);
   return {
     ...hostKeyFacts(await hostKey()),

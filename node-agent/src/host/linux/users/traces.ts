@@ -6,7 +6,7 @@ import { readMounts } from '../mounts.ts';
 
 /** File systems that hold no files of their own, or nobody's. */
 const NO_FILES =
-  /^(proc|sysfs|cgroup2?|devpts|securityfs|debugfs|tracefs|configfs|bpf|pstore|mqueue|hugetlbfs|autofs|binfmt_misc|fusectl|efivarfs|nsfs|squashfs|iso9660|nfs4?|ceph|lustre|beegfs)$/;
+  /^(proc|sysfs|cgroup2?|devpts|securityfs|debugfs|tracefs|configfs|bpf|pstore|autofs|binfmt_misc|fusectl|efivarfs|nsfs|squashfs|iso9660|nfs4?|ceph|lustre|beegfs)$/;
 const SEARCH_MS = 600_000;
 
 /** Processes that run as the user, or could become it again. */

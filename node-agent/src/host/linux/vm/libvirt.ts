@@ -10,8 +10,8 @@ export interface Libvirt {
   /** As virsh says it, such as `running` or `shut off`; null without such a machine. */
   state(name: string): Promise<string | null>;
   xml(name: string): Promise<string | null>;
-  /** Machines with this block device among their disks, by whatever name. */
-  domainsUsing(deviceNumber: number): Promise<string[]>;
+  /** Machines with one of these block devices among their disks, by whatever name. */
+  domainsUsing(deviceNumbers: readonly number[]): Promise<string[]>;
   define(file: string): Promise<void>;
   /** It exists from here on, and has not run an instruction yet. */
   startPaused(name: string, signal: AbortSignal): Promise<void>;
@@ -62,12 +62,12 @@ export function openLibvirt(run: RunCommand): Libvirt {
     names,
     state: (name) => about(name, ['domstate']),
     xml: (name) => about(name, ['dumpxml']),
-    async domainsUsing(deviceNumber) {
+    async domainsUsing(deviceNumbers) {
       const using: string[] = [];
       for (const name of await names()) {
         const xml = (await libvirt.xml(name)) ?? '';
         const sources = [...xml.matchAll(/<source (?:dev|file)='([^']+)'/g)].map(([, path]) => path ?? '');
-        if (sources.some((path) => isDevice(path, deviceNumber))) using.push(name);
+        if (sources.some((path) => isDevice(path, deviceNumbers))) using.push(name);
       }
       return using;
     },
@@ -84,7 +84,9 @@ export function openLibvirt(run: RunCommand): Libvirt {
       if (result.code !== 0 && (await libvirt.state(name)) !== 'running') insist(result, 'resume');
     },
     async shutdown(name) {
-      insist(await ask(['shutdown', '--mode', 'acpi', name]), 'shutdown');
+      const result = await ask(['shutdown', '--mode', 'acpi', name]);
+      // It may have ended by itself since somebody looked.
+      if (result.code !== 0 && isUp(await libvirt.state(name))) insist(result, 'shutdown');
     },
     async destroy(name) {
       const result = await ask(['destroy', name], { timeoutMs: 60_000 });
@@ -107,7 +109,7 @@ function insist(result: CommandResult, what: string): string {
   return result.stdout;
 }
 
-function isDevice(path: string, number: number): boolean {
+function isDevice(path: string, numbers: readonly number[]): boolean {
   const facts = statSync(path, { throwIfNoEntry: false });
-  return facts !== undefined && facts.isBlockDevice() && facts.rdev === number;
+  return facts !== undefined && facts.isBlockDevice() && numbers.includes(facts.rdev);
 }

@@ -14,22 +14,46 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true }));
 
-it('machines of one GPU each take every processor once, on the socket of their GPU', async () => {
-  writeHostTree(root, hgxH200());
+async function machinesOfOneGpu(vcpu: number) {
   const files = openHostFiles(root);
   const run = () => Promise.resolve(null);
   const { gpus } = await readHostDevices(files, run);
   const { candidates } = await discoverTopology(files, run, 'hgx-01');
   const machines = candidates.map(({ slot_index, numa_node, gpu_pci_address }) => {
     const slot = { slot_index, numa_node, gpu_pci_address };
-    return localityOf(files, gpus, [slot], 14)!;
+    return localityOf(files, gpus, [slot], vcpu)!;
   });
+  return { machines };
+}
+
+it('machines of one GPU each take every processor once, on the socket of their GPU', async () => {
+  writeHostTree(root, hgxH200());
+  const { machines } = await machinesOfOneGpu(14);
   const pins = machines.flatMap((machine) => machine.pins);
   expect(pins.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 112 }, (_, cpu) => cpu));
   for (const { numaNodes, pins: own } of machines) {
     expect(numaNodes).toHaveLength(1);
     expect(own.every((cpu) => (cpu < 56 ? 0 : 1) === numaNodes[0])).toBe(true);
   }
+});
+
+it('no two machines have threads of the same core', async () => {
+  const tree = hgxH200();
+  // Two threads a core, numbered as Linux does: the second ones of both sockets after all the first ones.
+  const cores = 112;
+  const files: Record<string, string> = {
+    '/sys/devices/system/node/node0/cpulist': '0-55,112-167',
+    '/sys/devices/system/node/node1/cpulist': '56-111,168-223',
+  };
+  for (let cpu = 0; cpu < 2 * cores; cpu += 1) {
+    const siblings = `${cpu % cores},${(cpu % cores) + cores}`;
+    files[`/sys/devices/system/cpu/cpu${cpu}/topology/thread_siblings_list`] = siblings;
+  }
+  writeHostTree(root, { ...tree, files: { ...tree.files, ...files } });
+  const { machines } = await machinesOfOneGpu(28);
+  const owners = machines.map(({ pins }) => new Set(pins.map((cpu) => cpu % cores)));
+  for (const own of owners) expect(own.size).toBe(14);
+  expect(new Set(owners.flatMap((own) => [...own])).size).toBe(cores);
 });
 
 it('reads lists as the kernel writes them', () => {

@@ -4,8 +4,8 @@ import type { Gpu } from '../gpus.ts';
 import type { Locality } from './domain-xml.ts';
 
 /**
- * Each GPU of a socket owns the same share of its processors, so two machines never meet on one and nobody has to
- * remember who has which.
+ * Each GPU of a socket owns the same share of its cores, so two machines never meet on one and nobody has to remember who
+ * has which. Threads of one core stay together: they share caches and more, which no two tenants may.
  */
 export function localityOf(
   files: HostFiles,
@@ -18,7 +18,8 @@ export function localityOf(
     const neighbours = gpus
       .filter(({ device }) => device.known?.role === 'gpu' && device.numaNode === numa_node)
       .map(({ device }) => device.address);
-    return share(expandCpuList(list ?? ''), neighbours.length, neighbours.indexOf(gpu_pci_address));
+    const cores = coresOf(files, expandCpuList(list ?? ''));
+    return share(cores, neighbours.length, neighbours.indexOf(gpu_pci_address)).flat();
   });
   if (owned.length === 0) return null;
   return {
@@ -27,10 +28,17 @@ export function localityOf(
   };
 }
 
-function share(cpus: readonly number[], among: number, rank: number): number[] {
+/** The processors as the cores they are threads of; one whose siblings nobody tells is a core of its own. */
+function coresOf(files: HostFiles, cpus: readonly number[]): number[][] {
+  const siblingsOf = (cpu: number): number[] =>
+    expandCpuList(files.text(`/sys/devices/system/cpu/cpu${cpu}/topology/thread_siblings_list`) ?? '');
+  return [...Map.groupBy(cpus, (cpu) => siblingsOf(cpu)[0] ?? cpu).values()];
+}
+
+function share<T>(all: readonly T[], among: number, rank: number): T[] {
   if (among === 0 || rank < 0) return [];
-  const size = Math.floor(cpus.length / among);
-  return cpus.slice(rank * size, (rank + 1) * size);
+  const size = Math.floor(all.length / among);
+  return all.slice(rank * size, (rank + 1) * size);
 }
 
 /** `0-3,8` is 0, 1, 2, 3, 8. */

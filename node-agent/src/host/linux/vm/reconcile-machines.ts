@@ -1,13 +1,13 @@
 import type { SlotBundle } from '@gpuaas/contracts/tasks';
 import { compareIngress } from '../../compare-ingress.ts';
 import { TaskError } from '../../../tasks/task-error.ts';
-import type { DesiredMachine, Finding } from '../../host.ts';
+import type { DesiredMachine, Finding, SlotsInHand } from '../../host.ts';
 import type { RunCommand } from '../commands.ts';
 import { dialGuest } from '../dial-guest.ts';
 import { resolveDisk } from '../disks/resolve-disk.ts';
 import type { HostFiles } from '../host-files.ts';
 import { readHostDevices, type HostDevices } from '../inventory.ts';
-import type { SliceNetwork } from '../network/slice-network.ts';
+import { networkNames, type SliceNetwork } from '../network/slice-network.ts';
 import { allocationOf, domainName } from './domain.ts';
 import type { Libvirt } from './libvirt.ts';
 import { machineProcesses } from './machine-processes.ts';
@@ -18,6 +18,8 @@ export interface Reconciliation {
   run: RunCommand;
   libvirt: Libvirt;
   network: SliceNetwork;
+  /** Slots of allocations whose machines are coming or going. */
+  inHand: () => readonly SlotsInHand[];
 }
 
 const SSH_PORT = 22;
@@ -57,13 +59,15 @@ type Add = (subject: Finding['subject'], state: Finding['state'], evidence: stri
  * They are reported, never removed.
  */
 async function findOrphans(
-  { libvirt, network }: Reconciliation,
+  { libvirt, network, inHand }: Reconciliation,
   desired: readonly DesiredMachine[],
 ): Promise<Finding[]> {
   const wanted = new Set(desired.map(({ allocation_id }) => allocation_id));
   const machines = (await libvirt.names()).flatMap((name) => allocationOf(name) ?? []);
   const running = machineProcesses().filter(({ allocation_id }) => !machines.includes(allocation_id));
   const ports = await network.ports();
+  const strangers = await network.strangers();
+  const expected = new Set(inHand().flatMap(({ slots }) => slots.flatMap(networkNames)));
   return [
     ...machines
       .filter((id) => !wanted.has(id))
@@ -79,9 +83,11 @@ async function findOrphans(
       .map(({ allocation_id, mac, ip }): Finding => {
         return { subject: 'address', state: 'orphan', allocation_id, evidence: `${mac} ${ip}` };
       }),
-    ...(await network.strangers()).map(({ subject, evidence }): Finding => {
-      return { subject, state: 'orphan', allocation_id: null, evidence: evidence.slice(0, 300) };
-    }),
+    ...strangers
+      .filter(({ name }) => !expected.has(name))
+      .map(({ subject, evidence }): Finding => {
+        return { subject, state: 'orphan', allocation_id: null, evidence: evidence.slice(0, 300) };
+      }),
   ];
 }
 
@@ -109,7 +115,7 @@ async function checkDisk(
     const disk = resolveDisk(root, devices, slot);
     if (disk.use.mounts.length > 0)
       add('disk', 'wrong', `mounted on ${disk.use.mounts.join(', ')}`.slice(0, 300));
-    const users = await libvirt.domainsUsing(disk.number);
+    const users = await libvirt.domainsUsing(disk.numbers);
     const foreign = users.filter((name) => name !== domainName(allocationId));
     if (foreign.length > 0)
       add('disk', 'wrong', `${slot.nvme_serial} is used by ${foreign.join(', ')}`.slice(0, 300));

@@ -10,6 +10,8 @@ interface Records {
   image: { digest: string };
   /** Which start of the machine `started_at` belongs to. */
   started: { bootId: string; pid: number; startTicks: number; started_at: string; address: string };
+  /** Written before the agent's key is taken out of the guest: from then on nobody can look again. */
+  checked: Pick<GuestFacts, 'started_at' | 'readiness'>;
   ready: GuestFacts;
 }
 
