@@ -5,7 +5,13 @@ import { openSliceNetwork } from '@gpuaas/node-agent/host/linux/network/slice-ne
 import type { SlicePort } from '@gpuaas/node-agent/host/linux/network/slice-ports';
 
 const [dir = '', bridge = '', command = '', list = '[]'] = process.argv.slice(2);
-const network = openSliceNetwork({ dir, bridge, files: openHostFiles('/'), run: runCommand });
+const network = openSliceNetwork({
+  dir,
+  bridge,
+  out: { uplink: null, closedNetworks: [] },
+  files: openHostFiles('/'),
+  run: runCommand,
+});
 await network.check();
 if (command === 'serve') {
   for (const port of JSON.parse(list) as SlicePort[]) {

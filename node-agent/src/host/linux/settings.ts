@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
 import type { NetworkProfileName } from './network/profiles.ts';
 
@@ -13,6 +14,10 @@ export interface LinuxSettings {
   /** Guest memory of 1 GiB pages that were set aside. */
   hugepages: boolean;
   bridge: string;
+  /** The one interface by which slices leave the host, such as a function of a BlueField-3; null for whatever it routes by. */
+  uplink: string | null;
+  /** Networks that slices do not reach through the host. */
+  closedNetworks: readonly string[];
   /** How the management network is tuned. */
   networkProfile: NetworkProfileName;
   /** Where images come from, in the order they are asked. By digest it does not matter who serves them. */
@@ -38,12 +43,34 @@ export function readLinuxSettings(env: Environment): LinuxSettings {
     passthrough: oneOf(env, 'GPUAAS_LINUX_PASSTHROUGH', ['vfio', 'none']),
     hugepages: oneOf(env, 'GPUAAS_LINUX_HUGEPAGES', ['off', 'on']) === 'on',
     bridge: env['GPUAAS_LINUX_BRIDGE'] || 'ovsbr0',
+    uplink: interfaceName(env, 'GPUAAS_LINUX_UPLINK'),
+    closedNetworks: networks(env, 'GPUAAS_LINUX_CLOSED_NETWORKS', '169.254.0.0/16'),
     networkProfile: oneOf(env, 'GPUAAS_LINUX_NETWORK_PROFILE', ['standard', 'throughput']),
     imageSources: (env['GPUAAS_LINUX_IMAGE_SOURCES'] ?? '').split(/[\s,]+/).filter((source) => source !== ''),
     imageCacheBytes: whole(env, 'GPUAAS_LINUX_IMAGE_CACHE_GIB', 200) * GIB,
     scrubCommand: absolute(env, 'GPUAAS_LINUX_SCRUB_COMMAND'),
     guestDeadlineMs: whole(env, 'GPUAAS_LINUX_GUEST_DEADLINE_SECONDS', 600) * 1000,
   };
+}
+
+function interfaceName(env: Environment, name: string): string | null {
+  const text = env[name];
+  if (!text) return null;
+  if (!/^[\w.-]{1,15}$/.test(text))
+    throw new LinuxSettingsError(`${name} must be the name of a network interface, not ${text}`);
+  return text;
+}
+
+/** Set to nothing, it names none. */
+function networks(env: Environment, name: string, usual: string): string[] {
+  const all = (env[name] ?? usual).split(/[\s,]+/).filter((network) => network !== '');
+  for (const network of all) {
+    const [address, length, ...more] = network.split('/');
+    const bits = Number(length);
+    if (!isIPv4(address!) || !/^\d{1,2}$/.test(length ?? '') || bits > 32 || more.length > 0)
+      throw new LinuxSettingsError(`${name} must be networks such as 10.0.0.0/8, not ${network}`);
+  }
+  return all;
 }
 
 function absolute(env: Environment, name: string): string | null {

@@ -79,7 +79,7 @@ const GONE_MS = 15_000;
 /** The life of slice VMs on libvirt, Open vSwitch and raw NVMe disks. */
 export function openSliceMachines({ dir, bootId, files, run, settings }: MachineOptions): SliceMachines {
   const libvirt = openLibvirt(run);
-  const network = openSliceNetwork({ dir, bridge: settings.bridge, files, run });
+  const network = openSliceNetwork({ dir, bridge: settings.bridge, out: settings, files, run });
   const images = openImageCache({
     folder: join(dir, 'images'),
     sources: settings.imageSources,

@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { IngressRule } from '@gpuaas/contracts/tasks';
 import { runCommand, type RunCommand } from '../commands.ts';
-import { openNat, publicAddresses } from './nat.ts';
+import { openNat, publicAddresses, type WayOut } from './nat.ts';
 import { openPublicAddresses } from './public-addresses.ts';
 import type { SlicePort } from './slice-ports.ts';
 
 const obstacle = whyNot();
-const [OUTSIDE, HOST, GUEST] = ['outside', 'host', 'guest'];
+const [OUTSIDE, MANAGEMENT, HOST, GUEST] = ['outside', 'management', 'host', 'guest'];
 const BRIDGE = 'slices0';
 const ADDRESS = '203.0.113.7';
 const [GUEST_IP, HOST_IP] = ['10.77.0.10', '10.77.0.1'];
@@ -36,7 +36,8 @@ const enter = (): string[] => [
 const inNetwork = (name: string): string[] => [...enter(), 'ip', 'netns', 'exec', name];
 const inHost: RunCommand = (tool, args, options) =>
   runCommand('nsenter', [...inNetwork(HOST), tool, ...args], options);
-const nat = openNat(BRIDGE, inHost);
+const ANYWHERE: WayOut = { uplink: null, closedNetworks: [] };
+const nat = openNat(BRIDGE, ANYWHERE, inHost);
 const addresses = openPublicAddresses(inHost);
 const servers: ChildProcess[] = [];
 
@@ -48,18 +49,21 @@ async function lead(...ingress: IngressRule[]): Promise<void> {
 }
 
 describe.skipIf(obstacle !== null)(
-  `public ingress with real packets (${obstacle ?? 'needs nothing more'})`,
+  `the ways in and out with real packets (${obstacle ?? 'needs nothing more'})`,
   () => {
     beforeAll(async () => {
       const place = 'mount -t tmpfs tmpfs /run && echo open && exec cat';
       keeper = spawn('unshare', ['--mount', 'sh', '-c', place], { stdio: ['pipe', 'pipe', 'inherit'] });
       await once(keeper.stdout!, 'data');
-      for (const name of [OUTSIDE, HOST, GUEST]) ip('netns', 'add', name);
+      for (const name of [OUTSIDE, MANAGEMENT, HOST, GUEST]) ip('netns', 'add', name);
       ip('link', 'add', 'uplink', 'netns', HOST, 'type', 'veth', 'peer', 'name', 'wan', 'netns', OUTSIDE);
+      ip('link', 'add', 'admin', 'netns', HOST, 'type', 'veth', 'peer', 'name', 'lan', 'netns', MANAGEMENT);
       ip('link', 'add', BRIDGE, 'netns', HOST, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', GUEST);
       for (const [where, link, address] of [
         [OUTSIDE, 'wan', '198.51.100.2/24'],
+        [MANAGEMENT, 'lan', '192.0.2.2/24'],
         [HOST, 'uplink', '198.51.100.1/24'],
+        [HOST, 'admin', '192.0.2.1/24'],
         [HOST, BRIDGE, `${HOST_IP}/24`],
         [GUEST, 'eth0', `${GUEST_IP}/24`],
       ] as const) {
@@ -73,6 +77,8 @@ describe.skipIf(obstacle !== null)(
       await serve(GUEST, 8443, 'the machine');
       await serve(GUEST, 9000, 'another port of the machine');
       await serve(HOST, 443, 'the host');
+      await serve(OUTSIDE, 80, 'the world');
+      await serve(MANAGEMENT, 80, 'the operators');
     });
     afterAll(async () => {
       for (const server of servers) server.kill('SIGKILL');
@@ -114,6 +120,23 @@ describe.skipIf(obstacle !== null)(
       expect(await ask(8443, GUEST_IP)).toBeNull();
       expect(await ask(443)).toBe('the machine');
     });
+
+    it('lets slices out by the named interface alone, and never into a closed network', async () => {
+      const heard = async (out: Partial<WayOut>) => {
+        await openNat(BRIDGE, { ...ANYWHERE, ...out }, inHost).apply([{ ...PORT, ingress: [WEB] }]);
+        return [await ask(80, '198.51.100.2', GUEST), await ask(80, '192.0.2.2', GUEST), await ask(443)];
+      };
+      await lead(WEB);
+      expect(await heard({})).toEqual(['the world', 'the operators', 'the machine']);
+      expect(await heard({ uplink: 'uplink' })).toEqual(['the world', null, 'the machine']);
+      expect(await heard({ closedNetworks: ['192.0.2.0/24'] })).toEqual(['the world', null, 'the machine']);
+      // Whoever was let in is answered, wherever it asks from.
+      expect(await heard({ closedNetworks: ['198.51.0.0/16', '198.51.100.0/24'] })).toEqual([
+        null,
+        'the operators',
+        'the machine',
+      ]);
+    });
   },
 );
 
@@ -128,11 +151,11 @@ async function serve(where: string, port: number, words: string): Promise<void> 
   await once(server.stdout, 'data');
 }
 
-/** What is heard from outside; null when nobody answers in a second. */
-async function ask(port: number, address = ADDRESS): Promise<string | null> {
+/** What is heard; null when nobody answers in a second. */
+async function ask(port: number, address = ADDRESS, from = OUTSIDE): Promise<string | null> {
   const program = `const s = require('net').connect(${port}, '${address}');
     s.setTimeout(1000, () => process.exit(1)); s.on('error', () => process.exit(1)); s.pipe(process.stdout)`;
-  const result = await runCommand('nsenter', [...inNetwork(OUTSIDE), process.execPath, '-e', program]);
+  const result = await runCommand('nsenter', [...inNetwork(from), process.execPath, '-e', program]);
   return result?.code === 0 ? result.stdout : null;
 }
 

@@ -8,14 +8,18 @@ const failing =
   async () => ({ code: 1, stdout: '', stderr });
 
 it('rules that are not there are none', async () => {
-  const nat = openNat('ovsbr0', failing('Error: No such file or directory\nlist set inet gpuaas slices'));
+  const nat = openNat(
+    'ovsbr0',
+    { uplink: null, closedNetworks: [] },
+    failing('Error: No such file or directory\nlist set inet gpuaas slices'),
+  );
   expect(await nat.addresses()).toEqual([]);
   expect(await nat.ingress()).toEqual([]);
 });
 
 it('rules and addresses that nobody could look at are not taken for gone', async () => {
   for (const run of [failing('Operation not permitted (you must be root)'), async () => null]) {
-    const nat = openNat('ovsbr0', run);
+    const nat = openNat('ovsbr0', { uplink: null, closedNetworks: [] }, run);
     for (const look of [nat.addresses, nat.ingress, openPublicAddresses(run).list])
       await expect(look()).rejects.toMatchObject({ code: 'network_not_ready' });
   }

@@ -20,12 +20,20 @@ export interface LeadsTo extends IngressRule {
   ip: string;
 }
 
+/** Where slices get to through the host. */
+export interface WayOut {
+  /** The one interface they leave by; null for any. */
+  uplink: string | null;
+  /** Networks they do not reach. */
+  closedNetworks: readonly string[];
+}
+
 const PROTOCOLS = ['tcp', 'udp'] as const;
 
-export function openNat(bridge: string, run: RunCommand): Nat {
+export function openNat(bridge: string, out: WayOut, run: RunCommand): Nat {
   return {
     async apply(ports) {
-      const input = natRules(bridge, ports);
+      const input = natRules(bridge, out, ports);
       await mustRun(run, 'network_not_ready', 'nft', ['--file', '-'], { input });
     },
     async addresses() {
@@ -68,7 +76,7 @@ async function listFrom<T>(run: RunCommand, kind: 'set' | 'map', name: string): 
 }
 
 /** The whole table, made anew in one transaction of the kernel. */
-export function natRules(bridge: string, ports: readonly SlicePort[]): string {
+export function natRules(bridge: string, out: WayOut, ports: readonly SlicePort[]): string {
   const addresses = ports.map(({ ip }) => ip).toSorted();
   const outside = publicAddresses(ports);
   return `table inet gpuaas
@@ -76,6 +84,7 @@ delete table inet gpuaas
 table inet gpuaas {
   set slices { type ipv4_addr;${elements(addresses)} }
   set public { type ipv4_addr;${elements(outside)} }
+  set closed { type ipv4_addr; flags interval; auto-merge;${elements(out.closedNetworks)} }
   map ingress_tcp { type ipv4_addr . inet_service : ipv4_addr . inet_service;${elements(leading(ports, 'tcp'))} }
   map ingress_udp { type ipv4_addr . inet_service : ipv4_addr . inet_service;${elements(leading(ports, 'udp'))} }
   chain prerouting {
@@ -87,6 +96,8 @@ table inet gpuaas {
     type filter hook forward priority filter; policy accept;
     iifname "${bridge}" oifname "${bridge}" drop
     iifname "${bridge}" ip saddr != @slices drop
+    iifname "${bridge}" ct direction reply accept
+    iifname "${bridge}" ip daddr @closed drop${out.uplink === null ? '' : `\n    iifname "${bridge}" oifname != "${out.uplink}" drop`}
     oifname "${bridge}" ct state established,related accept
     oifname "${bridge}" ct status dnat ct original ip daddr @public accept
     oifname "${bridge}" drop

@@ -45,6 +45,7 @@ it('two machines that come at once both keep their addresses', async () => {
   let rules = '';
   let times = 0;
   const network = openSliceNetwork({
+    out: { uplink: null, closedNetworks: [] },
     dir,
     bridge: 'ovsbr0',
     files: openHostFiles(dir),
@@ -88,6 +89,7 @@ it('an address that another machine is just losing is no residue of this one', a
   const { promise: taking, resolve: begun } = Promise.withResolvers<void>();
   let held = true;
   const network = openSliceNetwork({
+    out: { uplink: null, closedNetworks: [] },
     dir,
     bridge: 'ovsbr0',
     files: openHostFiles(dir),
@@ -122,6 +124,7 @@ it.each(['ovs-vsctl', 'ovs-ofctl', 'nft'])(
   async (broken) => {
     await openSlicePorts(dir).add(PORT);
     const network = openSliceNetwork({
+      out: { uplink: null, closedNetworks: [] },
       dir,
       bridge: 'ovsbr0',
       files: openHostFiles(dir),
@@ -131,3 +134,31 @@ it.each(['ovs-vsctl', 'ovs-ofctl', 'nft'])(
     expect(await network.ports()).toEqual([PORT]);
   },
 );
+
+it('a host without the interface by which slices leave serves no machine', async () => {
+  const server = await pretendDhcp();
+  const network = openSliceNetwork({
+    out: { uplink: 'enp3s0f0v1', closedNetworks: [] },
+    dir,
+    bridge: 'ovsbr0',
+    files: openHostFiles(dir),
+    run: async (_tool, args) => ({
+      code: 0,
+      stdout: args.includes('list-br') ? 'ovsbr0\n' : '1\n',
+      stderr: '',
+    }),
+  });
+  try {
+    await mkdir(join(dir, 'proc/sys/net/ipv4'), { recursive: true });
+    await writeFile(join(dir, 'proc/sys/net/ipv4/ip_forward'), '1\n');
+    await expect(network.check()).rejects.toMatchObject({
+      code: 'network_not_ready',
+      message: 'the interface enp3s0f0v1, by which slices leave, is not there',
+    });
+    await mkdir(join(dir, 'sys/class/net/enp3s0f0v1'), { recursive: true });
+    await writeFile(join(dir, 'sys/class/net/enp3s0f0v1/operstate'), 'up\n');
+    await network.check();
+  } finally {
+    server.kill('SIGKILL');
+  }
+});

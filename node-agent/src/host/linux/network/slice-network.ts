@@ -4,7 +4,7 @@ import { TaskError } from '../../../tasks/task-error.ts';
 import type { RunCommand } from '../commands.ts';
 import type { HostFiles } from '../host-files.ts';
 import { openDhcp } from './dhcp.ts';
-import { openNat, publicAddresses, type LeadsTo } from './nat.ts';
+import { openNat, publicAddresses, type LeadsTo, type WayOut } from './nat.ts';
 import { cookieOf, openOvs } from './ovs.ts';
 import { openPublicAddresses } from './public-addresses.ts';
 import { openSlicePorts, type SlicePort } from './slice-ports.ts';
@@ -54,15 +54,16 @@ export function networkNames({ management_mac, private_ip, ovs_port }: SlotBundl
 export interface NetworkOptions {
   dir: string;
   bridge: string;
+  out: WayOut;
   files: HostFiles;
   run: RunCommand;
 }
 
-export function openSliceNetwork({ dir, bridge, files, run }: NetworkOptions): SliceNetwork {
+export function openSliceNetwork({ dir, bridge, out, files, run }: NetworkOptions): SliceNetwork {
   const ports = openSlicePorts(dir);
   const ovs = openOvs(bridge, run);
   const dhcp = openDhcp(dir, bridge, run);
-  const nat = openNat(bridge, run);
+  const nat = openNat(bridge, out, run);
   const addresses = openPublicAddresses(run);
   const inTurn = new SerialQueue();
 
@@ -83,6 +84,12 @@ export function openSliceNetwork({ dir, bridge, files, run }: NetworkOptions): S
       await dhcp.check();
       if (files.text('/proc/sys/net/ipv4/ip_forward') !== '1') {
         throw new TaskError('network_not_ready', 'the host does not forward: net.ipv4.ip_forward is off');
+      }
+      if (out.uplink !== null && files.text(`/sys/class/net/${out.uplink}/operstate`) === null) {
+        throw new TaskError(
+          'network_not_ready',
+          `the interface ${out.uplink}, by which slices leave, is not there`,
+        );
       }
     },
     hasOffloads: async () => !(await ovs.isUserspace()),
