@@ -347,29 +347,90 @@ describe('drift', () => {
 });
 
 describe('an upgrade', () => {
-  it('that no longer knows the steps a launch has taken gives it up, and the reconciler fails and cleans it', async () => {
-    for (const nodeId of world.nodeIds) world.hosts.host(nodeId).cut = true;
-    const id = await world.launch();
-    const workflow = `provision:${id}`;
-    await eventually('the launch to wait for its host', async () =>
-      db().selectFrom('node_tasks').select('id').where('allocation_id', '=', id).executeTakeFirst(),
-    );
+  /** Workers of a release in which the workflow's steps have other names: they give up what they cannot go on with. */
+  async function upgrade(workflow: string, step: string): Promise<void> {
     await workers.stop();
-    await sql`update dbos.operation_outputs set function_name = 'provision.prepare'
-      where workflow_uuid = ${workflow} and function_name = 'provision.begin'`.execute(db());
+    await sql`update dbos.operation_outputs set function_name = ${`${step} of then`}
+      where workflow_uuid = ${workflow} and function_name = ${step}`.execute(db());
     workers = keepWorkers(1, world.env);
     await eventually('the workflow to give up', async () =>
       (await openIncidents('workflow_failed')).includes(workflow) ? true : null,
     );
+  }
+
+  async function askedOfHost(allocationId: string, kind: string): Promise<void> {
+    await eventually(`${kind} to be asked of the host`, async () =>
+      db()
+        .selectFrom('node_tasks')
+        .select('id')
+        .where('allocation_id', '=', allocationId)
+        .where('kind', '=', kind)
+        .executeTakeFirst(),
+    );
+  }
+
+  async function reconcileLater(allocationId: string): Promise<void> {
     await db()
       .updateTable('allocations')
       .set({ state_changed_at: new Date(Date.now() - 600_000) })
-      .where('id', '=', id)
+      .where('id', '=', allocationId)
       .execute();
     await reconcile();
+  }
+
+  const cutAll = (): void => {
+    for (const nodeId of world.nodeIds) world.hosts.host(nodeId).cut = true;
+  };
+  const mendAll = async (): Promise<void> => {
     for (const nodeId of world.nodeIds) await mend(nodeId);
+  };
+
+  it('that no longer knows the steps a launch has taken gives it up, and the reconciler fails and cleans it', async () => {
+    cutAll();
+    const id = await world.launch();
+    await askedOfHost(id, 'slice.vm_provision');
+    await upgrade(`provision:${id}`, 'provision.begin');
+    await reconcileLater(id);
+    await mendAll();
     await world.waitFor([id], ['failed'], WAIT);
     expect(world.hosts.leftovers()).toEqual([]);
     expect(await slotStates(world.nodeIds[0]!)).toEqual(['available']);
+  }, 240_000);
+
+  it('that no longer knows the steps a release has taken begins it again, and it ends with proof', async () => {
+    const id = await active();
+    cutAll();
+    await world.post('member', `/allocations/${id}/release`);
+    await askedOfHost(id, 'slice.vm_release');
+    await upgrade(`release:${id}:1`, 'release.begin');
+    await reconcileLater(id);
+    await mendAll();
+    await world.waitFor([id], ['released'], WAIT);
+    expect(world.hosts.leftovers()).toEqual([]);
+    const proofs = await db()
+      .selectFrom('wipe_certificates')
+      .select('verified')
+      .where('allocation_id', '=', id)
+      .execute();
+    expect(proofs).toContainEqual({ verified: true });
+  }, 240_000);
+
+  it('while a release waits for its launch leaves no machine that nobody ends', async () => {
+    cutAll();
+    const id = await world.launch();
+    await askedOfHost(id, 'slice.vm_provision');
+    await world.post('member', `/allocations/${id}/release`);
+    const workflow = `release:${id}:1`;
+    await eventually('the release to wait', async () => {
+      const { rows } = await sql`select from dbos.operation_outputs
+        where workflow_uuid = ${workflow} and function_name = 'release.begin'`.execute(db());
+      return rows[0] ?? null;
+    });
+    await upgrade(workflow, 'release.begin');
+    await mendAll();
+    await world.waitFor([id], ['active'], WAIT);
+    await reconcileLater(id);
+    await world.waitFor([id], ['released'], WAIT);
+    expect(world.hosts.leftovers()).toEqual([]);
   }, 240_000);
 });

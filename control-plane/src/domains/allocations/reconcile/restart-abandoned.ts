@@ -12,21 +12,23 @@ const SETTLED = '60 seconds';
 
 /**
  * An allocation on its way whose workflow has ended, given up or never begun would stay there for ever. A launch
- * fails and is cleaned up; a release or a cleanup begins again.
+ * fails and is cleaned up; a release, also one that has not taken its machine yet, or a cleanup begins again.
  */
 export async function restartAbandoned(services: Services, tx: Tx): Promise<number> {
   const { rows } = await sql<{ id: string; state: string }>`
     select id, state from allocations
     where state_changed_at < ${services.clock.now()}::timestamptz - ${SETTLED}::interval
       and ((state in ('reserved', 'provisioning') and not ${underWay(sql`'provision:' || id`)})
-        or (state = 'releasing' and not ${underWay(sql`'release:' || id || ':' || release_attempts`)})
+        or ((state = 'releasing' or (state = 'active' and desired_state = 'released'))
+          and not ${underWay(sql`'release:' || id || ':' || release_attempts`)})
         or (state in ('failed', 'released') and execution_state = 'cleaning up'
           and not ${underWay(sql`'provision:' || id`)} and not ${underWay(sql`'cleanup:' || id`)}))
     order by id limit ${AT_ONCE}`.execute(tx);
   for (const { id, state } of rows) {
     const row = await lockAllocation(tx, id);
     if (row.state !== state) continue;
-    if (state === 'releasing') await recordRelease(services, tx, row, 'The release begins again');
+    if (state === 'releasing' || state === 'active')
+      await recordRelease(services, tx, row, 'The release begins again');
     else if (state === 'failed' || state === 'released') {
       await cleanAgain(services, tx, row, row.correlation_id);
     } else {
