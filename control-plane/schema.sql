@@ -1250,7 +1250,8 @@ create table allocations (
   end_warned_for timestamp with time zone,
   tags text[] default '{}'::text[] not null,
   root_granted_at timestamp with time zone,
-  cleanup_workflow_id text
+  cleanup_workflow_id text,
+  machine_lost_since timestamp with time zone
 );
 create table api_keys (
   id uuid not null,
@@ -3289,6 +3290,7 @@ create policy every on webhook_deliveries as permissive for all to gpuaas_worker
 create policy every on webhooks as permissive for all to gpuaas_worker using (true);
 create policy every on wipe_certificates as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every_read on policy_values as permissive for select to gpuaas_worker using (true);
+create policy every_read on sku_entitlements as permissive for select to gpuaas_worker using (true);
 create policy every_read on team_members as permissive for select to gpuaas_worker using (true);
 create policy every_write on outbox_events as permissive for insert to gpuaas_operator, gpuaas_worker with check (true);
 create policy expired on pending_logins as permissive for all to gpuaas_worker using ((expires_at < now()));
@@ -3718,6 +3720,7 @@ grant select on service_accounts to gpuaas_auth;
 grant select on sku_catalog to gpuaas_tenant;
 grant select on sku_catalog to gpuaas_worker;
 grant select on sku_entitlements to gpuaas_tenant;
+grant select on sku_entitlements to gpuaas_worker;
 grant select on sku_prices to gpuaas_tenant;
 grant select on sku_prices to gpuaas_worker;
 grant select on slot_overviews to gpuaas_operator;

@@ -4623,7 +4623,7 @@ export interface components {
             position: number | null;
             /**
              * @description `capacity`: no node has room. `quota`: a limit of the project or user is reached. `money`: the balance or a
-             *     budget does not cover it. `closed`: the SKU is not on sale.
+             *     budget does not cover it. `closed`: the SKU is not sold to the tenant now.
              * @enum {unknown}
              */
             reason: "not_looked_at" | "capacity" | "quota" | "money" | "closed";

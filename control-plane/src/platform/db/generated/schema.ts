@@ -114,6 +114,7 @@ export interface Allocations {
   image: string;
   image_digest: string;
   machine_boot_id: string | null;
+  machine_lost_since: Timestamp | null;
   machine_started_at: Timestamp | null;
   name: string;
   node_id: string | null;
