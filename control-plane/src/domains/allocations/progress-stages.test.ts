@@ -60,6 +60,18 @@ describe('the stages of an allocation', () => {
       entry(30, 'released', 'done', 100),
     ];
     expect(brief(released).every((line) => line.endsWith('done 100'))).toBe(true);
+    // The lease itself is part of no stage.
+    expect(progressStages(released, at(0))[4]).toMatchObject({ ended_at: at(14), message: 'active' });
+  });
+
+  it('are not begun or ended anew by news of a machine that is up', () => {
+    const news = [
+      ...launch,
+      entry(60, 'host', 'running'),
+      entry(70, 'host', 'failed'),
+      entry(80, 'active', 'done', 100),
+    ];
+    expect(progressStages(news, at(0))).toEqual(progressStages(launch, at(0)));
   });
 
   it('say where a launch failed, and when', () => {

@@ -7,14 +7,14 @@ type Entry = Pick<
   'stage' | 'status' | 'percent' | 'occurred_at' | 'message'
 >;
 
-/** The timeline's steps in each of the six stages. */
+/** The timeline's steps in each of the six stages. News of a host during the lease (`host`) belongs to none of them. */
 const steps: Record<ProgressStage['stage'], readonly Stage[]> = {
   onboarding: ['queue'],
   placement: ['placement'],
   image_clone: ['plan', 'image', 'seed'],
   vm_boot: ['vm', 'network'],
   ssh_readiness: ['readiness', 'user', 'active'],
-  cleanup: ['release', 'detach', 'stop', 'network_cleanup', 'wipe', 'verify', 'host', 'released'],
+  cleanup: ['release', 'detach', 'stop', 'network_cleanup', 'wipe', 'verify', 'released'],
 };
 
 /** A stage is over when its last step is, or when a later one has begun. */
@@ -42,7 +42,12 @@ export function progressStages(entries: readonly Entry[], acceptedAt: string): P
       return { stage, status: 'waiting', percent: 0, started_at: null, ended_at: null, message: '' };
     }
     const passed = index < current;
-    const over = passed || (last?.status === 'done' && lastStep[last.stage] === true);
+    // What is told again, as of an extension, is news and no second end.
+    const end =
+      last && lastStep[last.stage]
+        ? own.find((e) => e.stage === last.stage && e.status === 'done')
+        : undefined;
+    const over = passed || end !== undefined;
     const next = found.slice(index + 1).find((later) => later.length > 0)?.[0]?.occurred_at;
     const broken = !over && failed !== undefined && index === current;
     return {
@@ -50,10 +55,15 @@ export function progressStages(entries: readonly Entry[], acceptedAt: string): P
       status: broken ? 'failed' : over ? 'done' : 'running',
       percent: over ? 100 : percentOf(stage, last),
       started_at: startedAt,
-      ended_at: broken ? failed.occurred_at : over ? (passed ? next! : last!.occurred_at) : null,
-      message: broken ? failed.message : (last?.message ?? 'Accepted'),
+      ended_at: broken ? failed.occurred_at : over ? endOf(end, passed ? next! : null) : null,
+      message: broken ? failed.message : ((end ?? last)?.message ?? 'Accepted'),
     };
   });
+}
+
+/** A stage lasts until the next begins; but after the last one of a launch comes the lease, which is no stage. */
+function endOf(end: Entry | undefined, next: string | null): string {
+  return end && (next === null || end.stage === 'active') ? end.occurred_at : next!;
 }
 
 /** Each step of a stage counts the same. */
