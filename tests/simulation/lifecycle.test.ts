@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reconcileAllocations } from '@gpuaas/control-plane/domains/allocations/reconcile/reconcile-allocations';
+import { showProgress } from '@gpuaas/control-plane/domains/allocations/show-progress';
 import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
 import type { Policies } from '@gpuaas/control-plane/platform/policy/policies';
 import { eventually } from '../harness/eventually.ts';
@@ -395,6 +396,14 @@ describe('an upgrade', () => {
     await world.waitFor([id], ['failed'], WAIT);
     expect(world.hosts.leftovers()).toEqual([]);
     expect(await slotStates(world.nodeIds[0]!)).toEqual(['available']);
+    const row = db().selectFrom('allocations').selectAll().where('id', '=', id);
+    await eventually('its cleanup to be told as over', async () => {
+      const stages = await db()
+        .transaction()
+        .execute(async (tx) => showProgress(tx, await row.executeTakeFirstOrThrow()));
+      const shown = stages.map(({ stage, status }) => `${stage} ${status}`);
+      return shown.includes('image_clone failed') && shown.includes('cleanup done') ? true : null;
+    });
   }, 240_000);
 
   it('that no longer knows the steps a release has taken begins it again, and it ends with proof', async () => {
