@@ -1251,7 +1251,7 @@ create table allocations (
   tags text[] default '{}'::text[] not null,
   root_granted_at timestamp with time zone,
   cleanup_workflow_id text,
-  machine_lost_since timestamp with time zone
+  machine_trouble text
 );
 create table api_keys (
   id uuid not null,
@@ -2580,6 +2580,7 @@ alter table allocations add constraint allocations_capacity_shape_check CHECK ((
 alter table allocations add constraint allocations_desired_state_check CHECK ((desired_state = ANY (ARRAY['active'::text, 'released'::text])));
 alter table allocations add constraint allocations_end_after_start CHECK ((ends_at > created_at));
 alter table allocations add constraint allocations_gpu_count_check CHECK (((gpu_count >= 1) AND (gpu_count <= 16)));
+alter table allocations add constraint allocations_machine_trouble_check CHECK ((machine_trouble = ANY (ARRAY['stopped'::text, 'lost'::text])));
 alter table allocations add constraint allocations_observed_state_check CHECK ((observed_state = ANY (ARRAY['unknown'::text, 'absent'::text, 'running'::text])));
 alter table allocations add constraint allocations_per_gpu_hour_micros_check CHECK ((per_gpu_hour_micros >= 0));
 alter table allocations add constraint allocations_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text, 'active'::text, 'releasing'::text, 'released'::text, 'failed'::text, 'release_failed'::text])));

@@ -2,5 +2,5 @@
 grant select on sku_entitlements to gpuaas_worker;
 create policy every_read on sku_entitlements for select to gpuaas_worker using (true);
 
--- Since when the tenant has been told that the host does not run the machine; null while it runs.
-alter table allocations add machine_lost_since timestamptz;
+-- What the tenant was told of a machine that its host does not run; null while it runs.
+alter table allocations add machine_trouble text check (machine_trouble in ('stopped', 'lost'));

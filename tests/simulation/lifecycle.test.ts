@@ -193,6 +193,46 @@ describe('a host that falls silent', () => {
   }, 240_000);
 });
 
+describe('a machine that does not run on a host that answers', () => {
+  /** Its lease has lasted long enough for the host's word to count. */
+  async function settled(id: string): Promise<void> {
+    await db()
+      .updateTable('allocations')
+      .set({ active_at: new Date(Date.now() - 60_000) })
+      .where('id', '=', id)
+      .execute();
+  }
+
+  it('is told once in plain words, shut down and gone apart, and again when it runs', async () => {
+    const id = await active();
+    await settled(id);
+    const host = world.hosts.host(await nodeOf(id));
+    const look = async (): Promise<void> => {
+      await world.hosts.beatOnce();
+      await reconcile();
+      await reconcile();
+    };
+    await look();
+    expect(await timeline(id)).toEqual([]);
+
+    host.shutDown.add(id);
+    await look();
+    const startedAt = host.vms.get(id)!;
+    host.vms.delete(id);
+    await look();
+    host.vms.set(id, startedAt);
+    host.shutDown.delete(id);
+    await look();
+    expect(await timeline(id)).toEqual([
+      expect.stringMatching(/is shut down.*so it is billed/),
+      expect.stringMatching(/does not run on it. You are not billed/),
+      expect.stringContaining('runs on its host again'),
+    ]);
+    await world.post('member', `/allocations/${id}/release`);
+    await world.waitFor([id], ['released'], WAIT);
+  }, 240_000);
+});
+
 describe('force-release', () => {
   it('ends an allocation without its host, quarantines what it held, and is cleaned when the host returns', async () => {
     const id = await active();

@@ -24,6 +24,7 @@ export async function endRelease(
     connection: null,
     failure: null,
     host_silent_since: null,
+    machine_trouble: null,
     ...how.change,
   });
   if (!moved) return;

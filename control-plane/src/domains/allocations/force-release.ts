@@ -73,6 +73,7 @@ async function walk(
     release_requested_at: row.release_requested_at ?? services.clock.now(),
     connection: null,
     host_silent_since: null,
+    machine_trouble: null,
     failure: JSON.stringify({ code: 'force_released', detail: `Ended by the operator: ${reason}` }),
   };
   const message = `Ended by the operator: ${reason}`;

@@ -114,8 +114,8 @@ export interface Allocations {
   image: string;
   image_digest: string;
   machine_boot_id: string | null;
-  machine_lost_since: Timestamp | null;
   machine_started_at: Timestamp | null;
+  machine_trouble: string | null;
   name: string;
   node_id: string | null;
   observed_state: Generated<string>;
