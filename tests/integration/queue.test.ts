@@ -1,6 +1,5 @@
 import { endLeases } from '@gpuaas/control-plane/domains/allocations/end-leases';
 import { releaseClaim } from '@gpuaas/control-plane/domains/allocations/claims';
-import { releaseLeases } from '@gpuaas/control-plane/domains/allocations/release-leases';
 import { runQueue } from '@gpuaas/control-plane/domains/allocations/queue/run-queue';
 import { warnOfEnds } from '@gpuaas/control-plane/domains/allocations/warn-of-ends';
 import { startMeter } from '@gpuaas/control-plane/domains/billing/start-meter';
@@ -223,90 +222,6 @@ describe('money', () => {
     await sql`delete from allocation_meters where allocation_id = ${running}`.execute(db);
     expect(await runQueue(worker())).toBe(1);
     expect((await show(queued.id)).state).toBe('reserved');
-  });
-});
-
-describe('a product that is no longer sold to who waits for it', () => {
-  const sku = 'h200-sxm-slice';
-  /** What closes it, and what opens it again. */
-  const closings: Record<string, (closed: boolean) => Promise<Services['policies'] | void>> = {
-    'taken off the shelf': async (closed) => {
-      await sql`update sku_catalog set enabled = ${!closed} where sku = ${sku}`.execute(api.services.db);
-    },
-    'in a region that was closed': async (closed) => {
-      await sql`update regions set status = ${closed ? 'coming' : 'enabled'}
-        where region = 'uae-north-1'`.execute(api.services.db);
-    },
-    'that the tenant may not buy any more': async (closed) => {
-      const { organizationId } = api.people['member']!;
-      await sql`insert into sku_entitlements (organization_id, sku, entitled)
-        values (${organizationId}, ${sku}, ${!closed})
-        on conflict (organization_id, sku) do update set entitled = excluded.entitled`.execute(
-        api.services.db,
-      );
-    },
-    'while slices are not sold': async (closed) => {
-      const { policies } = api.services;
-      if (!closed) return;
-      return {
-        ...policies,
-        get: (key, scope) => (key === 'catalog.slices_enabled' ? (false as never) : policies.get(key, scope)),
-        explain: (key, scope, own) => policies.explain(key, scope, own),
-        refresh: () => policies.refresh(),
-      };
-    },
-  };
-
-  it.each(Object.entries(closings))(
-    '%s: it waits on, and starts when it is sold again',
-    async (_what, set) => {
-      const queued = await launched(1);
-      await addHost(api.services.db);
-      const policies = (await set(true)) ?? api.services.policies;
-      expect(await runQueue({ ...worker(), policies })).toBe(0);
-      expect((await show(queued.id)).queue).toMatchObject({ reason: 'closed', position: 1 });
-      await set(false);
-      expect(await runQueue(worker())).toBe(1);
-    },
-  );
-});
-
-it('sells to a tenant behind one who may not buy any more', async () => {
-  const mine = await launched(1);
-  // Has less, so it goes first.
-  const theirs = await launched(1, {}, 'other');
-  const { db } = api.services;
-  const { organizationId } = api.people['other']!;
-  await sql`insert into sku_entitlements (organization_id, sku, entitled)
-    values (${organizationId}, 'h200-sxm-slice', false)`.execute(db);
-  await runQueue(worker());
-  expect((await show(theirs.id, 'other')).queue).toMatchObject({ reason: 'closed', position: 1 });
-  await addHost(db);
-  expect(await runQueue(worker())).toBe(1);
-  expect(await show(mine.id)).toMatchObject({ state: 'reserved' });
-  await sql`delete from sku_entitlements`.execute(db);
-  await release('other', theirs.id);
-});
-
-describe('leases that are ended for their money', () => {
-  it('are those that cost something: a launch in line waits on for its tenant to pay', async () => {
-    const queued = await launched(1);
-    const { organizationId } = api.people['member']!;
-    const services = worker();
-    await services.db
-      .transaction()
-      .execute((tx) =>
-        releaseLeases(
-          services,
-          tx,
-          { organizationId: organizationId!, currency: 'USD' },
-          'Used up',
-          'balance',
-        ),
-      );
-    expect(await show(queued.id)).toMatchObject({ state: 'queued', states: { desired: 'active' } });
-    await addHost(api.services.db);
-    expect(await runQueue(services)).toBe(1);
   });
 });
 
