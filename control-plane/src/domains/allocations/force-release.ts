@@ -49,7 +49,7 @@ export async function forceRelease(
         extensions: { state: row.state },
       });
     }
-    await withdrawTasks(services, tx, allocationId, 'An operator ended the allocation.');
+    await withdrawTasks(services, tx, { allocationId }, 'An operator ended the allocation.');
     await destroyAccessKey(tx, allocationId);
     await forgetQueued(tx, allocationId);
     await walk(services, tx, row, path, reason);

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/database.ts';
 import type { Services } from '../../../platform/services.ts';
 import { underWay } from '../../../platform/workflows/under-way.ts';
+import { withdrawTasks } from '../../fleet/withdraw-tasks.ts';
 import { failLaunchIn } from '../fail-launch.ts';
 import { lockAllocation } from '../move-allocation.ts';
 import { recordRelease } from '../request-release.ts';
@@ -27,6 +28,8 @@ export async function restartAbandoned(services: Services, tx: Tx): Promise<numb
   for (const { id, state } of rows) {
     const row = await lockAllocation(tx, id);
     if (row.state !== state) continue;
+    // Taken up late, they would reach slots that the new work has given back and somebody else has bought since.
+    await withdrawTasks(services, tx, { allocationId: id }, 'The work that gave the task was given up.');
     if (state === 'releasing' || state === 'active')
       await recordRelease(services, tx, row, 'The release begins again');
     else if (state === 'failed' || state === 'released') {
