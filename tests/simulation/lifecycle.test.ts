@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../harness/eventually.ts';
 import { keepWorkers, type Workers } from './keep-workers.ts';
 import { openLifecycleWorld, type LifecycleWorld } from './lifecycle-world.ts';
-import { openIncidentsIn, reconcileNow, slotStatesOf } from './look-at-world.ts';
+import { letTimePass, openIncidentsIn, reconcileNow, slotStatesOf } from './look-at-world.ts';
 
 const WAIT = 90_000;
 let world: LifecycleWorld;
@@ -318,11 +318,7 @@ describe('drift', () => {
   it('of an allocation whose workflow is gone is repaired', async () => {
     const id = await active();
     await db().updateTable('allocations').set({ state: 'provisioning' }).where('id', '=', id).execute();
-    await db()
-      .updateTable('allocations')
-      .set({ state_changed_at: new Date(Date.now() - 600_000) })
-      .where('id', '=', id)
-      .execute();
+    await letTimePass(world, id);
     await reconcile();
     await world.waitFor([id], ['failed'], WAIT);
   }, 240_000);
@@ -332,9 +328,10 @@ describe('drift', () => {
     await world.post('operator', `/admin/allocations/${id}/force-release`, { reason: 'to be cleaned' });
     await db()
       .updateTable('allocations')
-      .set({ execution_state: 'cleaning up', state_changed_at: new Date(Date.now() - 600_000) })
+      .set({ execution_state: 'cleaning up' })
       .where('id', '=', id)
       .execute();
+    await letTimePass(world, id);
     await reconcile();
     await eventually('its slot to be proven clean', async () => {
       const held = await db()

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { reconcileAllocations } from '@gpuaas/control-plane/domains/allocations/reconcile/reconcile-allocations';
 import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
 import type { Policies } from '@gpuaas/control-plane/platform/policy/policies';
@@ -40,4 +41,16 @@ export async function slotStatesOf({ api }: LifecycleWorld, nodeId: string): Pro
     .where('node_id', '=', nodeId)
     .execute();
   return [...new Set(rows.map((row) => row.state))].toSorted();
+}
+
+/** As if the allocation had been in its state, and its workflows had ended, for long. */
+export async function letTimePass({ api }: LifecycleWorld, allocationId: string): Promise<void> {
+  const { db } = api.services;
+  await sql`update dbos.workflow_status set updated_at = updated_at - 600000
+    where strpos(workflow_uuid, ${allocationId}) > 0`.execute(db);
+  await db
+    .updateTable('allocations')
+    .set({ state_changed_at: new Date(Date.now() - 600_000) })
+    .where('id', '=', allocationId)
+    .execute();
 }

@@ -4,7 +4,7 @@ import { showProgress } from '@gpuaas/control-plane/domains/allocations/show-pro
 import { eventually } from '../harness/eventually.ts';
 import { keepWorkers, type Workers } from './keep-workers.ts';
 import { openLifecycleWorld, type LifecycleWorld } from './lifecycle-world.ts';
-import { openIncidentsIn, reconcileNow, slotStatesOf } from './look-at-world.ts';
+import { letTimePass, openIncidentsIn, reconcileNow, slotStatesOf } from './look-at-world.ts';
 
 const WAIT = 90_000;
 let world: LifecycleWorld;
@@ -53,11 +53,7 @@ describe('an upgrade', () => {
   }
 
   async function reconcileLater(allocationId: string): Promise<void> {
-    await db()
-      .updateTable('allocations')
-      .set({ state_changed_at: new Date(Date.now() - 600_000) })
-      .where('id', '=', allocationId)
-      .execute();
+    await letTimePass(world, allocationId);
     await reconcileNow(world);
   }
 
@@ -139,5 +135,30 @@ describe('an upgrade', () => {
     await reconcileLater(id);
     await world.waitFor([id], ['released'], WAIT);
     expect(world.hosts.leftovers()).toEqual([]);
+  }, 240_000);
+
+  it('whose release fails each time begins it again now and then, not with every look', async () => {
+    const id = await active();
+    await workers.stop();
+    await world.post('member', `/allocations/${id}/release`);
+    const { db: database, workflows } = world.api.services;
+    const attempts = async (): Promise<number> =>
+      (
+        await db()
+          .selectFrom('allocations')
+          .select('release_attempts')
+          .where('id', '=', id)
+          .executeTakeFirstOrThrow()
+      ).release_attempts;
+    await workflows.cancel(database, `release:${id}:1`);
+    await reconcileLater(id);
+    expect(await attempts()).toBe(2);
+    await workflows.cancel(database, `release:${id}:2`);
+    await reconcileNow(world);
+    expect(await attempts()).toBe(2);
+    await reconcileLater(id);
+    expect(await attempts()).toBe(3);
+    workers = keepWorkers(1, world.env);
+    await world.waitFor([id], ['released'], WAIT);
   }, 240_000);
 });

@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Tx } from '../../../platform/db/database.ts';
 import type { Services } from '../../../platform/services.ts';
-import { underWay } from '../../../platform/workflows/under-way.ts';
+import { isAbandoned } from '../../../platform/workflows/under-way.ts';
 import { withdrawTasks } from '../../fleet/withdraw-tasks.ts';
 import { failLaunchIn } from '../fail-launch.ts';
 import { lockAllocation } from '../move-allocation.ts';
@@ -9,21 +9,23 @@ import { recordRelease } from '../request-release.ts';
 import { cleanAgain } from '../retry-cleanup.ts';
 
 const AT_ONCE = 20;
-const SETTLED = '60 seconds';
+const SETTLED_MS = 60_000;
 
 /**
  * An allocation on its way whose workflow has ended, given up or never begun would stay there for ever. A launch
  * fails and is cleaned up; a release, also one that has not taken its machine yet, or a cleanup begins again.
  */
 export async function restartAbandoned(services: Services, tx: Tx): Promise<number> {
+  const before = new Date(services.clock.now().getTime() - SETTLED_MS);
+  const abandoned = (idPrefix: RawBuilder<string>) => isAbandoned(idPrefix, before);
   const { rows } = await sql<{ id: string; state: string }>`
     select id, state from allocations
-    where state_changed_at < ${services.clock.now()}::timestamptz - ${SETTLED}::interval
-      and ((state in ('reserved', 'provisioning') and not ${underWay(sql`'provision:' || id`)})
+    where state_changed_at < ${before}
+      and ((state in ('reserved', 'provisioning') and ${abandoned(sql`'provision:' || id`)})
         or ((state = 'releasing' or (state = 'active' and desired_state = 'released'))
-          and not ${underWay(sql`'release:' || id || ':' || release_attempts`)})
+          and ${abandoned(sql`'release:' || id || ':' || release_attempts`)})
         or (state in ('failed', 'released') and execution_state = 'cleaning up'
-          and not ${underWay(sql`'provision:' || id`)} and not ${underWay(sql`'cleanup:' || id`)}))
+          and ${abandoned(sql`'provision:' || id`)} and ${abandoned(sql`'cleanup:' || id`)}))
     order by id limit ${AT_ONCE}`.execute(tx);
   for (const { id, state } of rows) {
     const row = await lockAllocation(tx, id);
