@@ -1250,7 +1250,8 @@ create table allocations (
   end_warned_for timestamp with time zone,
   tags text[] default '{}'::text[] not null,
   root_granted_at timestamp with time zone,
-  cleanup_workflow_id text
+  cleanup_workflow_id text,
+  machine_trouble text
 );
 create table api_keys (
   id uuid not null,
@@ -2579,6 +2580,7 @@ alter table allocations add constraint allocations_capacity_shape_check CHECK ((
 alter table allocations add constraint allocations_desired_state_check CHECK ((desired_state = ANY (ARRAY['active'::text, 'released'::text])));
 alter table allocations add constraint allocations_end_after_start CHECK ((ends_at > created_at));
 alter table allocations add constraint allocations_gpu_count_check CHECK (((gpu_count >= 1) AND (gpu_count <= 16)));
+alter table allocations add constraint allocations_machine_trouble_check CHECK ((machine_trouble = ANY (ARRAY['stopped'::text, 'lost'::text])));
 alter table allocations add constraint allocations_observed_state_check CHECK ((observed_state = ANY (ARRAY['unknown'::text, 'absent'::text, 'running'::text])));
 alter table allocations add constraint allocations_per_gpu_hour_micros_check CHECK ((per_gpu_hour_micros >= 0));
 alter table allocations add constraint allocations_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text, 'active'::text, 'releasing'::text, 'released'::text, 'failed'::text, 'release_failed'::text])));
@@ -3289,6 +3291,7 @@ create policy every on webhook_deliveries as permissive for all to gpuaas_worker
 create policy every on webhooks as permissive for all to gpuaas_worker using (true);
 create policy every on wipe_certificates as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every_read on policy_values as permissive for select to gpuaas_worker using (true);
+create policy every_read on sku_entitlements as permissive for select to gpuaas_worker using (true);
 create policy every_read on team_members as permissive for select to gpuaas_worker using (true);
 create policy every_write on outbox_events as permissive for insert to gpuaas_operator, gpuaas_worker with check (true);
 create policy expired on pending_logins as permissive for all to gpuaas_worker using ((expires_at < now()));
@@ -3718,6 +3721,7 @@ grant select on service_accounts to gpuaas_auth;
 grant select on sku_catalog to gpuaas_tenant;
 grant select on sku_catalog to gpuaas_worker;
 grant select on sku_entitlements to gpuaas_tenant;
+grant select on sku_entitlements to gpuaas_worker;
 grant select on sku_prices to gpuaas_tenant;
 grant select on sku_prices to gpuaas_worker;
 grant select on slot_overviews to gpuaas_operator;

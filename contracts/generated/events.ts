@@ -280,7 +280,7 @@ export const eventTypes = {
     "audience": "tenant"
   },
   "allocation.host_returned": {
-    "summary": "The host answers again; the message says what became of the machine.",
+    "summary": "The host answers, again or still, and the message says what became of the machine.",
     "audience": "tenant"
   },
   "maintenance.scheduled": {

@@ -93,11 +93,11 @@ export const incidentTypes = {
     "runbook": "docs/runbooks/ingress-not-applied.md"
   },
   "allocation_machine_lost": {
-    "title": "A tenant's machine is gone",
+    "title": "A tenant's machine does not run",
     "severity": "major",
     "deadline_seconds": 1800,
     "runbook": "docs/runbooks/allocation-machine-lost.md",
-    "for_tenants": "Its machine is gone"
+    "for_tenants": "Its machine does not run"
   },
   "node_orphans": {
     "title": "A host runs or holds what nobody leases",

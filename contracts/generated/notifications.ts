@@ -10,7 +10,7 @@ export const notificationKinds = {
   "lease_idle": "A lease of mine that costs money and does nothing",
   "launch_failed": "A launch of mine that failed",
   "release_failed": "A machine of mine that could not be released",
-  "host_lost": "A host of mine that does not answer, or answers again",
+  "host_lost": "A host of mine that does not answer, and what became of my machine on it",
   "maintenance": "Maintenance of a host of mine",
   "incident": "Incidents",
   "project_leases": "The same for leases of others in my projects"
@@ -270,7 +270,7 @@ export const notificationMessages = {
     "link": "/allocations/{allocation_id}",
     "to": {
       "owner": {
-        "title": "The host of {allocation} answers again",
+        "title": "News of {allocation} from its host",
         "body": [
           "{message}."
         ]

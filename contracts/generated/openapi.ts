@@ -1333,6 +1333,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/allocations/{allocation_id}/host-cleanups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Proof that nothing of the allocation was left on the host it had as a whole */
+        get: operations["listHostCleanups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/allocations/{allocation_id}/wipe-certificates": {
         parameters: {
             query?: never;
@@ -4623,7 +4640,7 @@ export interface components {
             position: number | null;
             /**
              * @description `capacity`: no node has room. `quota`: a limit of the project or user is reached. `money`: the balance or a
-             *     budget does not cover it. `closed`: the SKU is not on sale.
+             *     budget does not cover it. `closed`: the SKU is not sold to the tenant now.
              * @enum {unknown}
              */
             reason: "not_looked_at" | "capacity" | "quota" | "money" | "closed";
@@ -4721,6 +4738,23 @@ export interface components {
             actual_ip: string | null;
             /** @enum {unknown} */
             lease_state: "bound" | "missing" | "mismatch";
+        };
+        HostCleanup: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            allocation_id: string;
+            method: string;
+            verified: boolean;
+            verification: string;
+            /**
+             * @description `host`: its own agent looked. `maas`: it was erased from outside. `witness`: a person vouched for it.
+             * @enum {unknown}
+             */
+            proven_by: "host" | "maas" | "witness";
+            started_at: components["schemas"]["Timestamp"];
+            finished_at: components["schemas"]["Timestamp"];
+            recorded_at: components["schemas"]["Timestamp"];
         };
         WipeTool: {
             name: string;
@@ -9162,9 +9196,13 @@ export interface operations {
             "4XX": components["responses"]["Problem"];
         };
     };
-    listWipeCertificates: {
+    listHostCleanups: {
         parameters: {
-            query?: never;
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
             header?: never;
             path: {
                 allocation_id: components["parameters"]["AllocationId"];
@@ -9173,7 +9211,37 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One record per slot and release. */
+            /** @description One record per cleanup, oldest first. A slice has none; its disks are wiped. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["HostCleanup"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listWipeCertificates: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous answer. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                allocation_id: components["parameters"]["AllocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One record per slot and wipe, oldest first. */
             200: {
                 headers: {
                     [name: string]: unknown;

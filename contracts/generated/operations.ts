@@ -2296,6 +2296,44 @@ export const operations: readonly Operation[] = [
     "answer": "json"
   },
   {
+    "id": "listHostCleanups",
+    "method": "get",
+    "path": "/api/v1/allocations/{allocation_id}/host-cleanups",
+    "summary": "Proof that nothing of the allocation was left on the host it had as a whole",
+    "fields": [
+      {
+        "name": "allocation_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "allocation_id",
+      "method",
+      "verified",
+      "verification",
+      "proven_by",
+      "started_at",
+      "finished_at",
+      "recorded_at"
+    ]
+  },
+  {
     "id": "listWipeCertificates",
     "method": "get",
     "path": "/api/v1/allocations/{allocation_id}/wipe-certificates",
@@ -2306,8 +2344,20 @@ export const operations: readonly Operation[] = [
         "in": "path",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous answer"
       }
     ],
+    "paged": true,
     "answer": "json",
     "columns": [
       "id",

@@ -119,6 +119,12 @@ it('a whole node is quoted, leased once, given to its user, and comes back clean
   expect(await liveClaims()).toEqual([]);
   expect(await gpusHeld()).toBe(0);
   expect(await verifyQuotas(platform.services.db, 10)).toEqual([]);
+  const cleaned = { params: { path: { allocation_id: allocation.id } } };
+  const { items: proofs } = await unwrap(
+    member.GET('/api/v1/allocations/{allocation_id}/host-cleanups', cleaned),
+  );
+  expect(proofs).toMatchObject([{ method: 'user_removed', verified: true, proven_by: 'host' }]);
+  expect(proofs[0]!.verification.length).toBeGreaterThan(0);
 
   // Nobody gets the host before it has shown a new key, and the old one is worth nothing by then.
   const next = await eventually('the host to be sold again', async () => {

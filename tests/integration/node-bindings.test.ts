@@ -73,19 +73,31 @@ describe('allocations from before there were claims', () => {
 });
 
 describe('a database from before there were claims on whole nodes', () => {
-  it('has its bindings turned into claims when it is migrated', async () => {
+  /** Brings it to where it was then, and writes what was in it. */
+  async function olderDatabase(rows: string): Promise<{ url: string; end(): Promise<void> }> {
     const folder = await mkdtemp(join(tmpdir(), 'gpuaas-older-'));
     const database = await createTestDatabase();
     const name = new URL(database.url).pathname.slice(1);
+    for (const file of await readdir(MIGRATIONS_FOLDER))
+      if (file < '0041') await copyFile(join(MIGRATIONS_FOLDER, file), join(folder, file));
+    // Only the name and the way to drop it are wanted of the clone.
+    const admin = process.env[TEST_POSTGRES_URL_VARIABLE]!;
+    await runAsAdmin(admin, `drop database ${name}`, `create database ${name}`);
+    const before = await migrate(database.url, undefined, folder);
+    expect(before.applied.at(-1)).toBe('0040_reservations');
+    await runAsAdmin(database.url, rows);
+    return {
+      url: database.url,
+      end: async () => {
+        await database.drop();
+        await rm(folder, { recursive: true, force: true });
+      },
+    };
+  }
+
+  it('has its bindings turned into claims when it is migrated', async () => {
+    const database = await olderDatabase(OLD_ROWS);
     try {
-      for (const file of await readdir(MIGRATIONS_FOLDER))
-        if (file < '0041') await copyFile(join(MIGRATIONS_FOLDER, file), join(folder, file));
-      // Only the name and the way to drop it are wanted of the clone.
-      const admin = process.env[TEST_POSTGRES_URL_VARIABLE]!;
-      await runAsAdmin(admin, `drop database ${name}`, `create database ${name}`);
-      const before = await migrate(database.url, undefined, folder);
-      expect(before.applied.at(-1)).toBe('0040_reservations');
-      await runAsAdmin(database.url, OLD_ROWS);
       const after = await migrate(database.url);
       expect(after.applied[0]).toBe('0041_node_bindings');
       const client = new pg.Client({ connectionString: database.url });
@@ -112,8 +124,22 @@ describe('a database from before there were claims on whole nodes', () => {
         await client.end();
       }
     } finally {
-      await database.drop();
-      await rm(folder, { recursive: true, force: true });
+      await database.end();
+    }
+  }, 120_000);
+
+  it('in which two live leases name one node is not migrated: it says which node, and goes on once one has ended', async () => {
+    const contested = '00000000-0000-7000-8000-000000000011';
+    const both = `update allocations set state = 'active', node_id = '${contested}'`;
+    const database = await olderDatabase(`${OLD_ROWS}; ${both}`);
+    try {
+      await expect(migrate(database.url)).rejects.toThrow(
+        new RegExp(`0041_node_bindings.sql failed: .*claim_cells.*\\(node_id, cell\\)=\\(${contested}, 0\\)`),
+      );
+      await runAsAdmin(database.url, `update allocations set state = 'released' where name = 'ended'`);
+      expect((await migrate(database.url)).applied[0]).toBe('0041_node_bindings');
+    } finally {
+      await database.end();
     }
   }, 120_000);
 });

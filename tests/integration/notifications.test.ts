@@ -235,7 +235,7 @@ describe('the inbox', () => {
       select event_type, title || body || link as text from notifications`.execute(api.services.db);
     expect(new Set(rows.map((row) => row.event_type))).toEqual(new Set(Object.keys(notificationMessages)));
     for (const { event_type, text } of rows) expect(text, event_type).not.toMatch(/[{}…]|undefined|NaN|\.\./);
-    expect(await titles('operator')).toEqual(["A tenant's machine is gone"]);
+    expect(await titles('operator')).toEqual(["A tenant's machine does not run"]);
     expect(await titles('member')).toContain('Something is wrong with train');
     expect(await titles('other')).toEqual([]);
     const touching = await ask('member', 'GET', `/api/v1/incidents?project_id=${project}`);
@@ -243,7 +243,7 @@ describe('the inbox', () => {
       items: [
         {
           id: expect.any(String),
-          title: 'Its machine is gone',
+          title: 'Its machine does not run',
           severity: 'major',
           state: 'open',
           allocation_ids: [lease],

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { requestConversion } from '@gpuaas/control-plane/domains/fleet/conversion/request-conversion';
 import { disableSlot } from '@gpuaas/control-plane/domains/fleet/disable-slot';
 import { drainNode } from '@gpuaas/control-plane/domains/fleet/drain-node';
+import { FleetIndex } from '@gpuaas/control-plane/domains/fleet/fleet-index';
 import { fleetIndexOf } from '@gpuaas/control-plane/domains/fleet/fleet-index-of';
 import type { Tx } from '@gpuaas/control-plane/platform/db/database';
 import { newId } from '@gpuaas/control-plane/platform/ids';
@@ -110,6 +111,75 @@ it('sees what a transaction wrote after it had looked at the fleet itself', asyn
     await sql`update node_resource_slots set state = 'available' where node_id = ${nodeId}`.execute(tx);
   });
   expect((await launch(2)).statusCode).toBe(202);
+});
+
+describe('a sale that its seller hears of late', () => {
+  const request = {
+    shape: 'gpu_slice',
+    gpus: 1,
+    region: null,
+    gpuModel: null,
+    now: Date.now(),
+    endsAt: Infinity,
+  } as const;
+
+  /** A host with one slot, held in an index of its own. */
+  async function holdTheOnlySlot() {
+    const { db, policies } = api.services;
+    const { slotIds } = await addHost(db, 1);
+    const fleet = new FleetIndex(policies);
+    await fleet.catchUp(db);
+    const { hold } = fleet.place(request, [1]);
+    expect(hold!.slotIds).toEqual(slotIds);
+    const move = async (state: string): Promise<string> => {
+      const { rows } = await sql<{ xid: string }>`update node_resource_slots set state = ${state}
+        where id = ${slotIds[0]} returning pg_current_xact_id()::text as xid`.execute(db);
+      return rows[0]!.xid;
+    };
+    const offered = (): boolean => fleet.place(request, [1]).fits;
+    return { db, fleet, hold: hold!, move, offered };
+  }
+
+  it('is no sale any more where its release was seen already', async () => {
+    const { db, fleet, hold, move, offered } = await holdTheOnlySlot();
+    const sale = await move('reserved');
+    await move('available');
+    await fleet.catchUp(db);
+    fleet.settle([hold], sale);
+    await fleet.catchUp(db);
+    expect(offered()).toBe(true);
+  });
+
+  it('is none either where the look that sees its release is still under way', async () => {
+    const { db, fleet, hold, move, offered } = await holdTheOnlySlot();
+    const sale = await move('reserved');
+    await move('available');
+    const look = fleet.catchUp(db);
+    await Promise.resolve();
+    fleet.settle([hold], sale);
+    await look;
+    expect(offered()).toBe(true);
+  });
+
+  it('is read by the next look where its hold had run out', async () => {
+    const { db, fleet, hold, move, offered } = await holdTheOnlySlot();
+    fleet.giveBack(hold);
+    fleet.settle([hold], await move('reserved'));
+    await fleet.catchUp(db);
+    expect(offered()).toBe(false);
+    await move('available');
+  });
+
+  it('keeps its slot from others before anybody has looked, and gives it back with its release', async () => {
+    const { db, fleet, hold, move, offered } = await holdTheOnlySlot();
+    fleet.settle([hold], await move('reserved'));
+    expect(offered()).toBe(false);
+    await fleet.catchUp(db);
+    expect(offered()).toBe(false);
+    await move('available');
+    await fleet.catchUp(db);
+    expect(offered()).toBe(true);
+  });
 });
 
 describe('a row written past everything', () => {

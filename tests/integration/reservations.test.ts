@@ -145,6 +145,16 @@ describe('a reservation', () => {
     expect((await launch('other', 1)).statusCode).toBe(202);
   });
 
+  it('is not broken by a conversion of its host: that waits for its end, or for who cancels it', async () => {
+    const { nodeId } = await addHost(api.services.db);
+    const { id, ends_at } = (await ask('admin', 'POST', '/reservations', window(1, 2))).json<Reservation>();
+    const convert = () =>
+      ask('operator', 'POST', `/admin/nodes/${nodeId}/convert`, { mode: 'baremetal', reason: 'demand' });
+    expect((await convert()).json()).toMatchObject({ code: 'node_in_use', reserved_until: ends_at });
+    await ask('operator', 'POST', `/admin/reservations/${id}/cancel`);
+    expect((await convert()).statusCode).toBe(202);
+  });
+
   it('and launches of others at the same moment never both get a node', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { nodeId } = await addHost(api.services.db);

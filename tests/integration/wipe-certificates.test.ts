@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { signSome } from '@gpuaas/control-plane/domains/allocations/certificates/sign-remaining';
 import { verifyCertificates } from '@gpuaas/control-plane/domains/allocations/certificates/verify-certificates';
 import { newId } from '@gpuaas/control-plane/platform/ids';
+import { paginate } from '@gpuaas/sdk/paginate';
 import { unwrap } from '@gpuaas/sdk/problem';
 import type { SignedWipeCertificate } from '@gpuaas/sdk/wipe-certificates';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -92,6 +93,19 @@ describe('wipe certificates', () => {
         proven_by: 'host',
       });
     }
+  });
+
+  it('are listed by the page, none twice and none left out', async () => {
+    const pages = paginate((page) =>
+      unwrap(
+        platform.member.GET('/api/v1/allocations/{allocation_id}/wipe-certificates', {
+          params: { path: { allocation_id: allocationId }, query: { limit: 1, ...page } },
+        }),
+      ),
+    );
+    const ids: string[] = [];
+    for await (const { id } of pages) ids.push(id);
+    expect(ids).toEqual((await listed()).map(({ id }) => id));
   });
 
   it('are for the tenant whose data it was and for nobody else', async () => {

@@ -8,6 +8,7 @@ const withoutName: Record<string, string> = {
   BurnIn: 'a record of a host',
   Dispute: 'a part of a payment',
   Holder: 'points to a user, team or service account',
+  HostCleanup: 'a record of an allocation',
   IdentityProviderDomain: 'a part of an identity provider',
   Incident: 'a record; it names its target',
   LedgerTransaction: 'a record of the ledger',

@@ -9,10 +9,12 @@ import {
   TEST_POSTGRES_URL_VARIABLE,
 } from '../../control-plane/src/platform/db/testing.ts';
 import { migrateWorkflows } from '../../control-plane/src/platform/workflows/migrate-workflows.ts';
+import { endAbandonedRuns, RUN_FOLDER } from './end-abandoned-runs.ts';
 
 /** One throwaway Postgres per test run, with the migrated template that test databases are cloned from. */
 export async function setup(): Promise<() => Promise<void>> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'gpuaas-test-'));
+  await endAbandonedRuns();
+  const dataDir = await mkdtemp(join(tmpdir(), RUN_FOLDER));
   const server = await startEmbeddedPostgres({
     dataDir,
     settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },

@@ -1,11 +1,8 @@
-import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { reconcileAllocations } from '@gpuaas/control-plane/domains/allocations/reconcile/reconcile-allocations';
-import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
-import type { Policies } from '@gpuaas/control-plane/platform/policy/policies';
 import { eventually } from '../harness/eventually.ts';
 import { keepWorkers, type Workers } from './keep-workers.ts';
 import { openLifecycleWorld, type LifecycleWorld } from './lifecycle-world.ts';
+import { letTimePass, openIncidentsIn, reconcileNow, slotStatesOf } from './look-at-world.ts';
 
 const WAIT = 90_000;
 let world: LifecycleWorld;
@@ -44,30 +41,9 @@ async function timeline(allocationId: string): Promise<string[]> {
   return rows.map((row) => (row.payload as { message: string }).message);
 }
 
-async function openIncidents(type: string): Promise<string[]> {
-  const rows = await db()
-    .selectFrom('incidents')
-    .select('target_id')
-    .where('type', '=', type)
-    .where('resolved_at', 'is', null)
-    .execute();
-  return rows.map((row) => row.target_id);
-}
-
-async function reconcile(change: Record<string, number> = {}): Promise<void> {
-  const { services } = world.api;
-  const policies: Policies = {
-    ...services.policies,
-    get: (key, scope) => (change[key] as never) ?? services.policies.get(key, scope),
-    explain: (key, scope, own) => services.policies.explain(key, scope, own),
-    refresh: () => services.policies.refresh(),
-  };
-  const now = services.clock.now();
-  await reconcileAllocations.run(actingAs({ ...services, policies }, 'gpuaas_worker'), {
-    from: now,
-    to: now,
-  });
-}
+const openIncidents = (type: string) => openIncidentsIn(world, type);
+const reconcile = (change?: Record<string, number>) => reconcileNow(world, change);
+const slotStates = (nodeId: string) => slotStatesOf(world, nodeId);
 
 /** The host hears nothing any more, and its last word is as long ago as it takes to be called silent. */
 async function cut(nodeId: string): Promise<void> {
@@ -89,15 +65,6 @@ async function active(): Promise<string> {
   await world.waitFor([id], ['active'], WAIT);
   await world.hosts.beatOnce();
   return id;
-}
-
-async function slotStates(nodeId: string): Promise<string[]> {
-  const rows = await db()
-    .selectFrom('node_resource_slots')
-    .select('state')
-    .where('node_id', '=', nodeId)
-    .execute();
-  return [...new Set(rows.map((row) => row.state))].toSorted();
 }
 
 describe('a lease of a whole host', () => {
@@ -189,6 +156,46 @@ describe('a host that falls silent', () => {
     await world.waitFor([id], ['released'], WAIT);
     await reconcile();
     expect(await openIncidents('allocation_machine_lost')).toEqual([]);
+  }, 240_000);
+});
+
+describe('a machine that does not run on a host that answers', () => {
+  /** Its lease has lasted long enough for the host's word to count. */
+  async function settled(id: string): Promise<void> {
+    await db()
+      .updateTable('allocations')
+      .set({ active_at: new Date(Date.now() - 60_000) })
+      .where('id', '=', id)
+      .execute();
+  }
+
+  it('is told once in plain words, shut down and gone apart, and again when it runs', async () => {
+    const id = await active();
+    await settled(id);
+    const host = world.hosts.host(await nodeOf(id));
+    const look = async (): Promise<void> => {
+      await world.hosts.beatOnce();
+      await reconcile();
+      await reconcile();
+    };
+    await look();
+    expect(await timeline(id)).toEqual([]);
+
+    host.shutDown.add(id);
+    await look();
+    const startedAt = host.vms.get(id)!;
+    host.vms.delete(id);
+    await look();
+    host.vms.set(id, startedAt);
+    host.shutDown.delete(id);
+    await look();
+    expect(await timeline(id)).toEqual([
+      expect.stringMatching(/is shut down.*so it is billed/),
+      expect.stringMatching(/does not run on it. You are not billed/),
+      expect.stringContaining('runs on its host again'),
+    ]);
+    await world.post('member', `/allocations/${id}/release`);
+    await world.waitFor([id], ['released'], WAIT);
   }, 240_000);
 });
 
@@ -311,11 +318,7 @@ describe('drift', () => {
   it('of an allocation whose workflow is gone is repaired', async () => {
     const id = await active();
     await db().updateTable('allocations').set({ state: 'provisioning' }).where('id', '=', id).execute();
-    await db()
-      .updateTable('allocations')
-      .set({ state_changed_at: new Date(Date.now() - 600_000) })
-      .where('id', '=', id)
-      .execute();
+    await letTimePass(world, id);
     await reconcile();
     await world.waitFor([id], ['failed'], WAIT);
   }, 240_000);
@@ -325,9 +328,10 @@ describe('drift', () => {
     await world.post('operator', `/admin/allocations/${id}/force-release`, { reason: 'to be cleaned' });
     await db()
       .updateTable('allocations')
-      .set({ execution_state: 'cleaning up', state_changed_at: new Date(Date.now() - 600_000) })
+      .set({ execution_state: 'cleaning up' })
       .where('id', '=', id)
       .execute();
+    await letTimePass(world, id);
     await reconcile();
     await eventually('its slot to be proven clean', async () => {
       const held = await db()
@@ -343,33 +347,5 @@ describe('drift', () => {
 
   it('leaves nothing behind in the end', async () => {
     await world.expectCleanEnd(120_000);
-  }, 240_000);
-});
-
-describe('an upgrade', () => {
-  it('that no longer knows the steps a launch has taken gives it up, and the reconciler fails and cleans it', async () => {
-    for (const nodeId of world.nodeIds) world.hosts.host(nodeId).cut = true;
-    const id = await world.launch();
-    const workflow = `provision:${id}`;
-    await eventually('the launch to wait for its host', async () =>
-      db().selectFrom('node_tasks').select('id').where('allocation_id', '=', id).executeTakeFirst(),
-    );
-    await workers.stop();
-    await sql`update dbos.operation_outputs set function_name = 'provision.prepare'
-      where workflow_uuid = ${workflow} and function_name = 'provision.begin'`.execute(db());
-    workers = keepWorkers(1, world.env);
-    await eventually('the workflow to give up', async () =>
-      (await openIncidents('workflow_failed')).includes(workflow) ? true : null,
-    );
-    await db()
-      .updateTable('allocations')
-      .set({ state_changed_at: new Date(Date.now() - 600_000) })
-      .where('id', '=', id)
-      .execute();
-    await reconcile();
-    for (const nodeId of world.nodeIds) await mend(nodeId);
-    await world.waitFor([id], ['failed'], WAIT);
-    expect(world.hosts.leftovers()).toEqual([]);
-    expect(await slotStates(world.nodeIds[0]!)).toEqual(['available']);
   }, 240_000);
 });

@@ -177,6 +177,8 @@ class ModelHost {
   /** When the new key was asked for that it has by now. */
   rotatedFor = 0;
   readonly vms = new Map<string, string>();
+  /** Machines that their tenants have shut down. */
+  readonly shutDown = new Set<string>();
   readonly leases = new Map<string, string>();
   readonly networks = new Set<string>();
   /** Whose data is on a disk or in the host's files. */
@@ -199,7 +201,7 @@ class ModelHost {
       host_lease: this.hostLease,
       vms: [...this.vms].map(([allocation_id, started_at]) => ({
         allocation_id,
-        state: 'running' as const,
+        state: this.shutDown.has(allocation_id) ? ('stopped' as const) : ('running' as const),
         started_at,
       })),
     };

@@ -106,6 +106,30 @@ it('that fails is undone; where that fails too the host stays cordoned with an i
   expect(await incidents()).toEqual([]);
 }, 240_000);
 
+it('that is given up leaves no task behind that would bind the host once more', async () => {
+  const { db } = world.api.services;
+  const host = world.hosts.host(nodeId);
+  host.cut = true;
+  const { body } = await convert('baremetal');
+  const workflow = `convert:${body.id}`;
+  const tasks = () =>
+    db.selectFrom('node_tasks').select(['kind', 'state']).where('workflow_id', '=', workflow).execute();
+  await eventually('the host to be asked', async () => ((await tasks()).length > 0 ? true : null));
+  await world.api.services.workflows.cancel(db, workflow);
+  await db
+    .updateTable('node_conversions')
+    .set({ requested_at: new Date(Date.now() - 600_000) })
+    .where('id', '=', body.id)
+    .execute();
+  expect(await endAbandonedConversions(actingAs(world.api.services, 'gpuaas_worker'))).toBe(1);
+  expect(await tasks()).toEqual([{ kind: 'node.set_mode', state: 'expired' }]);
+  host.cut = false;
+  await world.hosts.beatOnce();
+  const repaired = await convert('slice');
+  expect((await ended(repaired.body.id)).state).toBe('succeeded');
+  expect(host.mode).toBe('slice');
+}, 240_000);
+
 it('whose workflow is gone fails instead of running for ever, and can be repaired', async () => {
   await workers.stop();
   const lost = await convert('baremetal');

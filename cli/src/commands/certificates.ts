@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import type { components } from '@gpuaas/sdk/contract';
 import { paginate } from '@gpuaas/sdk/paginate';
 import { unwrap } from '@gpuaas/sdk/problem';
 import type { PublishedKey } from '@gpuaas/sdk/wipe-certificates';
@@ -8,6 +9,20 @@ import { outputOf, print } from '../print.ts';
 import { table } from '../table.ts';
 import { openSession } from '../session.ts';
 import type { Verdict } from '../verify-certificates.ts';
+
+type Wipe = components['schemas']['WipeCertificate'];
+
+/** All of them: a disk that could not be proven clean was wiped many times. */
+function wipesOf(client: ReturnType<typeof openSession>['client'], allocationId: string) {
+  const path = { allocation_id: allocationId };
+  return paginate((page) =>
+    unwrap(
+      client.GET('/api/v1/allocations/{allocation_id}/wipe-certificates', {
+        params: { path, query: { limit: 200, ...page } },
+      }),
+    ),
+  );
+}
 
 export function addCertificates(program: Command): void {
   const certificates = program.command('certificates').description('signed proof that your disks were wiped');
@@ -18,10 +33,9 @@ export function addCertificates(program: Command): void {
     .action(async (allocation: string, _options, command: Command) => {
       const session = openSession(command);
       const { client } = session;
-      const params = { path: { allocation_id: allocation } };
-      const page = await unwrap(
-        client.GET('/api/v1/allocations/{allocation_id}/wipe-certificates', { params }),
-      );
+      const items: Wipe[] = [];
+      for await (const wipe of wipesOf(client, allocation)) items.push(wipe);
+      const page = { items, next_page: null };
       print(session, page, () => {
         const rows = page.items.map((c) => [
           c.id,
@@ -42,11 +56,8 @@ export function addCertificates(program: Command): void {
       const session = openSession(command);
       const { client } = session;
       const path = { allocation_id: allocation };
-      const page = await unwrap(
-        client.GET('/api/v1/allocations/{allocation_id}/wipe-certificates', { params: { path } }),
-      );
       const files: string[] = [];
-      for (const { id } of page.items) {
+      for await (const { id } of wipesOf(client, allocation)) {
         const signed = await unwrap(
           client.GET('/api/v1/allocations/{allocation_id}/wipe-certificates/{certificate_id}', {
             params: { path: { ...path, certificate_id: id } },

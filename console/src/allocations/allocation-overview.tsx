@@ -2,6 +2,7 @@ import type { Allocation } from '../api/types.ts';
 import { AllocationFailure } from './allocation-failure.tsx';
 import { AllocationFacts } from './allocation-facts.tsx';
 import { ConnectionPanel } from './connection-panel.tsx';
+import { HostCleanupPanel } from './host-cleanup-panel.tsx';
 import { IngressPanel } from './ingress-panel.tsx';
 import { QueuePanel } from './queue-panel.tsx';
 import { StatesPanel } from './states-panel.tsx';
@@ -22,7 +23,12 @@ export function AllocationOverview({ allocation }: { allocation: Allocation }) {
             <IngressPanel allocation={allocation} />
           )}
           <TimelinePanel allocation={allocation} />
-          {wiping && <WipeRecordPanel allocation={allocation} />}
+          {wiping &&
+            (allocation.capacity_shape === 'baremetal' ? (
+              <HostCleanupPanel allocation={allocation} />
+            ) : (
+              <WipeRecordPanel allocation={allocation} />
+            ))}
         </div>
         <div className="flex min-w-0 flex-col gap-4">
           <StatesPanel states={allocation.states} />

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { ShieldAlert, ShieldCheck } from 'lucide-react';
 import { wipeCertificatesQuery } from '../api/allocations.ts';
 import type { Allocation, WipeCertificate } from '../api/types.ts';
 import { formatDuration } from '../format/time.ts';
@@ -9,7 +8,7 @@ import { Loaded } from '../ui/loaded.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Timestamp } from '../ui/timestamp.tsx';
-import { TONE_CLASS } from '../ui/tone.ts';
+import { Verified } from './verified.tsx';
 import { WipeCertificateActions } from './wipe-certificate-actions.tsx';
 
 const COLUMNS: Column<WipeCertificate>[] = [
@@ -46,18 +45,5 @@ export function WipeRecordPanel({ allocation }: { allocation: Allocation }) {
         }
       </Loaded>
     </Panel>
-  );
-}
-
-function Verified({ verified, verification }: WipeCertificate) {
-  const Icon = verified ? ShieldCheck : ShieldAlert;
-  return (
-    <span
-      title={verification}
-      className={`${TONE_CLASS[verified ? 'success' : 'danger']} inline-flex items-center gap-1.5 text-tone-text`}
-    >
-      <Icon aria-hidden className="size-4" />
-      {verified ? 'Verified' : 'Not verified'}
-    </span>
   );
 }

@@ -4,7 +4,7 @@ import { unwrap } from '@gpuaas/sdk/problem';
 import { client } from './client.ts';
 import { pagedQuery } from './paged.ts';
 import { allocationKeys } from './query-keys.ts';
-import type { CreateAllocation, TimelineEntry } from './types.ts';
+import type { CreateAllocation, HostCleanup, TimelineEntry, WipeCertificate } from './types.ts';
 
 export type StateFilter = NonNullable<
   NonNullable<paths['/api/v1/allocations']['get']['parameters']['query']>['state']
@@ -34,21 +34,15 @@ export const allocationQuery = (id: string) =>
 export const timelineQuery = (id: string) =>
   queryOptions({
     queryKey: allocationKeys.timeline(id),
-    queryFn: async ({ signal }) => {
-      const entries: TimelineEntry[] = [];
-      let page: string | null = null;
-      do {
-        const answer: { items: TimelineEntry[]; next_page: string | null } = await unwrap(
+    queryFn: ({ signal }) =>
+      everyPage<TimelineEntry>((query) =>
+        unwrap(
           client.GET('/api/v1/allocations/{allocation_id}/timeline', {
-            params: { ...at(id), query: { limit: 200, ...(page ? { page } : {}) } },
+            params: { ...at(id), query },
             signal,
           }),
-        );
-        entries.push(...answer.items);
-        page = answer.next_page;
-      } while (page);
-      return entries;
-    },
+        ),
+      ),
   });
 
 export const connectionQuery = (id: string) =>
@@ -61,11 +55,46 @@ export const connectionQuery = (id: string) =>
 export const wipeCertificatesQuery = (id: string) =>
   queryOptions({
     queryKey: allocationKeys.wipes(id),
-    queryFn: async ({ signal }) => {
-      const path = '/api/v1/allocations/{allocation_id}/wipe-certificates';
-      return (await unwrap(client.GET(path, { params: at(id), signal }))).items;
-    },
+    queryFn: ({ signal }) =>
+      everyPage<WipeCertificate>((query) =>
+        unwrap(
+          client.GET('/api/v1/allocations/{allocation_id}/wipe-certificates', {
+            params: { ...at(id), query },
+            signal,
+          }),
+        ),
+      ),
   });
+
+export const hostCleanupsQuery = (id: string) =>
+  queryOptions({
+    queryKey: allocationKeys.hostCleanups(id),
+    queryFn: ({ signal }) =>
+      everyPage<HostCleanup>((query) =>
+        unwrap(
+          client.GET('/api/v1/allocations/{allocation_id}/host-cleanups', {
+            params: { ...at(id), query },
+            signal,
+          }),
+        ),
+      ),
+  });
+
+async function everyPage<Item>(
+  read: (query: { limit: number; page?: string }) => Promise<{ items: Item[]; next_page: string | null }>,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  let page: string | null = null;
+  do {
+    const answer: { items: Item[]; next_page: string | null } = await read({
+      limit: 200,
+      ...(page ? { page } : {}),
+    });
+    items.push(...answer.items);
+    page = answer.next_page;
+  } while (page);
+  return items;
+}
 
 export interface LaunchRequest {
   body: CreateAllocation;

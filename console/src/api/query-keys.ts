@@ -9,6 +9,7 @@ export const allocationKeys = {
   connection: (id: string) => ['allocations', 'connection', id] as const,
   ingress: (id: string) => ['allocations', 'ingress', id] as const,
   wipes: (id: string) => ['allocations', 'wipes', id] as const,
+  hostCleanups: (id: string) => ['allocations', 'host-cleanups', id] as const,
 };
 
 export const catalogKeys = {

@@ -18,6 +18,7 @@ export type TimelineEntry = Schemas['TimelineEntry'];
 export type Stage = TimelineEntry['stage'];
 export type Connection = Schemas['Connection'];
 export type WipeCertificate = Schemas['WipeCertificate'];
+export type HostCleanup = Schemas['HostCleanup'];
 export type Node = Schemas['Node'];
 export type Posture = Schemas['Posture'];
 export type LabFault = Schemas['LabFault'];

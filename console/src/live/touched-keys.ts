@@ -20,6 +20,7 @@ export function touchedKeys(event: EventEnvelope): QueryKey[] {
       allocationKeys.one(allocationId),
       allocationKeys.connection(allocationId),
       allocationKeys.wipes(allocationId),
+      allocationKeys.hostCleanups(allocationId),
       catalogKeys.skus,
       operatorKeys.allocations,
     );

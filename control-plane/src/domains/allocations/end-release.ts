@@ -5,7 +5,7 @@ import type { Services } from '../../platform/services.ts';
 import { resolveIncident } from '../incidents/open-incident.ts';
 import { emitAllocation } from './allocation-events.ts';
 import { liveClaims } from './claims.ts';
-import { lockAllocation, moveAllocation } from './move-allocation.ts';
+import { lockAllocation, moveAllocation, type AllocationRow } from './move-allocation.ts';
 
 const GIVEN_BACK = 'Wiped, verified and given back';
 
@@ -24,6 +24,7 @@ export async function endRelease(
     connection: null,
     failure: null,
     host_silent_since: null,
+    machine_trouble: null,
     ...how.change,
   });
   if (!moved) return;
@@ -37,15 +38,27 @@ export async function endRelease(
   await resolveIncident(tx, now, incident, 'The allocation was released.');
 }
 
-/** A release that had failed ends when an operator has settled the last thing it held. */
+/** A release that had failed ends, and a launch that had failed is over, when an operator has settled the last it held. */
 export async function endSettledRelease(
   services: Services,
   tx: Tx,
   allocationId: string,
   message?: string,
 ): Promise<void> {
-  const { state } = await lockAllocation(tx, allocationId);
-  if (state !== 'release_failed' || (await liveClaims(tx, allocationId)) > 0) return;
+  const allocation = await lockAllocation(tx, allocationId);
+  if ((await liveClaims(tx, allocationId)) > 0) return;
+  if (allocation.state === 'failed') return await tellCleaned(tx, allocation);
+  if (allocation.state !== 'release_failed') return;
   await moveAllocation(tx, allocationId, 'releasing', { execution_state: 'releasing' });
   await endRelease(services, tx, allocationId, message === undefined ? {} : { message });
+}
+
+/** The last that is to be told of a failed launch. */
+export async function tellCleaned(tx: Tx, allocation: AllocationRow): Promise<void> {
+  await emitAllocation(tx, 'allocation.progress', allocation, {
+    stage: 'released',
+    status: 'done',
+    message: 'What the launch had taken is proven clean and given back',
+    percent: 100,
+  });
 }

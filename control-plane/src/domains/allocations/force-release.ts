@@ -49,7 +49,7 @@ export async function forceRelease(
         extensions: { state: row.state },
       });
     }
-    await withdrawTasks(services, tx, allocationId, 'An operator ended the allocation.');
+    await withdrawTasks(services, tx, { allocationId }, 'An operator ended the allocation.');
     await destroyAccessKey(tx, allocationId);
     await forgetQueued(tx, allocationId);
     await walk(services, tx, row, path, reason);
@@ -73,6 +73,7 @@ async function walk(
     release_requested_at: row.release_requested_at ?? services.clock.now(),
     connection: null,
     host_silent_since: null,
+    machine_trouble: null,
     failure: JSON.stringify({ code: 'force_released', detail: `Ended by the operator: ${reason}` }),
   };
   const message = `Ended by the operator: ${reason}`;

@@ -4,7 +4,7 @@ import { decodePage, pageOf } from '../../platform/http/pagination.ts';
 import { getSlot } from '../fleet/list-slots.ts';
 import type { Observer } from '../fleet/reachability.ts';
 import { isCleaning } from './find-blocked-slot.ts';
-import { listWipeCertificates } from './list-wipe-certificates.ts';
+import { latestWipes } from './list-wipe-certificates.ts';
 
 type BlockedSlot = components['schemas']['BlockedSlot'];
 
@@ -29,6 +29,9 @@ export async function listCleanupQueue(
   return { items, next_page: page.next_page };
 }
 
+/** Enough to see what became of it; a tenant reads the whole record. */
+const SHOWN_WIPES = 50;
+
 export async function describeBlocked(
   observer: Observer,
   db: Db | Tx,
@@ -49,12 +52,13 @@ export async function describeBlocked(
           .select(['id', 'state', 'execution_state'])
           .where('id', '=', slot.allocation_id)
           .executeTakeFirst();
-  const certificates = allocation ? await listWipeCertificates(db, allocation.id) : [];
   return {
     slot,
     hostname: node.hostname,
     allocation: allocation ?? null,
     running: allocation ? isCleaning(allocation) : false,
-    certificates: certificates.filter((certificate) => certificate.slot_id === slotId).slice(-50),
+    certificates: allocation
+      ? await latestWipes(db, { allocationId: allocation.id, slotId }, SHOWN_WIPES)
+      : [],
   };
 }

@@ -1,20 +1,55 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
+import { decodePage, pageOf } from '../../platform/http/pagination.ts';
 
 type WipeCertificate = components['schemas']['WipeCertificate'];
 
-/** Every wipe of the allocation's slots, verified or not: the record is not tidied. */
-export async function listWipeCertificates(db: Db | Tx, allocationId: string): Promise<WipeCertificate[]> {
-  const rows = await db
-    .selectFrom('wipe_certificates')
-    .leftJoin('issued_certificates', 'issued_certificates.wipe_certificate_id', 'wipe_certificates.id')
-    .selectAll('wipe_certificates')
-    .select('issued_certificates.issued_at')
-    .where('allocation_id', '=', allocationId)
-    .orderBy('recorded_at')
-    .orderBy('slot_index')
+/**
+ * Every wipe of the allocation's slots, verified or not, oldest first: the record is not tidied. A disk that cannot be
+ * proven clean is wiped again and again, so there may be many.
+ */
+export async function listWipeCertificates(
+  tx: Tx,
+  allocationId: string,
+  query: { limit: number; page?: string },
+): Promise<{ items: WipeCertificate[]; next_page: string | null }> {
+  const after = decodePage(query.page, ['uuid']);
+  const rows = await wipesOf(tx, allocationId)
+    .$if(after !== null, (q) => q.where('w.id', '>', after![0]!))
+    .orderBy('w.id')
+    .limit(query.limit + 1)
     .execute();
-  return rows.map((row) => ({
+  const page = pageOf(rows, query.limit, (row) => [row.id]);
+  return { items: page.rows.map(describe), next_page: page.next_page };
+}
+
+/** The last wipes of one slot, oldest first. */
+export async function latestWipes(
+  db: Db | Tx,
+  { allocationId, slotId }: { allocationId: string; slotId: string },
+  limit: number,
+): Promise<WipeCertificate[]> {
+  const rows = await wipesOf(db, allocationId)
+    .where('w.slot_id', '=', slotId)
+    .orderBy('w.id', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.toReversed().map(describe);
+}
+
+function wipesOf(db: Db | Tx, allocationId: string) {
+  return db
+    .selectFrom('wipe_certificates as w')
+    .leftJoin('issued_certificates as i', 'i.wipe_certificate_id', 'w.id')
+    .selectAll('w')
+    .select('i.issued_at')
+    .where('w.allocation_id', '=', allocationId);
+}
+
+type WipeRow = Awaited<ReturnType<ReturnType<typeof wipesOf>['execute']>>[number];
+
+function describe(row: WipeRow): WipeCertificate {
+  return {
     id: row.id,
     allocation_id: row.allocation_id,
     slot_id: row.slot_id,
@@ -27,5 +62,5 @@ export async function listWipeCertificates(db: Db | Tx, allocationId: string): P
     started_at: row.started_at.toISOString(),
     finished_at: row.finished_at.toISOString(),
     issued_at: row.issued_at?.toISOString() ?? null,
-  }));
+  };
 }

@@ -60,6 +60,18 @@ describe('the stages of an allocation', () => {
       entry(30, 'released', 'done', 100),
     ];
     expect(brief(released).every((line) => line.endsWith('done 100'))).toBe(true);
+    // The lease itself is part of no stage.
+    expect(progressStages(released, at(0))[4]).toMatchObject({ ended_at: at(14), message: 'active' });
+  });
+
+  it('are not begun or ended anew by news of a machine that is up', () => {
+    const news = [
+      ...launch,
+      entry(60, 'host', 'running'),
+      entry(70, 'host', 'failed'),
+      entry(80, 'active', 'done', 100),
+    ];
+    expect(progressStages(news, at(0))).toEqual(progressStages(launch, at(0)));
   });
 
   it('say where a launch failed, and when', () => {
@@ -71,5 +83,38 @@ describe('the stages of an allocation', () => {
       message: 'failed',
     });
     expect(stages[4]).toMatchObject({ status: 'waiting' });
+  });
+
+  it('still say so while the launch is cleaned up after, and end with the proof', () => {
+    const failed = [...launch.slice(0, 6), entry(11, 'failed', 'failed'), entry(12, 'stop', 'done', 100)];
+    const cleaning = progressStages([...failed, entry(13, 'wipe', 'running', 40)], at(0));
+    expect(cleaning[3]).toMatchObject({ status: 'failed', ended_at: at(11), message: 'failed' });
+    expect(cleaning[4]).toMatchObject({ status: 'waiting' });
+    expect(cleaning[5]).toMatchObject({ status: 'running', started_at: at(12), ended_at: null });
+    const cleaned = progressStages([...failed, entry(20, 'released', 'done', 100)], at(0));
+    expect(cleaned[3]).toMatchObject({ status: 'failed' });
+    expect(cleaned[5]).toMatchObject({ status: 'done', ended_at: at(20) });
+  });
+
+  it('go on when a release that has failed is tried again', () => {
+    const failed = [...launch, entry(20, 'release', 'running'), entry(25, 'failed', 'failed')];
+    expect(brief(failed)[5]).toMatch('cleanup failed');
+    expect(brief([...failed, entry(30, 'release', 'running')])[5]).toMatch('cleanup running');
+  });
+
+  it('that a whole host does not need are over with the launch', () => {
+    const host = [
+      entry(5, 'placement', 'done', 100),
+      entry(6, 'plan', 'done', 100),
+      entry(7, 'user', 'running'),
+    ];
+    expect(brief(host)).toEqual([
+      'onboarding done 100',
+      'placement done 100',
+      'image_clone done 100',
+      'vm_boot done 100',
+      'ssh_readiness running 33',
+      'cleanup waiting 0',
+    ]);
   });
 });

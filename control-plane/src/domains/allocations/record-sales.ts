@@ -150,6 +150,7 @@ export function reservedRow(allocation: Sale['allocation'], at: Date): Allocatio
     machine_boot_id: null,
     machine_started_at: null,
     host_silent_since: null,
+    machine_trouble: null,
     end_warned_for: null,
     root_granted_at: null,
   };

@@ -4,6 +4,9 @@ import type { ReleaseCause } from './allocation-events.ts';
 import { recordRelease } from './request-release.ts';
 import { releasable } from './states.ts';
 
+/** Who waits in line costs nothing yet, and is asked for money again when the turn comes. */
+const costing = [...releasable].filter((state) => state !== 'queued');
+
 /** Leases taken in one transaction; the next look takes the next ones. */
 const AT_ONCE = 200;
 
@@ -38,7 +41,7 @@ export async function releaseLeases(
       ),
     )
     .where('desired_state', '=', 'active')
-    .where('state', 'in', [...releasable])
+    .where('state', 'in', costing)
     .orderBy('id')
     .limit(AT_ONCE)
     .forUpdate()

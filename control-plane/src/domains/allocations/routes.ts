@@ -12,6 +12,7 @@ import { listIdleLeases } from './idle/list-idle-leases.ts';
 import { findAllocation } from './find-allocation.ts';
 import { listAllocations } from './list-allocations.ts';
 import { listTimeline } from './list-timeline.ts';
+import { listHostCleanups } from './list-host-cleanups.ts';
 import { listWipeCertificates } from './list-wipe-certificates.ts';
 import type { AllocationRow } from './move-allocation.ts';
 import { requestRelease, retryFailedRelease } from './request-release.ts';
@@ -37,6 +38,7 @@ type AllocationOperations = Pick<
   | 'listAllAllocations'
   | 'getAllocationForOperators'
   | 'listWipeCertificates'
+  | 'listHostCleanups'
   | 'explainPlacement'
 >;
 
@@ -168,11 +170,18 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
         body: await explainPlacement(services, tx, caller, body),
       }));
     },
-    listWipeCertificates({ caller, params, read }) {
+    listWipeCertificates({ caller, params, query, read }) {
       return read(async (tx) => {
         await findAllocation(tx, caller, 'allocation.read', params.allocation_id);
-        const items = await listWipeCertificates(tx, params.allocation_id);
-        return { status: 200, body: { items, next_page: null } };
+        const page = { limit: 50, ...query };
+        return { status: 200, body: await listWipeCertificates(tx, params.allocation_id, page) };
+      });
+    },
+    listHostCleanups({ caller, params, query, read }) {
+      return read(async (tx) => {
+        await findAllocation(tx, caller, 'allocation.read', params.allocation_id);
+        const page = { limit: 50, ...query };
+        return { status: 200, body: await listHostCleanups(tx, params.allocation_id, page) };
       });
     },
   };

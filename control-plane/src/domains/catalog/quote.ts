@@ -67,15 +67,25 @@ export function offerFrom(
   shelf: Shelf,
   at: Date,
 ): Offer {
-  const { organizationId } = asked;
-  const product = requireOnSale(policies, asked, shelf.product);
-  if (organizationId !== null) {
-    const byDefault = policies.get('catalog.entitled_by_default', { organizationId });
-    requireEntitled(product, shelf.entitled ?? byDefault);
-  }
-  requireOpen(asked.region, shelf.regionStatus);
+  const product = requireForSale(policies, asked, shelf);
   const priced = withPrice(policies, at, asked, product, shelf.prices);
   return withImage(priced, asked.image, shelf.imageDigest);
+}
+
+/** Refuses what is not sold to the tenant, whatever it costs. */
+export function requireForSale(
+  policies: Policies,
+  asked: Asked,
+  { product, entitled, regionStatus }: Pick<Shelf, 'product' | 'entitled' | 'regionStatus'>,
+): ProductRow {
+  const { organizationId } = asked;
+  const sku = requireOnSale(policies, asked, product);
+  if (organizationId !== null) {
+    const byDefault = policies.get('catalog.entitled_by_default', { organizationId });
+    requireEntitled(sku, entitled ?? byDefault);
+  }
+  requireOpen(asked.region, regionStatus);
+  return sku;
 }
 
 function withImage(product: Product, image: string, digest: string | null): Offer {
@@ -114,7 +124,7 @@ export async function quoteProduct(
   );
 }
 
-type ProductRow = Pick<
+export type ProductRow = Pick<
   Selectable<SkuCatalog>,
   'sku' | 'capacity_shape' | 'gpu_model' | 'vcpu_per_gpu' | 'memory_gib_per_gpu' | 'allowed_gpu_counts'
 >;

@@ -6,6 +6,7 @@ import { candidate, type Candidate, type Lease, type PlacementRequest } from '..
 import { place, type Placement } from '../placement/place.ts';
 import { PlacementIndex } from '../placement/placement-index.ts';
 import { indexesOf, type SlotMask } from '../placement/slot-mask.ts';
+import { hasSeen } from './look-snapshot.ts';
 import { lookAtFleet, type FleetNode } from './placement-candidates.ts';
 import { readNews, withLease, withNews } from './placement-news.ts';
 
@@ -41,6 +42,8 @@ export class FleetIndex {
   /** Transactions of this process whose sales it has entered itself, and which no look has seen yet. */
   #entered: string[] = [];
   #looking = false;
+  /** Sales that were told while a look was under way. */
+  #told: [holds: readonly Hold[], xid: string][] = [];
   #reloadAt: Deadline = deadlineAfter(0);
   #heard: Deadline = deadlineAfter(0);
   #turn: Promise<void> = Promise.resolve();
@@ -115,15 +118,24 @@ export class FleetIndex {
   }
 
   /**
-   * The sales of these holds have committed: they are entered here instead of being read back. While a look is under way
-   * it cannot be told which of both is newer; the next look reads them then.
+   * The sales of these holds have committed: they are entered here instead of being read back. What a look has seen is
+   * not entered again, because it may have seen the release as well. While one is under way it cannot be told which of
+   * both is newer, so that waits for its end.
    */
   settle(holds: readonly Hold[], xid: string): void {
-    if (this.#looking) return;
+    if (this.#looking) {
+      this.#told.push([holds, xid]);
+      return;
+    }
+    if (this.#snapshot !== null && hasSeen(this.#snapshot, xid)) {
+      for (const hold of holds) this.giveBack(hold);
+      return;
+    }
+    // Of a hold that has run out nothing is known here any more: the next look reads the sale.
+    if (!holds.every((hold) => this.#holds.get(hold.nodeId)?.has(hold))) return;
     this.#entered.push(xid);
     for (const hold of holds) {
-      const node = this.#nodes.get(hold.nodeId);
-      if (!node || !this.#holds.get(hold.nodeId)?.has(hold)) continue;
+      const node = this.#nodes.get(hold.nodeId)!;
       this.#nodes.set(hold.nodeId, withLease(node, { slots: hold.slots, endsAt: hold.endsAt }));
       // To the index it looks the same as held.
       this.#forget(hold);
@@ -174,6 +186,7 @@ export class FleetIndex {
       this.#reloadAt = deadlineAfter(RELOAD_MS);
     } finally {
       this.#looking = false;
+      for (const [holds, xid] of this.#told.splice(0)) this.settle(holds, xid);
     }
     for (const hold of [...this.#holds.values()].flatMap((holds) => [...holds])) {
       if (hold.until.passed()) this.giveBack(hold);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { lookSnapshot } from './look-snapshot.ts';
+import { hasSeen, lookSnapshot } from './look-snapshot.ts';
 
 it.each([
   ['a look without a transaction id of its own', '10:20:10,12', null, '10:20:10,12'],
@@ -10,4 +10,15 @@ it.each([
   ['one that is listed already', '10:20:10,12', '12', '10:20:10,12'],
 ])('%s', (_what, snapshot, own, seen) => {
   expect(lookSnapshot({ snapshot, ownXid: own })).toBe(seen);
+});
+
+it.each([
+  ['older than all that were under way', '9', true],
+  ['under way', '12', false],
+  ['between those under way', '11', true],
+  ['newer than everything', '20', false],
+  ['newer by a digit', '100', false],
+])('has seen a transaction, or not, that is %s', (_what, xid, seen) => {
+  expect(hasSeen('10:20:10,12', xid)).toBe(seen);
+  expect(hasSeen('20:20:', '7')).toBe(true);
 });

@@ -23,3 +23,9 @@ export function lookSnapshot({ snapshot, ownXid: own }: Omit<LookSnapshotRow, 'a
   const first = all[0]! < BigInt(xmin) ? all[0]! : xmin;
   return `${first}:${xmax}:${all.join(',')}`;
 }
+
+/** Whether a look that saw this has seen what the transaction, which has committed, wrote. */
+export function hasSeen(snapshot: string, xid: string): boolean {
+  const [, xmax, underWay] = snapshot.split(':') as [string, string, string];
+  return BigInt(xid) < BigInt(xmax) && !underWay.split(',').includes(xid);
+}

@@ -86,7 +86,9 @@ async function apply(client: Client, { version, sql, checksum }: Migration): Pro
 }
 
 function describe(error: unknown, sql: string): string {
-  const message = error instanceof Error ? error.message : String(error);
-  if (!(error instanceof DatabaseError) || error.position === undefined) return ` failed: ${message}`;
-  return ` failed at line ${sql.slice(0, Number(error.position)).split('\n').length}: ${message}`;
+  if (!(error instanceof DatabaseError))
+    return ` failed: ${error instanceof Error ? error.message : String(error)}`;
+  const line = error.position && ` at line ${sql.slice(0, Number(error.position)).split('\n').length}`;
+  // Which row it was: who runs it must find it in a database full of them.
+  return ` failed${line ?? ''}: ${error.message}${error.detail ? `. ${error.detail}` : ''}`;
 }

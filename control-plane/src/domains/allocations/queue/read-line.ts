@@ -1,5 +1,9 @@
 import { sql } from 'kysely';
-import type { Db, Tx } from '../../../platform/db/database.ts';
+import type { Db } from '../../../platform/db/database.ts';
+import { Problem } from '../../../platform/http/problem.ts';
+import type { Policies } from '../../../platform/policy/policies.ts';
+import type { Services } from '../../../platform/services.ts';
+import { requireForSale, type ProductRow } from '../../catalog/quote.ts';
 import type { PlacementRequest } from '../../placement/candidate.ts';
 import { launchRequest } from '../launch-request.ts';
 import type { Waiting } from './order-queue.ts';
@@ -14,8 +18,8 @@ export interface QueuedLaunch extends Waiting {
   maxDurationSeconds: number | null;
   allowedGpuCounts: number[];
   perGpuHour: { currency: string; micros: bigint };
-  /** The product is still on sale. */
-  open: boolean;
+  /** Why it is not sold to the tenant any more; null while it is. */
+  closed: string | null;
 }
 
 /** Launches that compete for the same GPUs. */
@@ -25,35 +29,57 @@ export interface Line {
   held: Map<string, number>;
 }
 
+interface LineRow extends Omit<QueuedLaunch, 'queuedAt' | 'perGpuHour' | 'closed'> {
+  queuedAt: Date;
+  currency: string;
+  micros: bigint;
+  /** Null when it was taken off the shelf. */
+  product: ProductRow | null;
+  entitled: boolean | null;
+  regionStatus: string | null;
+}
+
 /** Everybody who waits, by what they wait for. */
-export async function readLines(db: Db | Tx): Promise<Line[]> {
-  const { rows } = await sql<
-    Omit<QueuedLaunch, 'queuedAt' | 'perGpuHour'> & {
-      queuedAt: Date;
-      currency: string;
-      micros: bigint;
-    }
-  >`
+export async function readLines({ db, policies }: Pick<Services, 'db' | 'policies'>): Promise<Line[]> {
+  const { rows } = await sql<LineRow>`
     select a.id, a.organization_id as "organizationId", a.project_id as "projectId", a.created_by as "createdBy",
       a.gpu_count as gpus, a.sku, a.region, a.capacity_shape as shape, a.currency, a.per_gpu_hour_micros as micros,
       q.queued_at as "queuedAt", q.max_duration_seconds as "maxDurationSeconds", s.gpu_model as "gpuModel",
-      s.allowed_gpu_counts as "allowedGpuCounts", s.enabled as open
+      s.allowed_gpu_counts as "allowedGpuCounts", case when s.enabled then to_jsonb(s) end as product,
+      e.entitled, r.status as "regionStatus"
     from queued_launches q
       join allocations a on a.id = q.allocation_id
       join sku_catalog s on s.sku = a.sku
+      left join sku_entitlements e on e.organization_id = a.organization_id and e.sku = a.sku
+      left join regions r on r.region = a.region
     where a.state = 'queued' and a.desired_state = 'active'`.execute(db);
-  const launches = rows.map(({ currency, micros, ...row }) => ({
-    ...row,
-    queuedAt: row.queuedAt.getTime(),
-    perGpuHour: { currency, micros },
-  }));
+  const launches = rows.map((row): QueuedLaunch => {
+    const { currency, micros, product: _product, entitled: _entitled, regionStatus: _status, ...rest } = row;
+    return {
+      ...rest,
+      queuedAt: row.queuedAt.getTime(),
+      perGpuHour: { currency, micros },
+      closed: whyClosed(policies, row),
+    };
+  });
   const lines = Map.groupBy(launches, ({ region, gpuModel, shape }) => `${region} ${gpuModel} ${shape}`);
   return await Promise.all(
     [...lines.values()].map(async (line) => ({ launches: line, held: await heldBy(db, line[0]!) })),
   );
 }
 
-async function heldBy(db: Db | Tx, { region, gpuModel }: QueuedLaunch): Promise<Map<string, number>> {
+function whyClosed(policies: Policies, row: LineRow): string | null {
+  const { sku, gpus: gpuCount, region, organizationId } = row;
+  try {
+    requireForSale(policies, { sku, gpuCount, region, organizationId }, row);
+    return null;
+  } catch (error) {
+    if (error instanceof Problem) return error.message;
+    throw error;
+  }
+}
+
+async function heldBy(db: Db, { region, gpuModel }: QueuedLaunch): Promise<Map<string, number>> {
   const { rows } = await sql<{ organizationId: string; gpus: number }>`
     select a.organization_id as "organizationId", sum(a.gpu_count)::integer as gpus
     from allocations a join sku_catalog s on s.sku = a.sku

@@ -26,7 +26,7 @@ export async function runQueue(services: Services): Promise<number | null> {
     if (!rows[0]?.held) return null;
     await expireQueued(services);
     const look: Look = { fleet: await lookAtFleet(services), stuck: new Map(), started: new Set() };
-    const orders = (await readLines(services.db)).map((line) => inOrder(services, line));
+    const orders = (await readLines(services)).map((line) => inOrder(services, line));
     for (const order of orders) await startInOrder(services, order, look);
     await settle(
       services,
@@ -73,9 +73,11 @@ async function startInOrder(services: Services, order: readonly QueuedLaunch[], 
     const size = `${launch.sku} ${launch.gpus} for ${launch.maxDurationSeconds}`;
     // Whoever has a promise of its own may fit where another of its size does not.
     const own = holders.has(launch.id) || holders.has(launch.projectId);
-    const standing = (own ? undefined : full.get(size)) ?? standingOf(launch, now, look.fleet);
+    const known = own || launch.closed !== null ? undefined : full.get(size);
+    const standing = known ?? standingOf(launch, now, look.fleet);
     if (standing) {
-      if (!own) full.set(size, standing);
+      // What is closed to one tenant may be open to the next.
+      if (!own && standing.reason === 'capacity') full.set(size, standing);
       look.stuck.set(launch.id, standing);
       continue;
     }
@@ -96,8 +98,7 @@ async function startInOrder(services: Services, order: readonly QueuedLaunch[], 
 
 /** What keeps it from starting now, or null if nothing does. */
 function standingOf(launch: QueuedLaunch, now: Date, fleet: readonly FleetNode[]): Standing | null {
-  if (!launch.open)
-    return { reason: 'closed', detail: `${launch.sku} is not on sale now.`, expectedAt: null };
+  if (launch.closed !== null) return { reason: 'closed', detail: launch.closed, expectedAt: null };
   const placement = place(requestOf(launch, now), fleet, launch.allowedGpuCounts);
   if (placement.fits) return null;
   const gpus = launch.gpus === 1 ? '1 free GPU' : `${launch.gpus} free GPUs`;

@@ -7,32 +7,41 @@ const delivered = { bootId: 'a', startedAt };
 
 describe('a host that returns', () => {
   it.each<[string, ReturnVerdict, Parameters<typeof judgeReturn>[0]]>([
-    ['the same run in the same boot', 'served', { delivered, machine: { startedAt }, bootId: 'a' }],
+    [
+      'the same run in the same boot',
+      'served',
+      { delivered, machine: { startedAt, running: true }, bootId: 'a' },
+    ],
     [
       'times rounded on the way',
       'served',
-      { delivered, machine: { startedAt: new Date('2026-11-16T10:00:00Z') }, bootId: 'a' },
+      { delivered, machine: { startedAt: new Date('2026-11-16T10:00:00Z'), running: true }, bootId: 'a' },
     ],
-    ['a later start', 'restarted', { delivered, machine: { startedAt: later }, bootId: 'a' }],
-    ['another boot', 'restarted', { delivered, machine: { startedAt }, bootId: 'b' }],
+    ['a later start', 'restarted', { delivered, machine: { startedAt: later, running: true }, bootId: 'a' }],
+    ['another boot', 'restarted', { delivered, machine: { startedAt, running: true }, bootId: 'b' }],
+    [
+      'a machine that is shut down',
+      'stopped',
+      { delivered, machine: { startedAt, running: false }, bootId: 'a' },
+    ],
     ['no machine', 'lost', { delivered, machine: null, bootId: 'a' }],
     [
       'nothing known before',
       'served',
-      { delivered: { bootId: null, startedAt: null }, machine: { startedAt }, bootId: 'a' },
+      { delivered: { bootId: null, startedAt: null }, machine: { startedAt, running: true }, bootId: 'a' },
     ],
   ])('with %s is %s', (_what, verdict, evidence) => {
     expect(judgeReturn(evidence)).toBe(verdict);
   });
 
   it('is told in words that name no device and no host', () => {
-    const texts = (['served', 'restarted', 'lost'] as const).map((verdict) =>
+    const texts = (['served', 'restarted', 'stopped', 'lost'] as const).map((verdict) =>
       describeReturn(verdict, startedAt),
     );
     for (const text of [...texts, describeSilence(startedAt)]) {
       expect(text).toContain('2026-11-16 10:00 UTC');
       expect(text.length).toBeLessThan(300);
     }
-    expect(new Set(texts).size).toBe(3);
+    expect(new Set(texts).size).toBe(4);
   });
 });

@@ -1,32 +1,39 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Tx } from '../../../platform/db/database.ts';
 import type { Services } from '../../../platform/services.ts';
-import { underWay } from '../../../platform/workflows/under-way.ts';
+import { isAbandoned } from '../../../platform/workflows/under-way.ts';
+import { withdrawTasks } from '../../fleet/withdraw-tasks.ts';
 import { failLaunchIn } from '../fail-launch.ts';
 import { lockAllocation } from '../move-allocation.ts';
 import { recordRelease } from '../request-release.ts';
 import { cleanAgain } from '../retry-cleanup.ts';
 
 const AT_ONCE = 20;
-const SETTLED = '60 seconds';
+const SETTLED_MS = 60_000;
 
 /**
  * An allocation on its way whose workflow has ended, given up or never begun would stay there for ever. A launch
- * fails and is cleaned up; a release or a cleanup begins again.
+ * fails and is cleaned up; a release, also one that has not taken its machine yet, or a cleanup begins again.
  */
 export async function restartAbandoned(services: Services, tx: Tx): Promise<number> {
+  const before = new Date(services.clock.now().getTime() - SETTLED_MS);
+  const abandoned = (idPrefix: RawBuilder<string>) => isAbandoned(idPrefix, before);
   const { rows } = await sql<{ id: string; state: string }>`
     select id, state from allocations
-    where state_changed_at < ${services.clock.now()}::timestamptz - ${SETTLED}::interval
-      and ((state in ('reserved', 'provisioning') and not ${underWay(sql`'provision:' || id`)})
-        or (state = 'releasing' and not ${underWay(sql`'release:' || id || ':' || release_attempts`)})
+    where state_changed_at < ${before}
+      and ((state in ('reserved', 'provisioning') and ${abandoned(sql`'provision:' || id`)})
+        or ((state = 'releasing' or (state = 'active' and desired_state = 'released'))
+          and ${abandoned(sql`'release:' || id || ':' || release_attempts`)})
         or (state in ('failed', 'released') and execution_state = 'cleaning up'
-          and not ${underWay(sql`'provision:' || id`)} and not ${underWay(sql`'cleanup:' || id`)}))
+          and ${abandoned(sql`'provision:' || id`)} and ${abandoned(sql`'cleanup:' || id`)}))
     order by id limit ${AT_ONCE}`.execute(tx);
   for (const { id, state } of rows) {
     const row = await lockAllocation(tx, id);
     if (row.state !== state) continue;
-    if (state === 'releasing') await recordRelease(services, tx, row, 'The release begins again');
+    // Taken up late, they would reach slots that the new work has given back and somebody else has bought since.
+    await withdrawTasks(services, tx, { allocationId: id }, 'The work that gave the task was given up.');
+    if (state === 'releasing' || state === 'active')
+      await recordRelease(services, tx, row, 'The release begins again');
     else if (state === 'failed' || state === 'released') {
       await cleanAgain(services, tx, row, row.correlation_id);
     } else {

@@ -46,39 +46,46 @@ async function noteSilence(tx: Tx, row: Running): Promise<void> {
 async function noteReturn(tx: Tx, row: Running): Promise<void> {
   // A beat that was written before the machine came up says nothing of it.
   if (row.last_heartbeat_at! <= row.active_at!) return;
-  const found = ((row.observed as Observed).vms ?? []).find(
-    (vm) => vm.allocation_id === row.id && vm.state === 'running',
-  );
-  const machine = found ? { startedAt: new Date(found.started_at) } : null;
+  const found = ((row.observed as Observed).vms ?? []).find((vm) => vm.allocation_id === row.id);
+  const machine = found
+    ? { startedAt: new Date(found.started_at), running: found.state === 'running' }
+    : null;
   const verdict = judgeReturn({
     delivered: { bootId: row.machine_boot_id, startedAt: row.machine_started_at },
     machine,
     bootId: row.boot_id,
   });
-  const silentBefore = row.host_silent_since;
-  // Without a silence there is news only when the machine is another run than the one that was delivered.
-  if (!silentBefore && verdict !== 'restarted') return;
+  if (!row.host_silent_since && !isNews(row, verdict)) return;
   await update(tx, row, {
     host_silent_since: null,
-    ...(machine ? { machine_boot_id: row.boot_id, machine_started_at: machine.startedAt } : {}),
+    machine_trouble: troubleOf(verdict),
+    ...(machine?.running ? { machine_boot_id: row.boot_id, machine_started_at: machine.startedAt } : {}),
   });
   await emitAllocation(tx, 'allocation.host_returned', row, {
     stage: 'host',
-    status: STATUS[verdict],
-    message: describeReturn(verdict, silentBefore),
+    status: troubleOf(verdict) ? 'failed' : 'done',
+    message: describeReturn(verdict, row.host_silent_since),
   });
 }
 
-const STATUS: Record<ReturnVerdict, 'done' | 'failed'> = {
-  served: 'done',
-  restarted: 'done',
-  lost: 'failed',
-};
+/** Of a host that was never silent: the machine is another run than the one delivered, or runs no longer, or again. */
+function isNews(row: Running, verdict: ReturnVerdict): boolean {
+  if (verdict === 'restarted') return true;
+  const trouble = troubleOf(verdict);
+  // A machine that has just come up may not be in the host's last word yet; who records it knows how long that lasts.
+  return trouble !== row.machine_trouble && (trouble === null || row.observed_state === 'absent');
+}
+
+function troubleOf(verdict: ReturnVerdict): 'stopped' | 'lost' | null {
+  return verdict === 'stopped' || verdict === 'lost' ? verdict : null;
+}
 
 async function update(
   tx: Tx,
   row: Pick<AllocationRow, 'id'>,
-  change: Partial<Pick<AllocationRow, 'host_silent_since' | 'machine_boot_id' | 'machine_started_at'>>,
+  change: Partial<
+    Pick<AllocationRow, 'host_silent_since' | 'machine_trouble' | 'machine_boot_id' | 'machine_started_at'>
+  >,
 ): Promise<void> {
   await tx.updateTable('allocations').set(change).where('id', '=', row.id).execute();
 }

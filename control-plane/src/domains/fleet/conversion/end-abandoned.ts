@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import type { Services } from '../../../platform/services.ts';
 import { underWay } from '../../../platform/workflows/under-way.ts';
+import { withdrawTasks } from '../withdraw-tasks.ts';
+import { conversionWorkflowId } from './convert-node.workflow.ts';
 import { endConversion } from './end-conversion.ts';
 
 const AT_ONCE = 20;
@@ -17,6 +19,11 @@ export async function endAbandonedConversions(services: Services): Promise<numbe
       and not ${underWay(sql`'convert:' || id`)}
     order by id limit ${AT_ONCE}`.execute(services.db);
   for (const { id, node_id } of rows) {
+    // Taken up late, one would bind the host against its records.
+    const tasks = { workflowId: conversionWorkflowId(id) };
+    await services.db
+      .transaction()
+      .execute((tx) => withdrawTasks(services, tx, tasks, 'The conversion that gave the task was given up.'));
     await endConversion(
       services,
       { conversionId: id, nodeId: node_id, correlationId: id },

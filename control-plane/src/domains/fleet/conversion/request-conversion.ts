@@ -36,6 +36,7 @@ export async function requestConversion(
       extensions: { live_claims: claims },
     });
   }
+  await refuseReserved(tx, nodeId, services.clock.now());
   const running = await tx
     .selectFrom('node_conversions')
     .select('id')
@@ -68,6 +69,24 @@ export async function requestConversion(
   const input = { conversionId: id, nodeId, correlationId };
   await services.workflows.start(tx, convertNodeWorkflow.name, conversionWorkflowId(id), input);
   return describeConversion(row);
+}
+
+/** In another mode it could not serve what it is kept for. What is kept for one in line is chosen anew by itself. */
+async function refuseReserved(tx: Tx, nodeId: string, now: Date): Promise<void> {
+  const kept = await tx
+    .selectFrom('node_promises')
+    .select('ends_at')
+    .where('node_id', '=', nodeId)
+    .where('reservation_id', 'is not', null)
+    .where('ends_at', '>', now)
+    .orderBy('ends_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!kept) return;
+  const until = kept.ends_at!.toISOString();
+  throw new Problem('node_in_use', `The host is reserved until ${until}; wait, or cancel the reservation.`, {
+    extensions: { reserved_until: until },
+  });
 }
 
 export function describeConversion(row: Selectable<NodeConversions>): NodeConversion {

@@ -115,6 +115,7 @@ export interface Allocations {
   image_digest: string;
   machine_boot_id: string | null;
   machine_started_at: Timestamp | null;
+  machine_trouble: string | null;
   name: string;
   node_id: string | null;
   observed_state: Generated<string>;

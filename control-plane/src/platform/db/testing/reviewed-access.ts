@@ -63,6 +63,7 @@ export const policiesForEveryRow: Record<string, string> = {
   'node_promises: every: gpuaas_worker': 'the line is one for all tenants',
   'queued_launches: every: gpuaas_operator': 'operators see who waits for their hosts',
   'queued_launches: every: gpuaas_worker': 'the line is one for all tenants',
+  'sku_entitlements: every_read: gpuaas_worker': 'whether each tenant in line may buy what it waits for',
   'issued_certificates: every: gpuaas_operator': 'auditors of the platform check the whole chain',
   'issued_certificates: every: gpuaas_worker': 'each certificate builds on the one before, whoever’s it is',
   'claim_cells: every: gpuaas_operator': 'operators see which host is held by what',
