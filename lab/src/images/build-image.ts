@@ -39,7 +39,7 @@ export async function buildImage(name: RecipeName, options: BuildOptions): Promi
   mkdirSync(options.out, { recursive: true });
   const work = mkdtempSync(join(resolve(options.scratch ?? options.out), '.build-'));
   try {
-    const { archive, packages } = await buildRoot(recipe, work, options.mirror ?? SNAPSHOT.mirror);
+    const { archive, packages } = await buildRoot(recipe, work, options.mirror);
     const forbidden = forbiddenIn(recipe, packages);
     if (forbidden.length > 0) throw new Error(`${name} must not contain ${forbidden.join(', ')}`);
     const file = join(options.out, `${recipe.image}.qcow2`);

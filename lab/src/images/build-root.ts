@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SNAPSHOT, type Recipe, type Vendor } from './recipes.ts';
+import { SNAPSHOT, UPDATES, type Recipe, type Vendor } from './recipes.ts';
 import { runTool } from './run-tool.ts';
 
 const FINISH = fileURLToPath(new URL('finish-root.sh', import.meta.url));
@@ -12,13 +12,13 @@ export interface Package {
   version: string;
 }
 
-/** The root file system as a sorted archive with clamped times, and what is in it. */
+/** The root file system as a sorted archive with clamped times, and what is in it; from the `mirror` if one is named. */
 export async function buildRoot(
   recipe: Recipe,
   work: string,
-  mirror: string,
+  mirror?: string,
 ): Promise<{ archive: string; packages: Package[] }> {
-  const keyring = await fetchKeyring(work, mirror);
+  const keyring = await fetchKeyring(work, mirror ?? SNAPSHOT.mirror);
   const vendors = await Promise.all(recipe.vendors.map((vendor, index) => fetchVendor(vendor, work, index)));
   const [archive, list] = [join(work, 'root.tar'), join(work, 'packages')];
   const without = ['doc', 'man', 'info', 'locale'].map(
@@ -44,12 +44,18 @@ export async function buildRoot(
       `--customize-hook=sh ${FINISH} "$1" ${list}`,
       recipe.suite,
       archive,
-      ...recipe.sources.map((source) => source.replace('{mirror}', mirror)),
+      ...sourcesOf(recipe, mirror),
       ...vendors,
     ],
     { env: { SOURCE_DATE_EPOCH: String(SNAPSHOT.epoch), TMPDIR: work, DEBIAN_FRONTEND: 'noninteractive' } },
   );
   return { archive, packages: readPackages(readFileSync(list, 'utf8')) };
+}
+
+export function sourcesOf({ sources }: Pick<Recipe, 'sources'>, mirror?: string): string[] {
+  return sources.map((source) =>
+    source.replace('{mirror}', mirror ?? SNAPSHOT.mirror).replace('{updates}', mirror ?? UPDATES.mirror),
+  );
 }
 
 /** `name version` by line. */

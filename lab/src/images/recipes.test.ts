@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { recipeDigest } from './build-image.ts';
-import { forbiddenIn, readPackages } from './build-root.ts';
-import { recipes, SNAPSHOT, type Recipe, type RecipeName } from './recipes.ts';
+import { forbiddenIn, readPackages, sourcesOf } from './build-root.ts';
+import { recipes, SNAPSHOT, UPDATES, type Recipe, type RecipeName } from './recipes.ts';
 
 const all = Object.entries(recipes) as [RecipeName, Recipe][];
 
@@ -27,11 +27,21 @@ describe('recipes of images', () => {
     }
   });
 
-  it('take packages from one moment, and vendors only with the key that was pinned', () => {
+  it('bring a driver that their toolkit works with', () => {
+    expect(recipes.cuda.packages).toContain('cuda-toolkit-13-0');
+    const branch = recipes.cuda.packages.map((name) => /^nvidia-utils-(\d+)-/.exec(name)?.[1]).find(Boolean);
+    expect(Number(branch)).toBeGreaterThanOrEqual(580);
+  });
+
+  it('take packages from named moments, and vendors only with the key that was pinned', () => {
     expect(SNAPSHOT.mirror).toContain(SNAPSHOT.at);
+    expect(UPDATES.mirror).toContain(UPDATES.at);
     expect(new Date(SNAPSHOT.epoch * 1000).toISOString()).toBe('2024-04-25T00:00:00.000Z');
     for (const [, { sources, vendors }] of all) {
-      for (const source of sources) expect(source).toContain('{mirror}');
+      const moments = sourcesOf({ sources }).map((source) => /\/(\w+) noble(-updates)? /.exec(source));
+      for (const moment of moments) expect(moment?.[1]).toBe(moment?.[2] ? UPDATES.at : SNAPSHOT.at);
+      for (const source of sourcesOf({ sources }, 'http://mirror.example/ubuntu'))
+        expect(source).toMatch(/^deb http:\/\/mirror\.example\/ubuntu noble(-updates)? /);
       for (const vendor of vendors) expect(vendor.keyFingerprint).toMatch(/^[0-9A-F]{40}$/);
     }
   });

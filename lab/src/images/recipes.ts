@@ -6,7 +6,7 @@ export interface Recipe {
   /** What a machine made of it must show before it counts as ready. */
   readinessChecks: readonly ('nvidia_driver' | 'cuda_toolkit')[];
   suite: string;
-  /** `{mirror}` is the archive of that moment; see `SNAPSHOT`. */
+  /** `{mirror}` is the archive of the release, `{updates}` that of a later moment; see `SNAPSHOT` and `UPDATES`. */
   sources: readonly string[];
   packages: readonly string[];
   /** Repositories beside the distribution's, with the fingerprint of the key that signs them. */
@@ -30,6 +30,12 @@ export const SNAPSHOT = {
   /** The keys that sign the archive; the package is pinned because nothing vouches for it yet. */
   keyring: 'pool/main/u/ubuntu-keyring/ubuntu-keyring_2023.11.28.1_all.deb',
   keyringSha256: '36de43b15853ccae0028e9a767613770c704833f82586f28eb262f0311adb8a8',
+} as const;
+
+/** For what the release is too old for. Times in an image stay those of `SNAPSHOT`. */
+export const UPDATES = {
+  at: '20260401T000000Z',
+  mirror: 'https://snapshot.ubuntu.com/ubuntu/20260401T000000Z',
 } as const;
 
 const SYSTEM = [
@@ -62,10 +68,10 @@ const TOOLCHAINS = [
   'build-essential',
 ];
 
-const DRIVER = [
-  'linux-modules-nvidia-535-server-open-generic',
-  'nvidia-headless-no-dkms-535-server-open',
-  'nvidia-utils-535-server',
+const driver = (branch: number): string[] => [
+  `linux-modules-nvidia-${branch}-server-open-generic`,
+  `nvidia-headless-no-dkms-${branch}-server-open`,
+  `nvidia-utils-${branch}-server`,
 ];
 
 const base: Recipe = {
@@ -74,7 +80,7 @@ const base: Recipe = {
   readinessChecks: ['nvidia_driver'],
   suite: 'noble',
   sources: ['deb {mirror} noble main restricted'],
-  packages: [...SYSTEM, ...DRIVER],
+  packages: [...SYSTEM, ...driver(535)],
   vendors: [],
   rootMib: 2_560,
   never: TOOLCHAINS,
@@ -87,8 +93,12 @@ export const recipes = {
     image: 'H200-ubuntu-24.04-cuda-13-gpuaas-slice',
     kind: 'cuda-dev',
     readinessChecks: ['nvidia_driver', 'cuda_toolkit'],
-    sources: ['deb {mirror} noble main restricted universe'],
-    packages: [...SYSTEM, ...DRIVER, 'build-essential', 'cuda-toolkit-13-0'],
+    sources: [
+      'deb {mirror} noble main restricted universe',
+      'deb {updates} noble-updates main restricted universe',
+    ],
+    // CUDA 13 asks for a driver of 580 or newer.
+    packages: [...SYSTEM, ...driver(580), 'build-essential', 'cuda-toolkit-13-0'],
     vendors: [
       {
         source:
