@@ -42,7 +42,7 @@ export const technicalConstants: Record<string, string> = {
   'platform/ticks/run-due-periods.ts MAX_RETRY_SECONDS': 'back-off of periodic work',
   'domains/allocations/reconcile/find-orphans.ts SETTLED_MS':
     'a heartbeat that was on its way when a release was recorded is no evidence',
-  'domains/allocations/reconcile/restart-abandoned.ts SETTLED':
+  'domains/allocations/reconcile/restart-abandoned.ts SETTLED_MS':
     'a workflow that has just begun is not missing',
   'domains/fleet/conversion/end-abandoned.ts SETTLED': 'a workflow that starts is not lost yet',
   'domains/fleet/onboarding/end-abandoned.ts SETTLED': 'a workflow that starts is not lost yet',

@@ -27,3 +27,10 @@ it('a connection that is lost between two statements fails its transaction, not 
   await expect(transaction).rejects.toThrow();
   expect((await sql<{ one: number }>`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
 });
+
+it('a process that freezes in a transaction keeps its locks for ten minutes at most', async () => {
+  for (const pool of [database.pool, database.identities])
+    expect((await pool.query('show idle_in_transaction_session_timeout')).rows).toEqual([
+      { idle_in_transaction_session_timeout: '10min' },
+    ]);
+});

@@ -18,6 +18,8 @@ export interface Database {
 }
 
 const INT8 = 20;
+/** How long a process that freezes in a transaction keeps its locks; longer than a tick holds its turn. */
+const FROZEN_MS = 10 * 60_000;
 /** Each is used for the length of one statement. */
 const STANDING_MAX = 6;
 
@@ -33,7 +35,7 @@ export function openDatabase(
   // of idle ones only: one that is between two statements of a transaction would bring the process down.
   const tell = (error: Error): void => options.onError?.(error);
   const open = (connectionString: string, max: number): pg.Pool =>
-    new pg.Pool({ connectionString, max, types })
+    new pg.Pool({ connectionString, max, types, idle_in_transaction_session_timeout: FROZEN_MS })
       .on('error', tell)
       .on('connect', (client) => client.on('error', tell));
   const pool = open(url, options.max ?? 20);

@@ -15,6 +15,8 @@ export interface Sweep {
 }
 
 const SWEEP_LOCK = 4_872_003;
+/** How long a process that freezes in the middle of a sweep keeps the others from sweeping. */
+const FROZEN_MS = 5_000;
 
 /**
  * Gives the workflows of dead executors back to the queue. One transaction decides who is dead, moves their
@@ -26,9 +28,9 @@ export async function sweepExecutors(
   onLost: (tx: Tx, lost: LostExecutor[]) => Promise<void>,
 ): Promise<Sweep> {
   return await db.transaction().execute(async (tx) => {
-    const { rows } = await sql<{
-      held: boolean;
-    }>`select pg_try_advisory_xact_lock(${SWEEP_LOCK}) as held`.execute(tx);
+    const { rows } = await sql<{ held: boolean }>`
+      select set_config('idle_in_transaction_session_timeout', ${String(FROZEN_MS)}, true),
+        pg_try_advisory_xact_lock(${SWEEP_LOCK}) as held`.execute(tx);
     if (!rows[0]?.held) return { lost: [], resumedWorkflowIds: [] };
     const silent = await markSilent(tx, deadAfterMs);
     const returned = await markReturned(tx);
