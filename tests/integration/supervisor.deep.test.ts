@@ -105,7 +105,7 @@ describe('Ctrl-C', () => {
     const run = await up({ GPUAAS_SIM_NODES: '1' });
     await until(run, what, reached);
     ctrlC(run);
-    expect(await run.ended).toBe(0);
+    expect(await run.ended, run.said()).toBe(0);
     await expectNothingLeft();
   });
 

@@ -111,7 +111,10 @@ export class TunnelHub {
     const silence = setTimeout(() => session.destroy(), SPEAKS_MS);
     const stopPinging = pingUntilDead(ws);
     session.on('error', (error) => this.#log.debug({ err: error, node_id: nodeId }, 'tunnel failed'));
-    session.once('connect', () => session.setLocalWindowSize(CONNECTION_WINDOW));
+    // Node says 'connect' also of a session that has ended before it began.
+    session.once('connect', () => {
+      if (!session.destroyed) session.setLocalWindowSize(CONNECTION_WINDOW);
+    });
     // Only what answers in HTTP/2 is a tunnel.
     session.once('remoteSettings', () => {
       clearTimeout(silence);
