@@ -41,6 +41,21 @@ async function askAgain(world: LifecycleWorld, id: string): Promise<void> {
   expect(await world.post('operator', `/admin/allocations/${id}/retry-release`)).toBe(202);
 }
 
+/** With workers again it ends so, and holds nothing. */
+async function expectCleanEnd(
+  world: LifecycleWorld,
+  id: string,
+  state: 'failed' | 'released',
+): Promise<void> {
+  const workers = keepWorkers(1, world.env);
+  try {
+    await world.waitFor([id], [state], WAIT);
+    expect(await slotsHeldBy(world, id)).toBe(0);
+  } finally {
+    await workers.stop();
+  }
+}
+
 it.concurrent('a cleanup that was asked for again is not ended by the late word of the one before', async () => {
   const world = await openLifecycleWorld({ nodes: 1, policies: POLICIES });
   try {
@@ -49,13 +64,7 @@ it.concurrent('a cleanup that was asked for again is not ended by the late word 
     world.hosts.mood(id, 'slice.vm_release', 'dirty');
     await dieAt('provision.cleaned', world, () => world.waitFor([id], ['failed'], WAIT));
     await askAgain(world, id);
-    const workers = keepWorkers(1, world.env);
-    try {
-      await world.waitFor([id], ['failed'], WAIT);
-      expect(await slotsHeldBy(world, id)).toBe(0);
-    } finally {
-      await workers.stop();
-    }
+    await expectCleanEnd(world, id, 'failed');
   } finally {
     await world.stop();
   }
@@ -72,13 +81,7 @@ it.concurrent('a release that was asked for again is not failed by the late word
       await world.waitFor([id], ['release_failed'], WAIT);
     });
     await askAgain(world, id);
-    const workers = keepWorkers(1, world.env);
-    try {
-      await world.waitFor([id], ['released'], WAIT);
-      expect(await slotsHeldBy(world, id)).toBe(0);
-    } finally {
-      await workers.stop();
-    }
+    await expectCleanEnd(world, id, 'released');
   } finally {
     await world.stop();
   }
