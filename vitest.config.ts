@@ -8,7 +8,9 @@ const deep = '**/*.deep.test.ts';
 const full = '**/*.full.test.ts';
 /** Tests that start the whole platform; `npm run check` leaves them to `npm test`. */
 const wholePlatform =
-  process.env['GPUAAS_TESTS'] === 'parts' ? ['tests/{contract,e2e,integration,simulation,vm-lab}/**'] : [];
+  process.env['GPUAAS_TESTS'] === 'parts'
+    ? ['tests/{attack,contract,e2e,integration,simulation,vm-lab}/**']
+    : [];
 
 /** Two tiers: `main` is `npm test`, `deep` is `npm run test:deep`. No retries: a test that wavers is a defect. */
 export default defineConfig({

@@ -10,7 +10,8 @@ CREATE OR REPLACE FUNCTION public.add_to_balances()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  -- In one order for everybody, so that two postings wait for each other and never deadlock.
+  -- Every transaction takes the accounts in the same order, so that two postings block each other and never
+  -- deadlock.
   insert into balance_snapshots as b (organization_id, currency, micros)
     select organization_id, currency, sum(amount_micros) from posted where account = 'tenant_balance'
     group by 1, 2 order by 1, 2
@@ -96,6 +97,82 @@ begin
   end if;
   perform insert_claims(taken, claims, claimants, slots);
 end $function$;
+CREATE OR REPLACE FUNCTION public.committed_at_most(tenant uuid, at timestamp with time zone)
+ RETURNS TABLE(currency text, per_hour_micros bigint, kept_per_hour_micros bigint, kept json)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select c.currency, sum(c.micros)::bigint, sum(c.kept_micros)::bigint,
+    coalesce(json_agg(c.kept) filter (where c.kept is not null), '[]')
+  from (
+    select q.unit as currency, q.used as micros, 0 as kept_micros, null::json as kept
+    from quota_usage q
+    where q.organization_id = tenant and q.holder_type = 'project' and q.measure = 'spend_per_hour'
+    union all
+    select r.currency, 0, r.held_per_hour_micros, json_build_object('projectId', r.project_id, 'sku', r.sku,
+      'started', r.starts_at <= at, 'perHourMicros', r.held_per_hour_micros::text)
+    from capacity_reservations r
+    where r.organization_id = tenant and r.cancelled_at is null and r.ends_at > at and r.held_per_hour_micros > 0
+  ) as c
+  group by 1
+$function$;
+CREATE OR REPLACE FUNCTION public.committed_funds(tenants uuid[], at timestamp with time zone)
+ RETURNS TABLE(organization_id uuid, currency text, running_micros bigint, pending_micros bigint, kept json)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_seqscan TO 'off'
+AS $function$
+#variable_conflict use_column
+begin
+  -- Runs as the owner, so a tenant may only ask about itself.
+  if current_setting('role') = 'gpuaas_tenant' and not tenants <@ scope_organizations() then
+    raise exception 'the funds of another tenant' using errcode = 'insufficient_privilege';
+  end if;
+  return query
+    select t.tenant, c.currency, sum(c.running)::bigint, sum(c.pending)::bigint,
+      coalesce(json_agg(c.kept) filter (where c.kept is not null), '[]')
+    from (select distinct tenant from unnest(tenants) as tenant) as t
+      cross join lateral (
+        select a.currency,
+          coalesce(sum(a.per_gpu_hour_micros * a.gpu_count) filter (where a.state = 'active'), 0) as running,
+          coalesce(sum(a.per_gpu_hour_micros * a.gpu_count) filter (where a.state <> 'active'), 0) as pending,
+          null::json as kept
+        from allocations a
+        where a.organization_id = t.tenant and a.state in ('reserved', 'provisioning', 'active')
+          and (a.state <> 'active' or a.release_requested_at is null)
+        group by 1
+        union all
+        select u.currency, 0, 0, json_build_object('projectId', u.project_id, 'sku', u.sku, 'started', u.started,
+          'perHourMicros', u.per_hour_micros::text)
+        from unused_reservations(t.tenant, at) as u
+      ) as c
+    group by 1, 2;
+end $function$;
+CREATE OR REPLACE FUNCTION public.count_blob_bytes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  counted blob_holders := case when tg_op = 'INSERT' then new else old end;
+  size bigint;
+begin
+  if counted.organization_id is null then
+    return null;
+  end if;
+  select b.bytes into size from blobs b where b.digest = counted.digest;
+  if tg_op = 'INSERT' then
+    insert into blob_usage as u (organization_id, bytes) values (counted.organization_id, size)
+      on conflict (organization_id) do update set bytes = u.bytes + excluded.bytes;
+  else
+    update blob_usage set bytes = bytes - size where organization_id = counted.organization_id;
+  end if;
+  return null;
+end $function$;
 CREATE OR REPLACE FUNCTION public.count_claims_in_quota()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -111,7 +188,7 @@ begin
     insert into quota_usage as u (organization_id, holder_type, holder_id, measure, unit, used)
       select m.organization_id, k.holder_type, k.holder_id, k.measure, k.unit, sum(k.amount)::bigint
       from (
-        select a.organization_id, a.project_id, a.created_by, s.gpu_model, a.currency,
+        select a.organization_id, a.project_id, a.created_by, a.owner_user_id, s.gpu_model, a.currency,
           sum(t.slots + t.nodes * a.gpu_count)::bigint as gpus,
           count(*) filter (where first) as launches,
           coalesce(sum(a.per_gpu_hour_micros * a.gpu_count) filter (where first), 0)::bigint as per_hour
@@ -123,10 +200,10 @@ begin
           join sku_catalog s on s.sku = a.sku
           cross join lateral (select count(*) = t.slots + t.nodes as first from allocation_resource_claims every
             where every.allocation_id = t.allocation_id and every.released_at is null) as others
-        group by 1, 2, 3, 4, 5
+        group by 1, 2, 3, 4, 5, 6
       ) as m
-        cross join lateral quota_counters(m.project_id, m.created_by, m.gpu_model, m.currency, m.launches, m.gpus,
-          m.per_hour) as k
+        cross join lateral quota_counters(m.project_id, m.created_by, m.owner_user_id, m.gpu_model, m.currency,
+          m.launches, m.gpus, m.per_hour) as k
       group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
       on conflict (organization_id, holder_type, holder_id, measure, unit)
         do update set used = u.used + excluded.used;
@@ -135,14 +212,14 @@ begin
   if not exists (select from changed where released_at is not null) then
     return null;
   end if;
-  -- In one order for everybody. Rivals that end other claims of the same allocation wait here too; the next statement
-  -- then sees what they did.
+  -- Every transaction takes the counters in the same order. Transactions that end other claims of the same
+  -- allocation block here too; the next statement then sees their changes.
   perform from (
       select distinct a.organization_id, k.holder_type, k.holder_id, k.measure, k.unit
       from (select distinct c.allocation_id from changed c where c.released_at is not null) as t
         join allocations a on a.id = t.allocation_id
         join sku_catalog s on s.sku = a.sku
-        cross join lateral quota_counters(a.project_id, a.created_by, s.gpu_model, a.currency, 0, 0, 0) as k
+        cross join lateral quota_counters(a.project_id, a.created_by, a.owner_user_id, s.gpu_model, a.currency, 0, 0, 0) as k
       order by 1, 2, 3, 4, 5
     ) as m
       join quota_usage u on u.organization_id = m.organization_id and u.holder_type = m.holder_type
@@ -153,7 +230,7 @@ begin
     from (
       select m.organization_id, k.holder_type, k.holder_id, k.measure, k.unit, sum(k.amount)::bigint as amount
       from (
-        select a.organization_id, a.project_id, a.created_by, s.gpu_model, a.currency,
+        select a.organization_id, a.project_id, a.created_by, a.owner_user_id, s.gpu_model, a.currency,
           sum(t.slots + t.nodes * a.gpu_count)::bigint as gpus,
           count(*) filter (where last) as launches,
           coalesce(sum(a.per_gpu_hour_micros * a.gpu_count) filter (where last), 0)::bigint as per_hour
@@ -165,16 +242,21 @@ begin
           join sku_catalog s on s.sku = a.sku
           cross join lateral (select not exists (select from allocation_resource_claims every
             where every.allocation_id = t.allocation_id and every.released_at is null) as last) as others
-        group by 1, 2, 3, 4, 5
+        group by 1, 2, 3, 4, 5, 6
       ) as m
-        cross join lateral quota_counters(m.project_id, m.created_by, m.gpu_model, m.currency, m.launches, m.gpus,
-          m.per_hour) as k
+        cross join lateral quota_counters(m.project_id, m.created_by, m.owner_user_id, m.gpu_model, m.currency,
+          m.launches, m.gpus, m.per_hour) as k
       group by 1, 2, 3, 4, 5
     ) as m
     where u.organization_id = m.organization_id and u.holder_type = m.holder_type and u.holder_id = m.holder_id
       and u.measure = m.measure and u.unit = m.unit;
   return null;
 end $function$;
+CREATE OR REPLACE FUNCTION public.covers(available_micros bigint, per_hour_micros bigint, seconds integer, kept_per_hour_micros bigint, kept_seconds integer)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN ((available_micros)::numeric >= (div(((per_hour_micros)::numeric * (seconds)::numeric), (3600)::numeric) + div(((kept_per_hour_micros)::numeric * (kept_seconds)::numeric), (3600)::numeric)));
 CREATE OR REPLACE FUNCTION public.create_month_partitions(at timestamp with time zone DEFAULT now(), ahead integer DEFAULT 3)
  RETURNS void
  LANGUAGE plpgsql
@@ -239,6 +321,11 @@ begin
     return next month.name;
   end loop;
 end $function$;
+CREATE OR REPLACE FUNCTION public.effective_limit(platform bigint, policy bigint, tenant bigint)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE
+RETURN LEAST(COALESCE(platform, policy), tenant);
 CREATE OR REPLACE FUNCTION public.emit_event(event_id uuid, event_type text, correlation_id uuid, organization_id uuid, subject_id uuid, payload jsonb)
  RETURNS void
  LANGUAGE sql
@@ -290,6 +377,19 @@ begin
   delete from allocation_user_data where allocation_id = new.id;
   return null;
 end $function$;
+CREATE OR REPLACE FUNCTION public.give_default_team()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into teams (id, organization_id, name, is_default)
+    select gen_random_uuid(), o.id, o.name, true from organizations o where o.id = new.organization_id
+    on conflict do nothing;
+  select t.id into new.team_id from teams t where t.organization_id = new.organization_id and t.is_default;
+  return new;
+end $function$;
 CREATE OR REPLACE FUNCTION public.grant_workflow_engine()
  RETURNS void
  LANGUAGE plpgsql
@@ -298,11 +398,22 @@ AS $function$
 begin
   perform pg_advisory_xact_lock(hashtextextended('grant_workflow_engine', 0));
   grant usage on schema dbos to gpuaas_worker;
-  -- Which tables its functions write is the engine's own business.
+  -- The engine decides which tables its functions write.
   grant select, insert, update on all tables in schema dbos to gpuaas_worker;
-  -- How much is waiting, for metrics.
+  -- Metrics read the number of waiting workflows.
   grant usage on schema dbos to gpuaas_operator;
   grant select (workflow_uuid, status, name, created_at) on dbos.workflow_status to gpuaas_operator;
+end $function$;
+CREATE OR REPLACE FUNCTION public.hand_over_leases()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  update allocations set owner_user_id = new.owner_user_id
+    where created_by = new.id and organization_id = new.organization_id and state not in ('released', 'failed');
+  return null;
 end $function$;
 CREATE OR REPLACE FUNCTION public.hold_for_sale(funds json, quotas json, hosts json, taken uuid[], models text[], silence_seconds integer)
  RETURNS void
@@ -322,16 +433,21 @@ begin
   if json_array_length(funds) > 0 then
     perform pg_advisory_xact_lock(hashtextextended('funds ' || tenant, 0))
       from (select distinct f.tenant from json_to_recordset(funds) as f (tenant uuid) order by 1) as ordered;
-    select bool_or(f.asked + coalesce((
-        select sum(a.per_gpu_hour_micros * a.gpu_count) from allocations a
-        where a.organization_id = f.tenant and a.currency = f.currency and a.state in ('reserved', 'provisioning')), 0)
-        > f.most) into broken
-      from json_to_recordset(funds) as f (tenant uuid, currency text, asked bigint, most bigint);
-    if broken then raise exception 'the money does not cover the sale' using errcode = 'GS001'; end if;
+    -- The exact sum reads every lease of the tenant, so it is taken only where the upper bound is not covered.
+    select bool_or(not case
+        when covers(f.available, coalesce(m.per_hour_micros, 0) + f.asked, f.seconds, coalesce(m.kept_per_hour_micros, 0),
+          f.kept_seconds) then true
+        else covers(f.available, coalesce((select c.running_micros + c.pending_micros
+            from committed_funds(array[f.tenant], now()) as c where c.currency = f.currency), 0) + f.asked, f.seconds,
+          kept_beside(f.tenant, f.currency, now(), f.launches), f.kept_seconds) end) into broken
+      from json_to_recordset(funds) as f (tenant uuid, currency text, available bigint, asked bigint, seconds integer,
+          kept_seconds integer, launches json)
+        left join lateral committed_at_most(f.tenant, now()) as m on m.currency = f.currency;
+    if broken then raise exception 'the funds do not cover the launches' using errcode = 'GS001'; end if;
   end if;
 
-  -- The platform's quota, or the policy's in its place; the tenant's where it is smaller.
-  select count(*), bool_or(h.used + h.asked > least(coalesce(h.platform_limit, h.most), h.tenant_limit))
+  -- The platform's quota, or the policy's if there is none; the tenant's quota if it is smaller.
+  select count(*), bool_or(h.used + h.asked > effective_limit(h.platform_limit, h.most, h.tenant_limit))
     into held, broken from (
       select q.used, w.asked, w.most, l.platform_limit, l.tenant_limit
       from json_to_recordset(quotas) as w (o uuid, t text, h uuid, m text, u text, asked bigint, most bigint)
@@ -345,10 +461,10 @@ begin
       order by q.organization_id, q.holder_type, q.holder_id, q.measure, q.unit
       for update of q) as h;
   if broken or held <> json_array_length(quotas) then
-    raise exception 'a quota does not allow the sale' using errcode = 'GS001';
+    raise exception 'a quota does not allow the launches' using errcode = 'GS001';
   end if;
 
-  -- Locks on nodes and slots first: what they are is read by later statements, which see what rivals have committed.
+  -- Lock nodes and slots first: later statements then read states that rivals have committed.
   perform from (
     select n.id from json_to_recordset(hosts) as h (id uuid) join nodes n on n.id = h.id
     for key share of n skip locked) as locked;
@@ -360,7 +476,7 @@ begin
     get diagnostics held = row_count;
     wanted := cardinality(taken);
   end if;
-  if held <> wanted then raise exception 'somebody else is at a slot' using errcode = 'GS001'; end if;
+  if held <> wanted then raise exception 'another transaction holds a slot' using errcode = 'GS001'; end if;
 
   select count(*) into held from json_to_recordset(hosts) as h (id uuid, mode text, region text)
     join nodes n on n.id = h.id
@@ -368,17 +484,17 @@ begin
       and n.last_heartbeat_at > now() - make_interval(secs => silence_seconds)
       and not exists (select from node_cordons c where c.node_id = n.id);
   if held <> json_array_length(hosts) then
-    raise exception 'a node is not for sale any more' using errcode = 'GS001';
+    raise exception 'a node is no longer for sale' using errcode = 'GS001';
   end if;
   update node_resource_slots s set state = 'reserved'
     from unnest(taken, models) as t (id, gpu_model)
     where s.id = t.id and s.gpu_model = t.gpu_model
       and s.state = 'available' and s.health_state <> 'unhealthy' and is_complete(s);
   get diagnostics held = row_count;
-  if held <> cardinality(taken) then raise exception 'a slot is not for sale any more' using errcode = 'GS001'; end if;
+  if held <> cardinality(taken) then raise exception 'a slot is no longer for sale' using errcode = 'GS001'; end if;
 end $function$;
 CREATE OR REPLACE FUNCTION public.hold_funds(tenants uuid[])
- RETURNS TABLE(organization_id uuid, currency text, per_hour_micros bigint)
+ RETURNS TABLE(organization_id uuid, currency text, running_micros bigint, pending_micros bigint, kept json)
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -386,15 +502,12 @@ CREATE OR REPLACE FUNCTION public.hold_funds(tenants uuid[])
 AS $function$
 #variable_conflict use_column
 begin
-  -- It runs as the owner; a tenant asks for its own.
   if current_setting('role') = 'gpuaas_tenant' and not tenants <@ scope_organizations() then
     raise exception 'the funds of another tenant' using errcode = 'insufficient_privilege';
   end if;
   perform pg_advisory_xact_lock(hashtextextended('funds ' || tenant, 0))
     from (select distinct tenant from unnest(tenants) as t (tenant) order by 1) as ordered;
-  return query
-    select a.organization_id, a.currency, sum(a.per_gpu_hour_micros * a.gpu_count)::bigint from allocations a
-    where a.organization_id = any (tenants) and a.state in ('reserved', 'provisioning') group by 1, 2;
+  return query select * from committed_funds(tenants, now());
 end $function$;
 CREATE OR REPLACE FUNCTION public.hold_quota_usage(organizations uuid[], holder_types text[], holder_ids uuid[], measures text[], units text[])
  RETURNS TABLE(organization_id uuid, holder_type text, holder_id uuid, measure text, unit text, used bigint, platform_limit bigint, tenant_limit bigint)
@@ -464,7 +577,7 @@ CREATE OR REPLACE FUNCTION public.is_complete(slot node_resource_slots)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE
-RETURN ((btrim((slot).gpu_pci_address) <> ''::text) AND (btrim((slot).fabric_vf_pci_address) <> ''::text) AND (btrim((slot).nvme_serial) <> ''::text) AND (btrim((slot).nvme_device) <> ''::text) AND (btrim((slot).management_mac) <> ''::text) AND (btrim((slot).private_ip) <> ''::text) AND (((slot).capacity_metadata ->> 'fabric_claim_mode'::text) = 'per_slot_vf'::text) AND (btrim(((slot).capacity_metadata ->> 'destructive_wipe_policy'::text)) <> ''::text));
+RETURN (((slot).gpu_pci_address ~ '[!-~]'::text) AND ((slot).fabric_vf_pci_address ~ '[!-~]'::text) AND ((slot).nvme_serial ~ '[!-~]'::text) AND ((slot).nvme_device ~ '[!-~]'::text) AND ((slot).management_mac ~ '[!-~]'::text) AND ((slot).private_ip ~ '[!-~]'::text) AND (((slot).capacity_metadata ->> 'fabric_claim_mode'::text) = 'per_slot_vf'::text) AND (((slot).capacity_metadata ->> 'destructive_wipe_policy'::text) ~ '[!-~]'::text));
 CREATE OR REPLACE FUNCTION public.keep_answers(answers json)
  RETURNS void
  LANGUAGE plpgsql
@@ -520,6 +633,18 @@ begin
   end if;
   raise exception 'a price that took effect is kept as it is' using errcode = 'restrict_violation';
 end $function$;
+CREATE OR REPLACE FUNCTION public.keep_task_subject()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.subject_type is null then
+    new.subject_type := case when new.allocation_id is null then 'node' else 'allocation' end;
+    new.subject_id := coalesce(new.allocation_id, new.node_id);
+  end if;
+  new.allocation_id := case when new.subject_type = 'allocation' then new.subject_id end;
+  return new;
+end $function$;
 CREATE OR REPLACE FUNCTION public.keep_what_is_named()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -527,6 +652,19 @@ AS $function$
 begin
   raise exception '% are kept: what was sold names them', tg_table_name using errcode = 'foreign_key_violation';
 end $function$;
+CREATE OR REPLACE FUNCTION public.kept_beside(tenant uuid, in_currency text, at timestamp with time zone, launches json)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select coalesce(sum(greatest(0, k.micros - case when k.started then coalesce(l.micros, 0) else 0 end)), 0)::bigint
+  from (
+    select u.project_id, u.sku, u.started, sum(u.per_hour_micros) as micros from unused_reservations(tenant, at) as u
+    where u.currency = in_currency group by 1, 2, 3
+  ) as k
+    left join json_to_recordset(launches) as l (project uuid, sku text, micros bigint)
+      on l.project = k.project_id and l.sku = k.sku
+$function$;
 CREATE OR REPLACE FUNCTION public.launch_facts(asked json, at timestamp with time zone)
  RETURNS TABLE(request_hash bytea, response_status integer, response_body text, response_location text, project json, product json, entitled boolean, region_status text, image_digest text, prices json, ssh_keys json, budgets json, funds json)
  LANGUAGE plpgsql
@@ -546,10 +684,12 @@ begin
           project_id uuid, sku text, region text, image text, ssh_key_ids uuid[])
         left join projects p on p.id = a.project_id and p.organization_id = any (a.organizations) and p.deleted_at is null
     ), money as materialized (
-      select t.tenant, (select json_agg(json_build_object('organizationId', t.tenant, 'currency', f.currency,
-          'balanceMicros', f.balance_micros::text, 'perHourMicros', f.per_hour_micros::text,
-          'accruedMicros', f.accrued_micros::text))
-        from tenant_funds(t.tenant, at) as f) as funds
+      select t.tenant, (select json_agg(json_build_object('organizationId', t.tenant, 'currency', coalesce(f.currency, c.currency),
+          'balanceMicros', coalesce(f.balance_micros, 0)::text, 'perHourMicros', coalesce(f.per_hour_micros, 0)::text,
+          'accruedMicros', coalesce(f.accrued_micros, 0)::text, 'paid', coalesce(f.paid, false),
+          'runningMicros', coalesce(c.per_hour_micros, 0)::text, 'pendingMicros', '0', 'kept', coalesce(c.kept, '[]')))
+        from tenant_funds(t.tenant, at) as f
+          full join committed_at_most(t.tenant, at) as c on c.currency = f.currency) as funds
       from (select distinct ask.tenant from ask where ask.tenant is not null) as t
     )
     select k.request_hash, k.response_status, k.response_body, k.response_location,
@@ -633,6 +773,40 @@ CREATE OR REPLACE FUNCTION public.month_partition(parent text, month timestamp w
  LANGUAGE sql
  STABLE
 RETURN (parent || to_char((month AT TIME ZONE 'UTC'::text), '_YYYY_MM'::text));
+CREATE OR REPLACE FUNCTION public.move_quota_to_owner()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  -- Lock the counters first: a transaction that ends claims of the lease blocks, and the next statement sees
+  -- its changes.
+  insert into quota_usage (organization_id, holder_type, holder_id, measure, unit)
+    select new.organization_id, 'user', h.holder, c.measure, c.unit
+    from (values (old.owner_user_id), (new.owner_user_id)) as h (holder)
+      cross join (values ('allocations', ''), ('gpus', (select s.gpu_model from sku_catalog s where s.sku = new.sku)),
+        ('spend_per_hour', new.currency)) as c (measure, unit)
+    where h.holder <> new.created_by
+    order by 1, 2, 3, 4, 5
+    on conflict (organization_id, holder_type, holder_id, measure, unit) do update set used = quota_usage.used;
+  update quota_usage u set used = u.used + m.amount
+    from (
+      select h.holder, c.measure, c.unit, (h.sign * c.amount)::bigint as amount
+      from (
+        select sum(case l.claim_kind when 'slot' then 1 else new.gpu_count end) as gpus
+        from allocation_resource_claims l where l.allocation_id = new.id and l.released_at is null
+      ) as live
+        cross join (values (old.owner_user_id, -1), (new.owner_user_id, 1)) as h (holder, sign)
+        cross join lateral (values ('allocations', '', 1),
+          ('gpus', (select s.gpu_model from sku_catalog s where s.sku = new.sku), live.gpus),
+          ('spend_per_hour', new.currency, new.per_gpu_hour_micros * new.gpu_count)) as c (measure, unit, amount)
+      where live.gpus > 0 and h.holder <> new.created_by
+    ) as m
+    where u.organization_id = new.organization_id and u.holder_type = 'user' and u.holder_id = m.holder
+      and u.measure = m.measure and u.unit = m.unit;
+  return null;
+end $function$;
 CREATE OR REPLACE FUNCTION public.note_placement_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -730,14 +904,16 @@ begin
         ) as lease
       ) as l on true;
 end $function$;
-CREATE OR REPLACE FUNCTION public.quota_counters(project uuid, launcher uuid, gpu_model text, currency text, launches bigint, gpus bigint, per_hour bigint)
+CREATE OR REPLACE FUNCTION public.quota_counters(project uuid, launcher uuid, owner uuid, gpu_model text, currency text, launches bigint, gpus bigint, per_hour bigint)
  RETURNS TABLE(holder_type text, holder_id uuid, measure text, unit text, amount bigint)
  LANGUAGE sql
  IMMUTABLE
 AS $function$
-  select * from (values ('project', project), ('user', launcher)) as holder (holder_type, holder_id)
+  select holder.*, counted.*
+  from (values ('project', project), ('user', launcher), ('user', nullif(owner, launcher))) as holder (holder_type, holder_id)
     cross join (values ('allocations', '', launches), ('gpus', gpu_model, gpus), ('spend_per_hour', currency, per_hour))
       as counted (measure, unit, amount)
+  where holder.holder_id is not null
 $function$;
 CREATE OR REPLACE FUNCTION public.rebase_audit_log()
  RETURNS void
@@ -798,6 +974,21 @@ begin
   end if;
   return new;
 end $function$;
+CREATE OR REPLACE FUNCTION public.rename_execution_state()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.execution_state := case new.execution_state
+    when 'waiting in line' then 'queued'
+    when 'cleaning up' then 'cleaning_up'
+    when 'waiting for cleanup' then 'waiting_for_cleanup'
+    else new.execution_state end;
+  if new.execution_state in ('idle', 'queued', 'waiting_for_cleanup') then
+    new.execution_workflow_id := null;
+  end if;
+  return new;
+end $function$;
 CREATE OR REPLACE FUNCTION public.require_balanced_transaction()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -852,7 +1043,8 @@ AS $function$
 declare
   closed uuid;
 begin
-  -- Whoever closes a project holds its row, and this waits for that; the next statement sees what became of it.
+  -- A transaction that closes a project holds its row, so this blocks until it ends; the next statement sees
+  -- the result.
   perform from projects p where p.id in (select project_id from changed) order by p.id for key share;
   select c.project_id into closed from (select distinct organization_id, project_id from changed) c where not exists (
     select from projects p
@@ -860,7 +1052,7 @@ begin
   if found then
     raise exception 'project % is closed', closed using errcode = 'foreign_key_violation';
   end if;
-  -- Looked up one by one: behind an `or`, `exists` would read the whole table into a hash.
+  -- Separate look-ups: behind an `or`, `exists` would read the whole table into a hash.
   if exists (select from (select distinct sku, image, region, price_id from changed) c where
       (select s.sku from sku_catalog s where s.sku = c.sku) is null
       or (select i.image from images i where i.image = c.image) is null
@@ -941,6 +1133,7 @@ AS $function$
 declare
   slot uuid;
   tenancy uuid;
+  device text;
 begin
   select s.id, last.allocation_id into slot, tenancy
     from changed s cross join lateral (
@@ -952,6 +1145,24 @@ begin
     limit 1;
   if found then
     raise exception 'slot % has no verified wipe for allocation %', slot, tenancy using errcode = 'restrict_violation';
+  end if;
+  select s.id, u.serial into slot, device
+    from changed s cross join lateral (
+      select d.serial from unproven_devices d
+        where d.kind = 'disk' and d.serial = upper(btrim(s.nvme_serial)) and d.certificate_id is null
+      union all
+      select d.serial from unproven_devices d
+        where d.kind = 'gpu' and d.serial = upper(btrim(s.gpu_serial)) and d.certificate_id is null
+      union all
+      select newest.device_serial from (
+        select w.device_serial, w.verified from wipe_certificates w
+        where upper(btrim(w.device_serial)) = upper(btrim(s.nvme_serial))
+        order by w.recorded_at desc, w.id desc limit 1) as newest
+        where not newest.verified) as u
+    where s.state = 'available'
+    limit 1;
+  if found then
+    raise exception 'slot % has device %, which is not proven clean', slot, device using errcode = 'restrict_violation';
   end if;
   return null;
 end $function$;
@@ -992,7 +1203,7 @@ CREATE OR REPLACE FUNCTION public.scope_organizations()
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN COALESCE((NULLIF(current_setting('app.organization_ids'::text, true), ''::text))::uuid[], '{}'::uuid[]);
-CREATE OR REPLACE FUNCTION public.sell(funds json, quotas json, hosts json, taken uuid[], models text[], silence_seconds integer, sold json, at timestamp with time zone, claims uuid[], claimants uuid[], claimed uuid[], events json, workflow text, starts json, audits json, answers json)
+CREATE OR REPLACE FUNCTION public.sell(request json)
  RETURNS text
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -1000,23 +1211,34 @@ CREATE OR REPLACE FUNCTION public.sell(funds json, quotas json, hosts json, take
  SET lock_timeout TO '250ms'
 AS $function$
 declare
-  tenants uuid[] := array(select distinct s.organization_id from json_to_recordset(sold) as s (organization_id uuid));
+  r record;
+  tenants uuid[];
 begin
-  -- It runs as the owner, and still writes for nobody but those it sells to.
-  if cardinality(tenants) = 0
-    or exists (select from json_to_recordset(audits) as a (organization_id uuid)
-      where (a.organization_id = any (tenants)) is not true)
-    or exists (select from json_to_recordset(events) as e (organization_id uuid) where e.organization_id <> all (tenants))
-  then
-    raise exception 'a sale tells of somebody else' using errcode = 'insufficient_privilege';
+  select * into r from json_to_record(request) as r (funds json, quotas json, hosts json, slots uuid[], gpu_models text[],
+    silence_seconds integer, allocations json, decided_at timestamptz, claims uuid[], claimants uuid[],
+    claimed_slots uuid[], events json, workflow text, workflow_starts json, audits json, replies json);
+  -- An empty check would pass.
+  if num_nulls(r.funds, r.quotas, r.hosts, r.slots, r.gpu_models, r.silence_seconds, r.allocations, r.decided_at, r.claims,
+      r.claimants, r.claimed_slots, r.events, r.workflow, r.workflow_starts, r.audits, r.replies) > 0 then
+    raise exception 'a part of the launches is missing' using errcode = 'null_value_not_allowed';
   end if;
-  perform hold_for_sale(funds, quotas, hosts, taken, models, silence_seconds);
-  perform insert_allocations(sold, at);
-  perform insert_claims(taken, claims, claimants, claimed);
-  perform emit_events(events);
-  perform start_workflows(workflow, starts);
-  perform record_audits(audits);
-  perform keep_answers(answers);
+  tenants := array(select distinct s.organization_id from json_to_recordset(r.allocations) as s (organization_id uuid));
+  -- Runs as the owner, but writes only for the tenants of its launches.
+  if cardinality(tenants) = 0
+    or exists (select from json_to_recordset(r.audits) as a (organization_id uuid)
+      where (a.organization_id = any (tenants)) is not true)
+    or exists (select from json_to_recordset(r.events) as e (organization_id uuid)
+      where e.organization_id <> all (tenants))
+  then
+    raise exception 'a row belongs to a tenant without a launch' using errcode = 'insufficient_privilege';
+  end if;
+  perform hold_for_sale(r.funds, r.quotas, r.hosts, r.slots, r.gpu_models, r.silence_seconds);
+  perform insert_allocations(r.allocations, r.decided_at);
+  perform insert_claims(r.slots, r.claims, r.claimants, r.claimed_slots);
+  perform emit_events(r.events);
+  perform start_workflows(r.workflow, r.workflow_starts);
+  perform record_audits(r.audits);
+  perform keep_answers(r.replies);
   return pg_current_xact_id()::text;
 end $function$;
 CREATE OR REPLACE FUNCTION public.signal_workflow(target text, signal_topic text, body json)
@@ -1056,8 +1278,9 @@ CREATE OR REPLACE FUNCTION public.start_workflows(kind text, starts json)
  SET enable_seqscan TO 'off'
 AS $function$
 begin
-  insert into workflow_starts (workflow_id, name, input)
-    select s.workflow_id, kind, s.input from json_to_recordset(starts) as s (workflow_id text, input jsonb)
+  insert into workflow_starts (workflow_id, name, input, queue)
+    select s.workflow_id, kind, s.input, coalesce(s.queue, 'platform')
+    from json_to_recordset(starts) as s (workflow_id text, input jsonb, queue text)
     on conflict (workflow_id) do nothing;
   if found then
     perform pg_notify('gpuaas_workflow_starts', '');
@@ -1109,12 +1332,13 @@ begin
   return null;
 end $function$;
 CREATE OR REPLACE FUNCTION public.tenant_funds(tenant uuid, at timestamp with time zone)
- RETURNS TABLE(currency text, balance_micros bigint, per_hour_micros bigint, accrued_micros bigint)
+ RETURNS TABLE(currency text, balance_micros bigint, per_hour_micros bigint, accrued_micros bigint, paid boolean)
  LANGUAGE sql
  STABLE
 AS $function$
   select coalesce(r.currency, b.currency), coalesce(b.micros, 0), coalesce(r.rate, 0)::bigint,
-    coalesce(r.accrued, 0)::bigint
+    coalesce(r.accrued, 0)::bigint,
+    exists (select from ledger_transactions t where t.organization_id = tenant and t.kind in ('payment', 'credit'))
   from (
     select m.currency, sum(m.per_hour_micros) filter (where a.release_requested_at is null) as rate,
       sum(div(m.per_hour_micros::numeric * greatest(0, floor(extract(epoch from
@@ -1124,6 +1348,19 @@ AS $function$
     group by 1
   ) as r full join (select b.currency, b.micros from balance_snapshots b where b.organization_id = tenant) as b
     on b.currency = r.currency
+$function$;
+CREATE OR REPLACE FUNCTION public.unused_reservations(tenant uuid, at timestamp with time zone)
+ RETURNS TABLE(currency text, project_id uuid, sku text, started boolean, per_hour_micros bigint)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select r.currency, r.project_id, r.sku, r.starts_at <= at, greatest(0, r.held_per_hour_micros - coalesce((
+      select sum(a.per_gpu_hour_micros * a.gpu_count) from allocations a
+      where a.organization_id = tenant and a.state in ('reserved', 'provisioning', 'active')
+        and a.release_requested_at is null and a.project_id = r.project_id and a.currency = r.currency
+        and a.node_id in (select p.node_id from node_promises p where p.reservation_id = r.id)), 0))::bigint
+  from capacity_reservations r
+  where r.organization_id = tenant and r.cancelled_at is null and r.ends_at > at and r.held_per_hour_micros > 0
 $function$;
 CREATE OR REPLACE FUNCTION public.vacate_claim_cells()
  RETURNS trigger
@@ -1251,7 +1488,8 @@ create table allocations (
   tags text[] default '{}'::text[] not null,
   root_granted_at timestamp with time zone,
   cleanup_workflow_id text,
-  machine_trouble text
+  machine_trouble text,
+  execution_workflow_id text
 );
 create table api_keys (
   id uuid not null,
@@ -1391,6 +1629,31 @@ create table billing_standings (
   stops_at timestamp with time zone,
   told_at timestamp with time zone
 );
+create table blob_holders (
+  id uuid not null,
+  organization_id uuid,
+  digest text not null,
+  idle_since timestamp with time zone default now()
+);
+create table blob_references (
+  holder_id uuid not null,
+  subject_type text not null,
+  subject_id uuid not null,
+  created_at timestamp with time zone default now() not null
+);
+create table blob_usage (
+  organization_id uuid not null,
+  bytes bigint not null
+);
+create table blobs (
+  digest text not null,
+  bytes bigint not null,
+  backend text not null,
+  state text not null,
+  generation uuid default gen_random_uuid() not null,
+  created_at timestamp with time zone default now() not null,
+  touched_at timestamp with time zone default now() not null
+);
 create table budget_notices (
   budget_id uuid not null,
   month date not null,
@@ -1422,7 +1685,15 @@ create table capacity_reservations (
   reason text not null,
   created_by uuid not null,
   created_at timestamp with time zone default now() not null,
-  cancelled_at timestamp with time zone
+  cancelled_at timestamp with time zone,
+  gpu_count integer default 0 not null,
+  currency text,
+  held_per_hour_micros bigint default 0 not null,
+  lapses boolean default false not null,
+  lapse_reason text,
+  unused_since timestamp with time zone,
+  used_at timestamp with time zone,
+  cancelled_by_operator boolean default false not null
 );
 create table certificate_keys (
   id uuid not null,
@@ -1747,7 +2018,8 @@ create table node_resource_slots (
   approved_at timestamp with time zone default now() not null,
   desired_state text default 'for_sale'::text not null,
   device_fault text,
-  bundle jsonb generated always as (slot_bundle(id, slot_index, gpu_pci_address, fabric_vf_pci_address, nvme_serial, nvme_device, management_mac, private_ip, ovs_port, numa_node)) stored not null
+  bundle jsonb generated always as (slot_bundle(id, slot_index, gpu_pci_address, fabric_vf_pci_address, nvme_serial, nvme_device, management_mac, private_ip, ovs_port, numa_node)) stored not null,
+  gpu_serial text
 );
 create table node_tasks (
   id uuid not null,
@@ -1771,7 +2043,9 @@ create table node_tasks (
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone not null,
   claimed_at timestamp with time zone,
-  finished_at timestamp with time zone
+  finished_at timestamp with time zone,
+  subject_type text not null,
+  subject_id uuid not null
 );
 create table node_tunnels (
   node_id uuid not null,
@@ -1852,7 +2126,8 @@ create table organizations (
   name text not null,
   created_at timestamp with time zone default now() not null,
   deleted_at timestamp with time zone,
-  stripe_customer_id text
+  stripe_customer_id text,
+  created_by uuid
 );
 create table outbox_events (
   "position" bigint generated always as identity,
@@ -1866,6 +2141,21 @@ create table outbox_events (
   subject_id uuid not null,
   payload jsonb not null
 ) partition by RANGE (occurred_at);
+create table parked_events (
+  id uuid not null,
+  consumer text not null,
+  event_id uuid not null,
+  event_type text not null,
+  subject_id uuid not null,
+  event jsonb not null,
+  state text default 'parked'::text not null,
+  failures integer not null,
+  last_error text not null,
+  parked_at timestamp with time zone default now() not null,
+  settled_at timestamp with time zone,
+  settled_by uuid,
+  reason text
+);
 create table payment_disputes (
   id uuid not null,
   organization_id uuid not null,
@@ -2001,12 +2291,25 @@ create table policy_values (
   value jsonb not null,
   changed_at timestamp with time zone default now() not null
 );
+create table project_secrets (
+  id uuid not null,
+  organization_id uuid not null,
+  project_id uuid not null,
+  name text not null,
+  version integer default 1 not null,
+  set_by uuid not null,
+  set_by_name text not null,
+  created_at timestamp with time zone default now() not null,
+  set_at timestamp with time zone default now() not null,
+  sealed_value bytea not null
+);
 create table projects (
   id uuid not null,
   organization_id uuid not null,
   name text not null,
   created_at timestamp with time zone default now() not null,
-  deleted_at timestamp with time zone
+  deleted_at timestamp with time zone,
+  team_id uuid not null
 );
 create table public_ingresses (
   id uuid not null,
@@ -2062,6 +2365,11 @@ create table regions (
   display_name text not null,
   status text not null
 );
+create table schema_functions (
+  only_row boolean default true not null,
+  checksum text not null,
+  applied_at timestamp with time zone default now() not null
+);
 create table schema_migrations (
   version text not null,
   checksum text not null,
@@ -2076,7 +2384,10 @@ create table service_account_tokens (
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone not null,
   revoked_at timestamp with time zone,
-  last_used_at timestamp with time zone
+  last_used_at timestamp with time zone,
+  issued_by uuid,
+  issued_at timestamp with time zone default now() not null,
+  rotation_notice_at timestamp with time zone
 );
 create table service_accounts (
   id uuid not null,
@@ -2089,7 +2400,7 @@ create table service_accounts (
   created_by uuid not null,
   created_at timestamp with time zone default now() not null
 );
-create table sessions (
+create table sign_ins (
   id_hash bytea not null,
   user_id uuid not null,
   csrf_token text not null,
@@ -2171,14 +2482,16 @@ create table team_members (
   team_id uuid not null,
   user_id uuid not null,
   organization_id uuid not null,
-  created_at timestamp with time zone default now() not null
+  created_at timestamp with time zone default now() not null,
+  role text default 'member'::text not null
 );
 create table teams (
   id uuid not null,
   organization_id uuid not null,
   name text not null,
   description text default ''::text not null,
-  created_at timestamp with time zone default now() not null
+  created_at timestamp with time zone default now() not null,
+  is_default boolean default false not null
 );
 create table terminal_recording_parts (
   recording_id uuid not null,
@@ -2222,6 +2535,15 @@ create table tick_runs (
   finished_at timestamp with time zone,
   error text
 );
+create table unproven_devices (
+  kind text not null,
+  serial text not null,
+  slot_id uuid not null,
+  allocation_id uuid not null,
+  slot_index smallint not null,
+  since timestamp with time zone not null,
+  certificate_id uuid
+);
 create table usage_records (
   id uuid not null,
   allocation_id uuid not null,
@@ -2254,7 +2576,9 @@ create table users (
   email text not null,
   name text not null,
   created_at timestamp with time zone default now() not null,
-  home_organization_id uuid
+  home_organization_id uuid,
+  email_verified boolean default false not null,
+  sign_ins_ended_at timestamp with time zone
 );
 create table utilisation_samples (
   taken_at timestamp with time zone not null,
@@ -2341,7 +2665,8 @@ create table workflow_starts (
   "position" bigint generated always as identity,
   name text not null,
   input jsonb not null,
-  created_at timestamp with time zone default now() not null
+  created_at timestamp with time zone default now() not null,
+  queue text default 'platform'::text not null
 );
 
 -- Views
@@ -2356,6 +2681,7 @@ create view claimed_quota as
    FROM ((( SELECT a.organization_id,
             a.project_id,
             a.created_by,
+            NULLIF(a.owner_user_id, a.created_by) AS owner,
             s.gpu_model,
             a.currency,
             (a.per_gpu_hour_micros * a.gpu_count) AS per_hour,
@@ -2369,8 +2695,9 @@ create view claimed_quota as
              JOIN sku_catalog s ON ((s.sku = a.sku)))
           WHERE (c.released_at IS NULL)
           GROUP BY a.id, s.gpu_model) held
-     CROSS JOIN LATERAL ( VALUES ('project'::text,held.project_id), ('user'::text,held.created_by)) holder(holder_type, holder_id))
+     CROSS JOIN LATERAL ( VALUES ('project'::text,held.project_id), ('user'::text,held.created_by), ('user'::text,held.owner)) holder(holder_type, holder_id))
      CROSS JOIN LATERAL ( VALUES ('allocations'::text,''::text,1), ('gpus'::text,held.gpu_model,held.gpus), ('spend_per_hour'::text,held.currency,held.per_hour)) counted(measure, unit, amount))
+  WHERE (holder.holder_id IS NOT NULL)
   GROUP BY held.organization_id, holder.holder_type, holder.holder_id, counted.measure, counted.unit;
 create view quota_standing as
  SELECT organization_id,
@@ -2410,6 +2737,10 @@ alter table audit_segments add constraint audit_segments_pkey PRIMARY KEY (segme
 alter table auto_top_ups add constraint auto_top_ups_pkey PRIMARY KEY (organization_id);
 alter table balance_snapshots add constraint balance_snapshots_pkey PRIMARY KEY (organization_id, currency);
 alter table billing_standings add constraint billing_standings_pkey PRIMARY KEY (organization_id, currency);
+alter table blob_holders add constraint blob_holders_pkey PRIMARY KEY (id);
+alter table blob_references add constraint blob_references_pkey PRIMARY KEY (holder_id, subject_type, subject_id);
+alter table blob_usage add constraint blob_usage_pkey PRIMARY KEY (organization_id);
+alter table blobs add constraint blobs_pkey PRIMARY KEY (digest);
 alter table budget_notices add constraint budget_notices_pkey PRIMARY KEY (budget_id, month, percent);
 alter table budgets add constraint budgets_pkey PRIMARY KEY (id);
 alter table capacity_reservations add constraint capacity_reservations_pkey PRIMARY KEY (id);
@@ -2451,6 +2782,7 @@ alter table notifications add constraint notifications_pkey PRIMARY KEY (id);
 alter table organization_members add constraint organization_members_pkey PRIMARY KEY (id);
 alter table organizations add constraint organizations_pkey PRIMARY KEY (id);
 alter table outbox_events add constraint outbox_events_pkey PRIMARY KEY ("position", occurred_at);
+alter table parked_events add constraint parked_events_pkey PRIMARY KEY (id);
 alter table payment_disputes add constraint payment_disputes_pkey PRIMARY KEY (id);
 alter table payment_events add constraint payment_events_pkey PRIMARY KEY (provider, event_ref);
 alter table payment_methods add constraint payment_methods_pkey PRIMARY KEY (id);
@@ -2462,16 +2794,18 @@ alter table permission_groups add constraint permission_groups_pkey PRIMARY KEY 
 alter table placement_changes add constraint placement_changes_pkey PRIMARY KEY (xid, node_id);
 alter table platform_keys add constraint platform_keys_pkey PRIMARY KEY (name);
 alter table policy_changes add constraint policy_changes_pkey PRIMARY KEY (id);
+alter table project_secrets add constraint project_secrets_pkey PRIMARY KEY (id);
 alter table projects add constraint projects_pkey PRIMARY KEY (id);
 alter table public_ingresses add constraint public_ingresses_pkey PRIMARY KEY (id);
 alter table queued_launches add constraint queued_launches_pkey PRIMARY KEY (allocation_id);
 alter table quota_limits add constraint quota_limits_pkey PRIMARY KEY (organization_id, holder_type, holder_id, measure, unit, set_by);
 alter table quota_usage add constraint quota_usage_pkey PRIMARY KEY (organization_id, holder_type, holder_id, measure, unit);
 alter table regions add constraint regions_pkey PRIMARY KEY (region);
+alter table schema_functions add constraint schema_functions_pkey PRIMARY KEY (only_row);
 alter table schema_migrations add constraint schema_migrations_pkey PRIMARY KEY (version);
 alter table service_account_tokens add constraint service_account_tokens_pkey PRIMARY KEY (id);
 alter table service_accounts add constraint service_accounts_pkey PRIMARY KEY (id);
-alter table sessions add constraint sessions_pkey PRIMARY KEY (id_hash);
+alter table sign_ins add constraint sign_ins_pkey PRIMARY KEY (id_hash);
 alter table sku_catalog add constraint sku_catalog_pkey PRIMARY KEY (sku);
 alter table sku_entitlements add constraint sku_entitlements_pkey PRIMARY KEY (organization_id, sku);
 alter table sku_prices add constraint sku_prices_pkey PRIMARY KEY (id);
@@ -2486,6 +2820,7 @@ alter table terminal_recordings add constraint terminal_recordings_pkey PRIMARY 
 alter table terminal_tokens add constraint terminal_tokens_pkey PRIMARY KEY (token_hash);
 alter table test_charges add constraint test_charges_pkey PRIMARY KEY (payment_id);
 alter table tick_runs add constraint tick_runs_pkey PRIMARY KEY (tick, period_start);
+alter table unproven_devices add constraint unproven_devices_pkey PRIMARY KEY (kind, serial);
 alter table usage_records add constraint usage_records_pkey PRIMARY KEY (id);
 alter table users add constraint users_pkey PRIMARY KEY (id);
 alter table utilisation_samples add constraint utilisation_samples_pkey PRIMARY KEY (taken_at, region, gpu_model);
@@ -2504,6 +2839,7 @@ alter table app_usage_prices add constraint app_usage_prices_id_app_dimension_cu
 alter table app_usage_records add constraint app_usage_records_meter_id_quantity_before_key UNIQUE (meter_id, quantity_before);
 alter table app_usage_records add constraint app_usage_records_meter_id_sequence_key UNIQUE (meter_id, sequence);
 alter table app_usage_records add constraint app_usage_records_producer_record_id_key UNIQUE (producer, record_id);
+alter table blob_holders add constraint blob_holders_digest_organization_id_key UNIQUE NULLS NOT DISTINCT (digest, organization_id);
 alter table budgets add constraint budgets_organization_id_scope_type_scope_id_currency_key UNIQUE (organization_id, scope_type, scope_id, currency);
 alter table certificate_keys add constraint certificate_keys_key_id_key UNIQUE (key_id);
 alter table host_cleanups add constraint host_cleanups_node_task_id_key UNIQUE (node_task_id);
@@ -2531,6 +2867,7 @@ alter table notifications add constraint notifications_event_id_user_id_key UNIQ
 alter table organization_members add constraint organization_members_organization_id_user_id_key UNIQUE (organization_id, user_id);
 alter table organizations add constraint organizations_stripe_customer_id_key UNIQUE (stripe_customer_id);
 alter table outbox_events add constraint outbox_events_event_id_occurred_at_key UNIQUE (event_id, occurred_at);
+alter table parked_events add constraint parked_events_consumer_event_id_key UNIQUE (consumer, event_id);
 alter table payment_disputes add constraint payment_disputes_provider_ref_key UNIQUE (provider_ref);
 alter table payment_disputes add constraint payment_disputes_returned_transaction_id_key UNIQUE (returned_transaction_id);
 alter table payment_disputes add constraint payment_disputes_withdrawn_transaction_id_key UNIQUE (withdrawn_transaction_id);
@@ -2546,11 +2883,12 @@ alter table permission_bindings add constraint permission_bindings_user_id_team_
 alter table permission_groups add constraint permission_groups_organization_id_id_key UNIQUE (organization_id, id);
 alter table permission_groups add constraint permission_groups_organization_id_name_key UNIQUE (organization_id, name);
 alter table policy_values add constraint policy_values_key_organization_id_project_id_key UNIQUE NULLS NOT DISTINCT (key, organization_id, project_id);
+alter table project_secrets add constraint project_secrets_project_id_name_key UNIQUE (project_id, name);
 alter table projects add constraint projects_organization_id_id_key UNIQUE (organization_id, id);
 alter table service_account_tokens add constraint service_account_tokens_secret_hash_key UNIQUE (secret_hash);
 alter table service_accounts add constraint service_accounts_project_id_id_key UNIQUE (project_id, id);
 alter table service_accounts add constraint service_accounts_project_id_name_key UNIQUE (project_id, name);
-alter table sessions add constraint sessions_id_key UNIQUE (id);
+alter table sign_ins add constraint sign_ins_id_key UNIQUE (id);
 alter table sku_prices add constraint sku_prices_sku_region_currency_organization_id_effective_fr_key UNIQUE NULLS NOT DISTINCT (sku, region, currency, organization_id, effective_from);
 alter table ssh_keys add constraint ssh_keys_project_id_fingerprint_key UNIQUE (project_id, fingerprint);
 alter table ssh_keys add constraint ssh_keys_user_id_fingerprint_key UNIQUE (user_id, fingerprint);
@@ -2579,6 +2917,7 @@ alter table allocation_resource_claims add constraint allocation_resource_claims
 alter table allocations add constraint allocations_capacity_shape_check CHECK ((capacity_shape = ANY (ARRAY['baremetal'::text, 'gpu_slice'::text])));
 alter table allocations add constraint allocations_desired_state_check CHECK ((desired_state = ANY (ARRAY['active'::text, 'released'::text])));
 alter table allocations add constraint allocations_end_after_start CHECK ((ends_at > created_at));
+alter table allocations add constraint allocations_execution_state_check CHECK ((execution_state = ANY (ARRAY['idle'::text, 'queued'::text, 'provisioning'::text, 'releasing'::text, 'cleaning_up'::text, 'waiting_for_cleanup'::text])));
 alter table allocations add constraint allocations_gpu_count_check CHECK (((gpu_count >= 1) AND (gpu_count <= 16)));
 alter table allocations add constraint allocations_machine_trouble_check CHECK ((machine_trouble = ANY (ARRAY['stopped'::text, 'lost'::text])));
 alter table allocations add constraint allocations_observed_state_check CHECK ((observed_state = ANY (ARRAY['unknown'::text, 'absent'::text, 'running'::text])));
@@ -2630,13 +2969,24 @@ alter table auto_top_ups add constraint auto_top_ups_threshold_micros_check CHEC
 alter table billing_standings add constraint billing_standings_check CHECK (((standing = 'exhausted'::text) = (stops_at IS NOT NULL)));
 alter table billing_standings add constraint billing_standings_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
 alter table billing_standings add constraint billing_standings_standing_check CHECK ((standing = ANY (ARRAY['good'::text, 'low'::text, 'exhausted'::text, 'stopped'::text])));
+alter table blob_references add constraint blob_references_subject_type_check CHECK ((subject_type ~ '^[a-z_]{1,64}$'::text));
+alter table blob_usage add constraint blob_usage_bytes_check CHECK ((bytes >= 0));
+alter table blobs add constraint blobs_backend_check CHECK ((backend = ANY (ARRAY['folder'::text, 's3'::text])));
+alter table blobs add constraint blobs_bytes_check CHECK ((bytes >= 0));
+alter table blobs add constraint blobs_digest_check CHECK ((digest ~ '^sha256:[0-9a-f]{64}$'::text));
+alter table blobs add constraint blobs_state_check CHECK ((state = ANY (ARRAY['writing'::text, 'stored'::text, 'corrupt'::text, 'removing'::text])));
 alter table budgets add constraint budgets_at_cap_check CHECK ((at_cap = ANY (ARRAY['notify'::text, 'refuse'::text, 'release'::text])));
 alter table budgets add constraint budgets_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
 alter table budgets add constraint budgets_monthly_micros_check CHECK ((monthly_micros > 0));
 alter table budgets add constraint budgets_scope_type_check CHECK ((scope_type = ANY (ARRAY['tenant'::text, 'project'::text, 'team'::text, 'user'::text])));
 alter table budgets add constraint budgets_thresholds_check CHECK (((cardinality(thresholds) <= 10) AND (1 <= ALL (thresholds)) AND (1000 >= ALL (thresholds))));
 alter table capacity_reservations add constraint capacity_reservations_check CHECK ((ends_at > starts_at));
+alter table capacity_reservations add constraint capacity_reservations_gpu_count_check CHECK ((gpu_count >= 0));
+alter table capacity_reservations add constraint capacity_reservations_held_per_hour_micros_check CHECK ((held_per_hour_micros >= 0));
+alter table capacity_reservations add constraint capacity_reservations_lapse_reason_check CHECK ((lapse_reason = ANY (ARRAY['unused'::text, 'unfunded'::text])));
 alter table capacity_reservations add constraint capacity_reservations_node_count_check CHECK ((node_count > 0));
+alter table capacity_reservations add constraint held_money_has_currency CHECK (((held_per_hour_micros = 0) OR (currency IS NOT NULL)));
+alter table capacity_reservations add constraint lapsed_reservation_is_over CHECK (((lapse_reason IS NULL) OR (cancelled_at IS NOT NULL)));
 alter table certificate_keys add constraint certificate_keys_check CHECK (((retired_at IS NULL) = (sealed_private_key IS NOT NULL)));
 alter table claim_cells add constraint claim_cells_cell_check CHECK (((cell >= 0) AND (cell <= 15)));
 alter table event_consumers add constraint event_consumers_name_check CHECK ((name ~ '^[a-z][a-z0-9_.-]{0,62}$'::text));
@@ -2700,6 +3050,8 @@ alter table node_resource_slots add constraint retired_slot_is_not_sold CHECK ((
 alter table node_resource_slots add constraint sellable_slot_is_complete CHECK (((state = 'disabled'::text) OR ((gpu_pci_address <> ''::text) AND (nvme_serial <> ''::text) AND (nvme_device <> ''::text) AND (management_mac <> ''::text) AND (private_ip <> ''::text) AND (fabric_vf_pci_address <> ''::text) AND (COALESCE((capacity_metadata ->> 'fabric_claim_mode'::text), ''::text) = 'per_slot_vf'::text) AND (COALESCE((capacity_metadata ->> 'destructive_wipe_policy'::text), ''::text) <> ''::text))));
 alter table node_tasks add constraint node_tasks_percent_check CHECK (((percent >= 0) AND (percent <= 100)));
 alter table node_tasks add constraint node_tasks_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'claimed'::text, 'succeeded'::text, 'failed'::text, 'expired'::text])));
+alter table node_tasks add constraint node_tasks_subject_is_its_host CHECK (((subject_type <> 'node'::text) OR (subject_id = node_id)));
+alter table node_tasks add constraint node_tasks_subject_type_check CHECK ((subject_type ~ '^[a-z][a-z_]{0,39}$'::text));
 alter table node_tunnels add constraint node_tunnels_address_check CHECK (((length(address) >= 1) AND (length(address) <= 300)));
 alter table nodes add constraint nodes_announced_connection_check CHECK ((announced_connection = ANY (ARRAY['never_seen'::text, 'connected'::text, 'unreachable'::text])));
 alter table nodes add constraint nodes_mode_check CHECK ((mode = ANY (ARRAY['slice'::text, 'baremetal'::text])));
@@ -2717,6 +3069,9 @@ alter table organization_members add constraint organization_members_check CHECK
 alter table organization_members add constraint organization_members_state_check CHECK ((state = ANY (ARRAY['active'::text, 'disabled'::text])));
 alter table organizations add constraint organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
 alter table organizations add constraint organizations_stripe_customer_id_check CHECK ((length(stripe_customer_id) <= 255));
+alter table parked_events add constraint parked_events_check CHECK (((settled_at IS NOT NULL) = (state = ANY (ARRAY['handled'::text, 'skipped'::text]))));
+alter table parked_events add constraint parked_events_failures_check CHECK ((failures > 0));
+alter table parked_events add constraint parked_events_state_check CHECK ((state = ANY (ARRAY['parked'::text, 'retrying'::text, 'handled'::text, 'skipped'::text])));
 alter table payment_disputes add constraint payment_disputes_amount_micros_check CHECK ((amount_micros > 0));
 alter table payment_disputes add constraint payment_disputes_check CHECK (((state = 'won'::text) = (returned_transaction_id IS NOT NULL)));
 alter table payment_disputes add constraint payment_disputes_check1 CHECK (((state = 'open'::text) = (closed_at IS NULL)));
@@ -2755,6 +3110,8 @@ alter table permission_groups add constraint permission_groups_name_check CHECK 
 alter table policy_changes add constraint policy_changes_reason_check CHECK ((length(reason) <= 500));
 alter table policy_values add constraint policy_values_check CHECK (((project_id IS NULL) OR (organization_id IS NOT NULL)));
 alter table policy_values add constraint policy_values_key_check CHECK (((length(key) >= 1) AND (length(key) <= 100)));
+alter table project_secrets add constraint project_secrets_name_check CHECK ((name ~ '^[A-Z][A-Z0-9_]{0,63}$'::text));
+alter table project_secrets add constraint project_secrets_version_check CHECK ((version > 0));
 alter table projects add constraint projects_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
 alter table public_ingresses add constraint public_ingresses_check CHECK (((state = 'detached'::text) = (detached_at IS NOT NULL)));
 alter table public_ingresses add constraint public_ingresses_machine_port_check CHECK ((((machine_port >= 1) AND (machine_port <= 65535)) AND (machine_port <> 22)));
@@ -2772,11 +3129,12 @@ alter table quota_limits add constraint quota_limits_measure_check CHECK ((measu
 alter table quota_limits add constraint quota_limits_set_by_check CHECK ((set_by = ANY (ARRAY['platform'::text, 'tenant'::text])));
 alter table quota_usage add constraint quota_usage_used_check CHECK ((used >= 0));
 alter table regions add constraint regions_status_check CHECK ((status = ANY (ARRAY['enabled'::text, 'coming'::text])));
+alter table schema_functions add constraint schema_functions_only_row_check CHECK (only_row);
 alter table service_accounts add constraint service_accounts_description_check CHECK ((length(description) <= 500));
 alter table service_accounts add constraint service_accounts_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
 alter table service_accounts add constraint service_accounts_state_check CHECK ((state = ANY (ARRAY['active'::text, 'disabled'::text])));
-alter table sessions add constraint sessions_ip_check CHECK ((length(ip) <= 45));
-alter table sessions add constraint sessions_user_agent_check CHECK ((length(user_agent) <= 300));
+alter table sign_ins add constraint sign_ins_ip_check CHECK ((length(ip) <= 45));
+alter table sign_ins add constraint sign_ins_user_agent_check CHECK ((length(user_agent) <= 300));
 alter table sku_catalog add constraint sku_catalog_allowed_gpu_counts_check CHECK ((cardinality(allowed_gpu_counts) > 0));
 alter table sku_catalog add constraint sku_catalog_capacity_shape_check CHECK ((capacity_shape = ANY (ARRAY['baremetal'::text, 'gpu_slice'::text])));
 alter table sku_catalog add constraint sku_catalog_check CHECK (((gpus_total >= ALL (allowed_gpu_counts)) AND (1 <= ALL (allowed_gpu_counts))));
@@ -2796,11 +3154,14 @@ alter table ssh_keys add constraint ssh_keys_name_check CHECK (((length(name) >=
 alter table statements add constraint statements_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
 alter table statements add constraint statements_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric));
 alter table statements add constraint statements_number_check CHECK ((length(number) <= 40));
+alter table team_members add constraint team_members_role_check CHECK ((role = ANY (ARRAY['member'::text, 'manager'::text])));
 alter table teams add constraint teams_description_check CHECK ((length(description) <= 500));
 alter table teams add constraint teams_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
 alter table terminal_recording_parts add constraint terminal_recording_parts_part_check CHECK ((part >= 0));
 alter table test_charges add constraint test_charges_state_check CHECK ((state = ANY (ARRAY['succeeded'::text, 'failed'::text])));
 alter table tick_runs add constraint tick_runs_check CHECK ((period_end > period_start));
+alter table unproven_devices add constraint unproven_devices_kind_check CHECK ((kind = ANY (ARRAY['disk'::text, 'gpu'::text])));
+alter table unproven_devices add constraint unproven_devices_one_spelling CHECK ((serial = upper(btrim(serial))));
 alter table usage_records add constraint usage_bills_no_more_than_its_window CHECK (((from_second IS NULL) OR ((billed_seconds >= 0) AND (billed_seconds <= (to_second - from_second)))));
 alter table usage_records add constraint usage_costs_seconds_times_quote CHECK (((amount_micros)::numeric = (div(((per_hour_micros)::numeric * ((billed_before + billed_seconds))::numeric), (3600)::numeric) - div(((per_hour_micros)::numeric * (billed_before)::numeric), (3600)::numeric))));
 alter table usage_records add constraint usage_is_debited CHECK (((amount_micros <> 0) = (ledger_transaction_id IS NOT NULL)));
@@ -2820,6 +3181,7 @@ alter table webhooks add constraint webhooks_state_check CHECK ((state = ANY (AR
 alter table webhooks add constraint webhooks_url_check CHECK (((length(url) >= 1) AND (length(url) <= 2000)));
 alter table wipe_certificates add constraint wipe_has_one_source CHECK (((node_task_id IS NULL) <> (witnessed_by IS NULL)));
 alter table workflow_starts add constraint workflow_starts_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)));
+alter table workflow_starts add constraint workflow_starts_queue_check CHECK ((queue ~ '^[a-z][a-z0-9-]{0,39}$'::text));
 alter table workflow_starts add constraint workflow_starts_workflow_id_check CHECK (((length(workflow_id) >= 1) AND (length(workflow_id) <= 200)));
 alter table allocation_access_keys add constraint allocation_access_keys_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table allocation_idleness add constraint allocation_idleness_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
@@ -2842,6 +3204,10 @@ alter table auto_top_ups add constraint auto_top_ups_organization_id_fkey FOREIG
 alter table auto_top_ups add constraint auto_top_ups_payment_method_id_organization_id_fkey FOREIGN KEY (payment_method_id, organization_id) REFERENCES payment_methods(id, organization_id);
 alter table balance_snapshots add constraint balance_snapshots_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table billing_standings add constraint billing_standings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table blob_holders add constraint blob_holders_digest_fkey FOREIGN KEY (digest) REFERENCES blobs(digest);
+alter table blob_holders add constraint blob_holders_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table blob_references add constraint blob_references_holder_id_fkey FOREIGN KEY (holder_id) REFERENCES blob_holders(id);
+alter table blob_usage add constraint blob_usage_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table budget_notices add constraint budget_notices_budget_id_fkey FOREIGN KEY (budget_id) REFERENCES budgets(id) ON DELETE CASCADE;
 alter table budgets add constraint budgets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table capacity_reservations add constraint capacity_reservations_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
@@ -2898,6 +3264,8 @@ alter table notification_preferences add constraint notification_preferences_use
 alter table notifications add constraint notifications_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table organization_members add constraint organization_members_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table organization_members add constraint organization_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table organizations add constraint organizations_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
+alter table parked_events add constraint parked_events_consumer_fkey FOREIGN KEY (consumer) REFERENCES event_consumers(name) ON DELETE CASCADE;
 alter table payment_disputes add constraint payment_disputes_payment_id_organization_id_fkey FOREIGN KEY (payment_id, organization_id) REFERENCES payments(id, organization_id);
 alter table payment_disputes add constraint payment_disputes_returned_transaction_id_fkey FOREIGN KEY (returned_transaction_id) REFERENCES ledger_transactions(id);
 alter table payment_disputes add constraint payment_disputes_withdrawn_transaction_id_fkey FOREIGN KEY (withdrawn_transaction_id) REFERENCES ledger_transactions(id);
@@ -2919,7 +3287,10 @@ alter table permission_bindings add constraint permission_bindings_user_id_fkey 
 alter table permission_groups add constraint permission_groups_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table policy_values add constraint policy_values_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE;
 alter table policy_values add constraint policy_values_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id) ON DELETE CASCADE;
+alter table project_secrets add constraint project_secrets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table project_secrets add constraint project_secrets_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
 alter table projects add constraint projects_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table projects add constraint projects_organization_id_team_id_fkey FOREIGN KEY (organization_id, team_id) REFERENCES teams(organization_id, id) DEFERRABLE INITIALLY DEFERRED;
 alter table public_ingresses add constraint public_ingresses_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table public_ingresses add constraint public_ingresses_node_id_fkey FOREIGN KEY (node_id) REFERENCES nodes(id);
 alter table public_ingresses add constraint public_ingresses_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
@@ -2929,12 +3300,13 @@ alter table queued_launches add constraint queued_launches_allocation_id_fkey FO
 alter table queued_launches add constraint queued_launches_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table quota_limits add constraint quota_limits_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table quota_usage add constraint quota_usage_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table service_account_tokens add constraint service_account_tokens_issued_by_fkey FOREIGN KEY (issued_by) REFERENCES users(id);
 alter table service_account_tokens add constraint service_account_tokens_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table service_account_tokens add constraint service_account_tokens_service_account_id_fkey FOREIGN KEY (service_account_id) REFERENCES service_accounts(id) ON DELETE CASCADE;
 alter table service_accounts add constraint service_accounts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table service_accounts add constraint service_accounts_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
 alter table service_accounts add constraint service_accounts_owner_user_id_fkey FOREIGN KEY (owner_user_id) REFERENCES users(id);
-alter table sessions add constraint sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table sign_ins add constraint sign_ins_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table sku_entitlements add constraint sku_entitlements_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table sku_entitlements add constraint sku_entitlements_sku_fkey FOREIGN KEY (sku) REFERENCES sku_catalog(sku);
 alter table sku_prices add constraint sku_prices_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
@@ -2954,6 +3326,9 @@ alter table terminal_recordings add constraint terminal_recordings_allocation_id
 alter table terminal_recordings add constraint terminal_recordings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table terminal_recordings add constraint terminal_recordings_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
 alter table terminal_tokens add constraint terminal_tokens_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
+alter table unproven_devices add constraint unproven_devices_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
+alter table unproven_devices add constraint unproven_devices_certificate_id_fkey FOREIGN KEY (certificate_id) REFERENCES wipe_certificates(id);
+alter table unproven_devices add constraint unproven_devices_slot_id_fkey FOREIGN KEY (slot_id) REFERENCES node_resource_slots(id);
 alter table usage_records add constraint usage_records_allocation_id_continues_at_fkey FOREIGN KEY (allocation_id, continues_at) REFERENCES usage_records(allocation_id, to_second);
 alter table usage_records add constraint usage_records_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocation_meters(allocation_id);
 alter table usage_records add constraint usage_records_corrects_usage_id_fkey FOREIGN KEY (corrects_usage_id) REFERENCES usage_records(id);
@@ -2979,9 +3354,9 @@ CREATE UNIQUE INDEX allocation_outages_open ON public.allocation_outages USING b
 CREATE INDEX allocation_overviews_project ON public.allocation_overviews USING btree (project_id);
 CREATE INDEX allocation_resource_claims_allocation ON public.allocation_resource_claims USING btree (allocation_id);
 CREATE INDEX allocation_resource_claims_slot ON public.allocation_resource_claims USING btree (slot_id, created_at DESC);
+CREATE INDEX allocations_committed ON public.allocations USING btree (organization_id) WHERE (state = ANY (ARRAY['reserved'::text, 'provisioning'::text, 'active'::text]));
 CREATE INDEX allocations_ending ON public.allocations USING btree (ends_at) WHERE ((desired_state = 'active'::text) AND (ends_at IS NOT NULL));
 CREATE INDEX allocations_on_node ON public.allocations USING btree (node_id) WHERE (state = ANY (ARRAY['active'::text, 'releasing'::text, 'release_failed'::text]));
-CREATE INDEX allocations_on_their_way ON public.allocations USING btree (organization_id) WHERE (state = ANY (ARRAY['reserved'::text, 'provisioning'::text]));
 CREATE INDEX allocations_owner ON public.allocations USING btree (owner_user_id) WHERE (owner_user_id IS NOT NULL);
 CREATE INDEX allocations_project ON public.allocations USING btree (project_id, id DESC);
 CREATE INDEX api_keys_organization ON public.api_keys USING btree (organization_id, id DESC);
@@ -2995,6 +3370,11 @@ CREATE INDEX audit_logs_order ON ONLY public.audit_logs USING btree (xid, id);
 CREATE INDEX audit_logs_target ON ONLY public.audit_logs USING btree (target_type, target_id, occurred_at);
 CREATE INDEX audit_logs_tenant ON ONLY public.audit_logs USING btree (organization_id, id);
 CREATE INDEX audit_segments_month ON public.audit_segments USING btree (month, segment);
+CREATE INDEX blob_holders_idle ON public.blob_holders USING btree (idle_since) WHERE (idle_since IS NOT NULL);
+CREATE INDEX blob_holders_organization ON public.blob_holders USING btree (organization_id);
+CREATE INDEX blob_references_subject ON public.blob_references USING btree (subject_type, subject_id);
+CREATE INDEX blobs_unsettled ON public.blobs USING btree (touched_at) WHERE (state <> 'stored'::text);
+CREATE INDEX capacity_reservations_live ON public.capacity_reservations USING btree (organization_id) WHERE (cancelled_at IS NULL);
 CREATE INDEX capacity_reservations_project ON public.capacity_reservations USING btree (project_id, id DESC);
 CREATE UNIQUE INDEX certificate_keys_one_signs ON public.certificate_keys USING btree ((true)) WHERE (retired_at IS NULL);
 CREATE INDEX handed_over_resources_organization ON public.handed_over_resources USING btree (organization_id, id DESC);
@@ -3011,6 +3391,7 @@ CREATE INDEX invitations_organization ON public.invitations USING btree (organiz
 CREATE UNIQUE INDEX invitations_pending ON public.invitations USING btree (organization_id, lower(email)) WHERE ((accepted_at IS NULL) AND (revoked_at IS NULL));
 CREATE INDEX ledger_entries_balance ON public.ledger_entries USING btree (organization_id, account, currency) INCLUDE (amount_micros);
 CREATE INDEX ledger_transactions_of_tenant ON public.ledger_transactions USING btree (organization_id, id);
+CREATE INDEX ledger_transactions_paid ON public.ledger_transactions USING btree (organization_id) WHERE (kind = ANY (ARRAY['payment'::text, 'credit'::text]));
 CREATE INDEX maintenance_windows_node ON public.maintenance_windows USING btree (node_id, id DESC);
 CREATE INDEX maintenance_windows_open ON public.maintenance_windows USING btree (ends_at) WHERE (cancelled_at IS NULL);
 CREATE UNIQUE INDEX node_authorities_one_signs ON public.node_authorities USING btree (state) WHERE (state = 'signing'::text);
@@ -3026,7 +3407,10 @@ CREATE UNIQUE INDEX node_onboardings_running ON public.node_onboardings USING bt
 CREATE UNIQUE INDEX node_promises_allocation ON public.node_promises USING btree (allocation_id) WHERE (allocation_id IS NOT NULL);
 CREATE INDEX node_promises_node ON public.node_promises USING btree (node_id);
 CREATE INDEX node_promises_reservation ON public.node_promises USING btree (reservation_id) WHERE (reservation_id IS NOT NULL);
+CREATE INDEX node_resource_slots_disk ON public.node_resource_slots USING btree (upper(btrim(nvme_serial)));
+CREATE INDEX node_resource_slots_gpu ON public.node_resource_slots USING btree (upper(btrim(gpu_serial))) WHERE (gpu_serial IS NOT NULL);
 CREATE INDEX node_tasks_latest ON public.node_tasks USING btree (node_id, kind, created_at DESC) WHERE (state = 'succeeded'::text);
+CREATE INDEX node_tasks_of_subject ON public.node_tasks USING btree (subject_id, created_at DESC);
 CREATE INDEX node_tasks_open ON public.node_tasks USING btree (node_id, created_at) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text]));
 CREATE INDEX node_tasks_recent ON public.node_tasks USING btree (created_at DESC, id DESC);
 CREATE INDEX node_tunnels_lease ON public.node_tunnels USING btree (leased_until);
@@ -3037,8 +3421,10 @@ CREATE INDEX notifications_age ON public.notifications USING btree (created_at);
 CREATE INDEX notifications_inbox ON public.notifications USING btree (user_id, id DESC);
 CREATE INDEX notifications_unread ON public.notifications USING btree (user_id) WHERE (read_at IS NULL);
 CREATE INDEX organization_members_user ON public.organization_members USING btree (user_id);
+CREATE INDEX organizations_created_by ON public.organizations USING btree (created_by) WHERE (deleted_at IS NULL);
 CREATE INDEX outbox_events_cursor ON ONLY public.outbox_events USING btree (xid, "position");
 CREATE INDEX outbox_events_subject ON ONLY public.outbox_events USING btree (subject_id, xid);
+CREATE INDEX parked_events_open ON public.parked_events USING btree (consumer, id) WHERE (settled_at IS NULL);
 CREATE INDEX payment_disputes_of_payment ON public.payment_disputes USING btree (payment_id, id);
 CREATE INDEX payment_events_open ON public.payment_events USING btree (next_try_at) WHERE (handled_at IS NULL);
 CREATE INDEX payment_refunds_of_payment ON public.payment_refunds USING btree (payment_id, id);
@@ -3052,7 +3438,9 @@ CREATE INDEX permission_bindings_service_account ON public.permission_bindings U
 CREATE INDEX permission_bindings_team ON public.permission_bindings USING btree (team_id);
 CREATE INDEX policy_changes_key ON public.policy_changes USING btree (key, id);
 CREATE INDEX policy_values_tenant ON public.policy_values USING btree (organization_id, project_id);
+CREATE INDEX project_secrets_project ON public.project_secrets USING btree (organization_id, project_id);
 CREATE UNIQUE INDEX projects_live_name ON public.projects USING btree (organization_id, name) WHERE (deleted_at IS NULL);
+CREATE INDEX projects_team ON public.projects USING btree (team_id);
 CREATE INDEX public_ingresses_allocation ON public.public_ingresses USING btree (allocation_id, id);
 CREATE INDEX public_ingresses_live ON public.public_ingresses USING btree (state, allocation_id) WHERE (state <> 'detached'::text);
 CREATE INDEX public_ingresses_node ON public.public_ingresses USING btree (node_id);
@@ -3062,17 +3450,24 @@ CREATE INDEX public_ingresses_task ON public.public_ingresses USING btree (task_
 CREATE INDEX queued_launches_expiry ON public.queued_launches USING btree (expires_at);
 CREATE INDEX queued_launches_project ON public.queued_launches USING btree (project_id);
 CREATE INDEX service_account_tokens_account ON public.service_account_tokens USING btree (service_account_id);
+CREATE INDEX service_account_tokens_issuer ON public.service_account_tokens USING btree (issued_by) WHERE (revoked_at IS NULL);
+CREATE INDEX service_account_tokens_unnoticed ON public.service_account_tokens USING btree (id) WHERE ((revoked_at IS NULL) AND (rotation_notice_at IS NULL));
 CREATE INDEX service_accounts_owner ON public.service_accounts USING btree (owner_user_id);
-CREATE INDEX sessions_user ON public.sessions USING btree (user_id, id DESC);
+CREATE INDEX sign_ins_user ON public.sign_ins USING btree (user_id, id DESC);
 CREATE INDEX slot_overviews_node ON public.slot_overviews USING btree (node_id);
 CREATE INDEX statement_transactions_of_statement ON public.statement_transactions USING btree (statement_id);
 CREATE INDEX team_members_user ON public.team_members USING btree (user_id);
+CREATE UNIQUE INDEX teams_one_default ON public.teams USING btree (organization_id) WHERE is_default;
 CREATE INDEX terminal_recordings_allocation ON public.terminal_recordings USING btree (allocation_id, id DESC);
 CREATE INDEX terminal_recordings_project ON public.terminal_recordings USING btree (organization_id, project_id);
 CREATE INDEX terminal_recordings_started ON public.terminal_recordings USING btree (started_at);
+CREATE INDEX unproven_devices_allocation ON public.unproven_devices USING btree (allocation_id);
+CREATE INDEX unproven_devices_certificate ON public.unproven_devices USING btree (certificate_id);
+CREATE INDEX unproven_devices_slot ON public.unproven_devices USING btree (slot_id);
 CREATE INDEX usage_records_of_month ON public.usage_records USING btree (organization_id, window_from);
 CREATE INDEX usage_records_of_project ON public.usage_records USING btree (project_id, window_from);
 CREATE INDEX usage_records_of_tenant ON public.usage_records USING btree (organization_id, id);
+CREATE INDEX users_email ON public.users USING btree (lower(email) text_pattern_ops);
 CREATE INDEX webhook_deliveries_age ON public.webhook_deliveries USING btree (created_at);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook_id, next_attempt_at) WHERE (state = 'pending'::text);
 CREATE INDEX webhook_deliveries_leased ON public.webhook_deliveries USING btree (webhook_id, leased_until) WHERE ((state = 'pending'::text) AND (leased_until > '-infinity'::timestamp with time zone));
@@ -3081,6 +3476,7 @@ CREATE UNIQUE INDEX webhook_deliveries_once ON public.webhook_deliveries USING b
 CREATE INDEX webhooks_owner ON public.webhooks USING btree (owner_user_id) WHERE (owner_user_id IS NOT NULL);
 CREATE INDEX webhooks_project ON public.webhooks USING btree (project_id, id DESC);
 CREATE INDEX wipe_certificates_allocation ON public.wipe_certificates USING btree (allocation_id);
+CREATE INDEX wipe_certificates_device ON public.wipe_certificates USING btree (upper(btrim(device_serial)), recorded_at DESC, id DESC);
 CREATE INDEX workflow_starts_order ON public.workflow_starts USING btree ("position");
 
 -- Triggers
@@ -3096,16 +3492,19 @@ CREATE TRIGGER claims_tell_placement AFTER INSERT ON public.allocation_resource_
 CREATE TRIGGER ended_claims_vacate_cells AFTER UPDATE ON public.allocation_resource_claims REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION vacate_claim_cells();
 CREATE TRIGGER node_claims_need_cleanup BEFORE UPDATE ON public.allocation_resource_claims FOR EACH ROW WHEN (((new.claim_kind = 'node_exclusive'::text) AND (new.released_at IS NOT NULL) AND (old.released_at IS NULL))) EXECUTE FUNCTION require_cleanup_before_return();
 CREATE TRIGGER allocations_are_kept BEFORE DELETE OR TRUNCATE ON public.allocations FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
+CREATE TRIGGER allocations_count_for_owner AFTER UPDATE OF owner_user_id ON public.allocations FOR EACH ROW WHEN ((old.owner_user_id IS DISTINCT FROM new.owner_user_id)) EXECUTE FUNCTION move_quota_to_owner();
 CREATE TRIGGER allocations_move_to_known_nodes AFTER UPDATE OF node_id ON public.allocations FOR EACH ROW WHEN (((new.node_id IS NOT NULL) AND (new.node_id IS DISTINCT FROM old.node_id))) EXECUTE FUNCTION require_known_node();
 CREATE TRIGGER allocations_name_what_exists AFTER INSERT ON public.allocations REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_known_references();
 CREATE TRIGGER allocations_stamp_state BEFORE UPDATE OF state ON public.allocations FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION stamp_state_change();
 CREATE TRIGGER forget_user_data AFTER UPDATE OF state ON public.allocations FOR EACH ROW WHEN (((old.state = ANY (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text])) AND (new.state <> ALL (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text])))) EXECUTE FUNCTION forget_user_data();
+CREATE TRIGGER rename_execution_state BEFORE INSERT OR UPDATE ON public.allocations FOR EACH ROW WHEN (((new.execution_state = ANY (ARRAY['waiting in line'::text, 'cleaning up'::text, 'waiting for cleanup'::text])) OR ((new.execution_state = 'idle'::text) AND (new.execution_workflow_id IS NOT NULL)))) EXECUTE FUNCTION rename_execution_state();
 CREATE TRIGGER app_usage_prices_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.app_usage_prices FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER app_usage_records_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.app_usage_records FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_exports_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_exports FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_logs_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_logs FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_retirements_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_retirements FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_segments_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_segments FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
+CREATE TRIGGER count_blob_bytes AFTER INSERT OR DELETE ON public.blob_holders FOR EACH ROW EXECUTE FUNCTION count_blob_bytes();
 CREATE TRIGGER capacity_reservations_need_live_project BEFORE INSERT ON public.capacity_reservations FOR EACH ROW EXECUTE FUNCTION require_live_project();
 CREATE TRIGGER host_cleanups_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.host_cleanups FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER image_blessings_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.image_blessings FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
@@ -3127,6 +3526,7 @@ CREATE TRIGGER slot_facts_tell_placement AFTER UPDATE ON public.node_resource_sl
 CREATE TRIGGER slots_are_kept BEFORE DELETE OR TRUNCATE ON public.node_resource_slots FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
 CREATE TRIGGER slots_need_wipe AFTER UPDATE ON public.node_resource_slots REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION require_wipes_before_resale();
 CREATE TRIGGER slots_tell_placement AFTER INSERT ON public.node_resource_slots REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_placement_changes();
+CREATE TRIGGER keep_task_subject BEFORE INSERT ON public.node_tasks FOR EACH ROW EXECUTE FUNCTION keep_task_subject();
 CREATE TRIGGER node_changes_tell_placement AFTER UPDATE ON public.nodes FOR EACH ROW WHEN ((((old.region IS DISTINCT FROM new.region) OR (old.mode IS DISTINCT FROM new.mode)) OR (old.draining IS DISTINCT FROM new.draining))) EXECUTE FUNCTION note_placement_change();
 CREATE TRIGGER nodes_are_kept BEFORE DELETE OR TRUNCATE ON public.nodes FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
 CREATE TRIGGER nodes_tell_placement AFTER INSERT ON public.nodes FOR EACH ROW EXECUTE FUNCTION note_placement_change();
@@ -3135,8 +3535,10 @@ CREATE TRIGGER outbox_events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON 
 CREATE TRIGGER payments_move_forward BEFORE UPDATE ON public.payments FOR EACH ROW EXECUTE FUNCTION keep_payment_order();
 CREATE TRIGGER policy_changes_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.policy_changes FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER policy_values_changed AFTER INSERT OR DELETE OR UPDATE ON public.policy_values FOR EACH STATEMENT EXECUTE FUNCTION tell_policies_changed();
+CREATE TRIGGER give_default_team BEFORE INSERT ON public.projects FOR EACH ROW WHEN ((new.team_id IS NULL)) EXECUTE FUNCTION give_default_team();
 CREATE TRIGGER projects_are_kept BEFORE DELETE OR TRUNCATE ON public.projects FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
 CREATE TRIGGER regions_are_kept BEFORE DELETE OR TRUNCATE ON public.regions FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
+CREATE TRIGGER service_accounts_hand_over_leases AFTER UPDATE OF owner_user_id ON public.service_accounts FOR EACH ROW WHEN ((old.owner_user_id IS DISTINCT FROM new.owner_user_id)) EXECUTE FUNCTION hand_over_leases();
 CREATE TRIGGER service_accounts_need_live_project BEFORE INSERT ON public.service_accounts FOR EACH ROW EXECUTE FUNCTION require_live_project();
 CREATE TRIGGER products_are_kept BEFORE DELETE OR TRUNCATE ON public.sku_catalog FOR EACH STATEMENT EXECUTE FUNCTION keep_what_is_named();
 CREATE TRIGGER sku_prices_are_kept BEFORE DELETE OR UPDATE ON public.sku_prices FOR EACH ROW EXECUTE FUNCTION keep_prices();
@@ -3167,6 +3569,9 @@ alter table audit_logs enable row level security;
 alter table auto_top_ups enable row level security;
 alter table balance_snapshots enable row level security;
 alter table billing_standings enable row level security;
+alter table blob_holders enable row level security;
+alter table blob_references enable row level security;
+alter table blob_usage enable row level security;
 alter table budget_notices enable row level security;
 alter table budgets enable row level security;
 alter table capacity_reservations enable row level security;
@@ -3198,6 +3603,7 @@ alter table permission_bindings enable row level security;
 alter table permission_groups enable row level security;
 alter table policy_changes enable row level security;
 alter table policy_values enable row level security;
+alter table project_secrets enable row level security;
 alter table projects enable row level security;
 alter table public_ingresses enable row level security;
 alter table queued_launches enable row level security;
@@ -3205,7 +3611,7 @@ alter table quota_limits enable row level security;
 alter table quota_usage enable row level security;
 alter table service_account_tokens enable row level security;
 alter table service_accounts enable row level security;
-alter table sessions enable row level security;
+alter table sign_ins enable row level security;
 alter table sku_entitlements enable row level security;
 alter table sku_prices enable row level security;
 alter table ssh_keys enable row level security;
@@ -3216,6 +3622,7 @@ alter table teams enable row level security;
 alter table terminal_recording_parts enable row level security;
 alter table terminal_recordings enable row level security;
 alter table terminal_tokens enable row level security;
+alter table unproven_devices enable row level security;
 alter table usage_records enable row level security;
 alter table users enable row level security;
 alter table webhook_attempts enable row level security;
@@ -3239,6 +3646,9 @@ create policy every on audit_logs as permissive for all to gpuaas_gateway, gpuaa
 create policy every on auto_top_ups as permissive for all to gpuaas_worker using (true);
 create policy every on balance_snapshots as permissive for select to gpuaas_operator, gpuaas_worker using (true);
 create policy every on billing_standings as permissive for all to gpuaas_operator, gpuaas_worker using (true);
+create policy every on blob_holders as permissive for all to gpuaas_blobs using (true);
+create policy every on blob_references as permissive for all to gpuaas_blobs using (true);
+create policy every on blob_usage as permissive for all to gpuaas_blobs using (true);
 create policy every on budget_notices as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on budgets as permissive for select to gpuaas_operator, gpuaas_worker using (true);
 create policy every on capacity_reservations as permissive for all to gpuaas_operator, gpuaas_worker using (true);
@@ -3275,7 +3685,7 @@ create policy every on quota_limits as permissive for all to gpuaas_operator usi
 create policy every on quota_usage as permissive for select to gpuaas_operator, gpuaas_worker using (true);
 create policy every on service_account_tokens as permissive for all to gpuaas_auth using (true);
 create policy every on service_accounts as permissive for select to gpuaas_auth using (true);
-create policy every on sessions as permissive for all to gpuaas_auth using (true);
+create policy every on sign_ins as permissive for all to gpuaas_auth using (true);
 create policy every on sku_entitlements as permissive for all to gpuaas_operator using (true);
 create policy every on sku_prices as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on statement_transactions as permissive for all to gpuaas_operator, gpuaas_worker using (true);
@@ -3284,6 +3694,7 @@ create policy every on team_members as permissive for select to gpuaas_auth usin
 create policy every on terminal_recording_parts as permissive for insert to gpuaas_gateway with check (true);
 create policy every on terminal_recordings as permissive for all to gpuaas_gateway, gpuaas_worker using (true);
 create policy every on terminal_tokens as permissive for all to gpuaas_gateway using (true);
+create policy every on unproven_devices as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on usage_records as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on users as permissive for all to gpuaas_auth using (true);
 create policy every on webhook_attempts as permissive for all to gpuaas_worker using (true);
@@ -3291,14 +3702,16 @@ create policy every on webhook_deliveries as permissive for all to gpuaas_worker
 create policy every on webhooks as permissive for all to gpuaas_worker using (true);
 create policy every on wipe_certificates as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every_read on policy_values as permissive for select to gpuaas_worker using (true);
+create policy every_read on service_accounts as permissive for select to gpuaas_worker using (true);
 create policy every_read on sku_entitlements as permissive for select to gpuaas_worker using (true);
 create policy every_read on team_members as permissive for select to gpuaas_worker using (true);
 create policy every_write on outbox_events as permissive for insert to gpuaas_operator, gpuaas_worker with check (true);
 create policy expired on pending_logins as permissive for all to gpuaas_worker using ((expires_at < now()));
-create policy expired on sessions as permissive for all to gpuaas_worker using ((expires_at < now()));
+create policy expired on sign_ins as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on terminal_tokens as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy list_or_own on sku_prices as permissive for select to gpuaas_tenant using (((organization_id IS NULL) OR (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
 create policy live on allocation_resource_claims as permissive for select to gpuaas_placement using ((released_at IS NULL));
+create policy live on service_account_tokens as permissive for all to gpuaas_worker using ((revoked_at IS NULL));
 create policy names on projects as permissive for select to gpuaas_worker using (true);
 create policy names on teams as permissive for select to gpuaas_worker using (true);
 create policy nobodys on audit_logs as permissive for insert to gpuaas_node with check ((organization_id IS NULL));
@@ -3321,8 +3734,10 @@ create policy on_it on allocation_user_data as permissive for select to gpuaas_n
    FROM allocations a
   WHERE ((a.id = allocation_user_data.allocation_id) AND (a.node_id = ( SELECT scope_node() AS scope_node))))));
 create policy on_it on allocations as permissive for select to gpuaas_node using ((node_id = ( SELECT scope_node() AS scope_node)));
+create policy opened on project_secrets as permissive for select to gpuaas_worker using (true);
 create policy opening on organizations as permissive for all to gpuaas_auth using (true);
 create policy opening on projects as permissive for all to gpuaas_auth using (true);
+create policy opening on teams as permissive for insert to gpuaas_auth with check (is_default);
 create policy own on allocation_idleness as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on allocation_meters as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on allocation_outages as permissive for select to gpuaas_tenant using ((EXISTS ( SELECT
@@ -3371,6 +3786,7 @@ create policy own on permission_bindings as permissive for all to gpuaas_tenant 
 create policy own on permission_groups as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on policy_changes as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on policy_values as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on project_secrets as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on projects as permissive for all to gpuaas_tenant using (((deleted_at IS NULL) AND (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
 create policy own on public_ingresses as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on queued_launches as permissive for all to gpuaas_placement, gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
@@ -3424,6 +3840,7 @@ create policy touching on incidents as permissive for select to gpuaas_tenant us
 -- Roles and grants
 
 create role gpuaas_auth;
+create role gpuaas_blobs;
 create role gpuaas_gateway;
 create role gpuaas_node;
 create role gpuaas_operator;
@@ -3432,13 +3849,18 @@ create role gpuaas_relay;
 create role gpuaas_tenant;
 create role gpuaas_worker;
 grant delete on idempotency_keys to gpuaas_worker;
+grant delete on node_certificates to gpuaas_worker;
 grant delete on pending_logins to gpuaas_worker;
-grant delete on sessions to gpuaas_worker;
+grant delete on sign_ins to gpuaas_worker;
 grant delete on terminal_recordings to gpuaas_worker;
 grant delete on terminal_tokens to gpuaas_worker;
 grant delete, insert on allocation_access_keys to gpuaas_worker;
 grant delete, insert on identity_providers to gpuaas_tenant;
+grant delete, insert on project_secrets to gpuaas_tenant;
 grant delete, insert on terminal_tokens to gpuaas_tenant;
+grant delete, insert, select on blob_holders to gpuaas_blobs;
+grant delete, insert, select on blob_references to gpuaas_blobs;
+grant delete, insert, select on blobs to gpuaas_blobs;
 grant delete, insert, select on handled_events to gpuaas_worker;
 grant delete, insert, select on identity_provider_domains to gpuaas_tenant;
 grant delete, insert, select on node_cordons to gpuaas_operator;
@@ -3454,7 +3876,7 @@ grant delete, insert, select on policy_values to gpuaas_tenant;
 grant delete, insert, select on quota_limits to gpuaas_operator;
 grant delete, insert, select on quota_limits to gpuaas_tenant;
 grant delete, insert, select on service_accounts to gpuaas_tenant;
-grant delete, insert, select on sessions to gpuaas_auth;
+grant delete, insert, select on sign_ins to gpuaas_auth;
 grant delete, insert, select on sku_entitlements to gpuaas_operator;
 grant delete, insert, select on sku_prices to gpuaas_operator;
 grant delete, insert, select on ssh_keys to gpuaas_tenant;
@@ -3476,11 +3898,17 @@ grant delete, insert, select, update on webhooks to gpuaas_tenant;
 grant delete, insert, select, update on workflow_executors to gpuaas_worker;
 grant delete, insert, select, update on workflow_signals to gpuaas_worker;
 grant delete, insert, select, update on workflow_starts to gpuaas_worker;
+grant delete, select on parked_events to gpuaas_worker;
 grant delete, select on placement_changes to gpuaas_worker;
 grant delete, select on terminal_tokens to gpuaas_gateway;
 grant delete, select, update on queued_launches to gpuaas_worker;
+grant execute on function committed_funds(uuid[],timestamp with time zone) to gpuaas_operator;
+grant execute on function committed_funds(uuid[],timestamp with time zone) to gpuaas_placement;
+grant execute on function committed_funds(uuid[],timestamp with time zone) to gpuaas_tenant;
+grant execute on function committed_funds(uuid[],timestamp with time zone) to gpuaas_worker;
 grant execute on function create_month_partitions(timestamp with time zone,integer) to gpuaas_worker;
 grant execute on function drop_month_partitions(text,timestamp with time zone) to gpuaas_worker;
+grant execute on function hold_funds(uuid[]) to gpuaas_operator;
 grant execute on function hold_funds(uuid[]) to gpuaas_placement;
 grant execute on function hold_funds(uuid[]) to gpuaas_tenant;
 grant execute on function hold_funds(uuid[]) to gpuaas_worker;
@@ -3493,7 +3921,7 @@ grant execute on function lease_heard_at(uuid) to gpuaas_worker;
 grant execute on function lock_free_slots(uuid[],boolean,integer) to gpuaas_placement;
 grant execute on function open_quota_usage(uuid[],text[],uuid[],text[],text[]) to gpuaas_placement;
 grant execute on function placement_news(pg_snapshot,xid8[],uuid[]) to gpuaas_placement;
-grant execute on function sell(json,json,json,uuid[],text[],integer,json,timestamp with time zone,uuid[],uuid[],uuid[],json,text,json,json,json) to gpuaas_placement;
+grant execute on function sell(json) to gpuaas_placement;
 grant execute on function signal_workflow(text,text,json) to gpuaas_node;
 grant execute on function signal_workflow(text,text,json) to gpuaas_worker;
 grant insert (image, display_name, kind, readiness_checks) on images to gpuaas_operator;
@@ -3513,6 +3941,7 @@ grant insert on outbox_events to gpuaas_node;
 grant insert on outbox_events to gpuaas_placement;
 grant insert on projects to gpuaas_auth;
 grant insert on service_account_tokens to gpuaas_tenant;
+grant insert on teams to gpuaas_auth;
 grant insert on terminal_recording_parts to gpuaas_gateway;
 grant insert on terminal_recordings to gpuaas_gateway;
 grant insert on workflow_starts to gpuaas_placement;
@@ -3530,6 +3959,7 @@ grant insert, select on audit_logs to gpuaas_tenant;
 grant insert, select on audit_logs to gpuaas_worker;
 grant insert, select on audit_retirements to gpuaas_worker;
 grant insert, select on audit_segments to gpuaas_worker;
+grant insert, select on blob_usage to gpuaas_blobs;
 grant insert, select on budget_notices to gpuaas_worker;
 grant insert, select on capacity_reservations to gpuaas_operator;
 grant insert, select on capacity_reservations to gpuaas_tenant;
@@ -3584,24 +4014,25 @@ grant insert, select, update on billing_standings to gpuaas_worker;
 grant insert, select, update on incidents to gpuaas_worker;
 grant insert, select, update on node_disks to gpuaas_operator;
 grant insert, select, update on node_tasks to gpuaas_worker;
+grant insert, select, update on parked_events to gpuaas_relay;
 grant insert, select, update on payment_disputes to gpuaas_worker;
 grant insert, select, update on payment_events to gpuaas_worker;
 grant insert, select, update on payment_methods to gpuaas_worker;
 grant insert, select, update on payment_refunds to gpuaas_worker;
 grant insert, select, update on payments to gpuaas_worker;
 grant insert, select, update on test_charges to gpuaas_worker;
+grant insert, select, update on unproven_devices to gpuaas_worker;
 grant select (allocation_id) on terminal_tokens to gpuaas_tenant;
 grant select (allocation_id, expires_at) on terminal_tokens to gpuaas_worker;
 grant select (allocation_id, public_key) on allocation_access_keys to gpuaas_worker;
 grant select (created_at) on idempotency_keys to gpuaas_worker;
 grant select (expires_at) on pending_logins to gpuaas_worker;
-grant select (expires_at) on sessions to gpuaas_worker;
-grant select (id) on organizations to gpuaas_auth;
-grant select (id) on projects to gpuaas_auth;
+grant select (expires_at) on sign_ins to gpuaas_worker;
 grant select (id) on terminal_recordings to gpuaas_gateway;
 grant select (id, allocation_id, node_id, slot_id, released_at, ends_at) on allocation_resource_claims to gpuaas_placement;
 grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_authorities to gpuaas_operator;
 grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_authorities to gpuaas_worker;
+grant select (id, deleted_at, created_by) on organizations to gpuaas_auth;
 grant select (id, email, name) on users to gpuaas_tenant;
 grant select (id, expires_at, used_at, revoked_at, authority_id, node_id) on node_enrolments to gpuaas_worker;
 grant select (id, key_id, public_pem, created_at, retired_at) on certificate_keys to gpuaas_operator;
@@ -3613,13 +4044,19 @@ grant select (id, organization_id, email, permission_group, permission_group_id,
 grant select (id, organization_id, name) on teams to gpuaas_worker;
 grant select (id, organization_id, name, issuer, client_id, cli_client_id, newcomers_project_id, enabled, created_by, created_at) on identity_providers to gpuaas_tenant;
 grant select (id, organization_id, project_id, capacity_shape, state, desired_state, observed_state, node_id, active_at, release_requested_at) on allocations to gpuaas_node;
+grant select (id, organization_id, project_id, name, owner_user_id, state) on service_accounts to gpuaas_worker;
+grant select (id, organization_id, project_id, name, version, set_by, set_by_name, created_at, set_at) on project_secrets to gpuaas_tenant;
 grant select (id, organization_id, project_id, state, desired_state, node_id, connection) on allocations to gpuaas_gateway;
-grant select (id, organization_id, service_account_id, prefix, created_at, expires_at, revoked_at, last_used_at) on service_account_tokens to gpuaas_tenant;
+grant select (id, organization_id, service_account_id, expires_at, revoked_at, issued_at, rotation_notice_at) on service_account_tokens to gpuaas_worker;
+grant select (id, organization_id, service_account_id, prefix, created_at, expires_at, revoked_at, last_used_at, issued_by, issued_at, rotation_notice_at) on service_account_tokens to gpuaas_tenant;
+grant select (id, organization_id, team_id) on projects to gpuaas_auth;
+grant select (id, project_id, name, sealed_value) on project_secrets to gpuaas_worker;
 grant select (id, type, severity, target_type, target_id, opened_at, acknowledged_at, resolved_at) on incidents to gpuaas_tenant;
 grant select (id, user_id, name, prefix, created_at, expires_at, revoked_at, organization_id, scopes, last_used_at) on api_keys to gpuaas_tenant;
 grant select (serial_number, node_id, issued_at, expires_at, revoked_at, authority_id, renewed_from) on node_certificates to gpuaas_worker;
 grant select (started_at) on terminal_recordings to gpuaas_worker;
 grant select (state, created_at) on notification_emails to gpuaas_operator;
+grant select (state, touched_at) on blobs to gpuaas_operator;
 grant select (workflow_id) on workflow_starts to gpuaas_placement;
 grant select (workflow_id) on workflow_starts to gpuaas_tenant;
 grant select (xid, occurred_at, subject_id) on outbox_events to gpuaas_node;
@@ -3733,6 +4170,7 @@ grant select on team_members to gpuaas_auth;
 grant select on team_members to gpuaas_worker;
 grant select on terminal_recording_parts to gpuaas_tenant;
 grant select on terminal_recordings to gpuaas_tenant;
+grant select on unproven_devices to gpuaas_operator;
 grant select on usage_records to gpuaas_operator;
 grant select on usage_records to gpuaas_tenant;
 grant select on utilisation_samples to gpuaas_operator;
@@ -3741,40 +4179,44 @@ grant select on wipe_certificates to gpuaas_operator;
 grant select on wipe_certificates to gpuaas_tenant;
 grant select, update on allocations to gpuaas_worker;
 grant select, update on node_tasks to gpuaas_node;
+grant select, update on parked_events to gpuaas_operator;
 grant select, update on webhooks to gpuaas_worker;
 grant update (accepted_at, accepted_by) on invitations to gpuaas_auth;
 grant update (acknowledged_at, acknowledged_by, resolved_at, resolved_by, resolution) on incidents to gpuaas_operator;
 grant update (agent_version, boot_id, last_heartbeat_at, observed, identity_revoked_at, certificate_serial) on nodes to gpuaas_node;
 grant update (amount, changed_at) on quota_limits to gpuaas_operator;
 grant update (amount, changed_at) on quota_limits to gpuaas_tenant;
+grant update (bytes) on blob_usage to gpuaas_blobs;
 grant update (cancel_requested_by, cancel_requested_at) on node_onboardings to gpuaas_operator;
-grant update (cancelled_at) on capacity_reservations to gpuaas_operator;
 grant update (cancelled_at) on capacity_reservations to gpuaas_tenant;
 grant update (cancelled_at) on maintenance_windows to gpuaas_operator;
+grant update (cancelled_at, cancelled_by_operator) on capacity_reservations to gpuaas_operator;
+grant update (cancelled_at, lapse_reason, unused_since, used_at) on capacity_reservations to gpuaas_worker;
 grant update (deleted_at) on organizations to gpuaas_auth;
-grant update (deleted_at) on projects to gpuaas_auth;
+grant update (deleted_at, team_id) on projects to gpuaas_auth;
 grant update (desired_state, release_requested_at, release_attempts, owner_user_id, tags) on allocations to gpuaas_tenant;
 grant update (detail) on node_cordons to gpuaas_worker;
 grant update (display_name, allowed_gpu_counts, vcpu_per_gpu, memory_gib_per_gpu, enabled) on sku_catalog to gpuaas_operator;
 grant update (display_name, digest, readiness_checks) on images to gpuaas_operator;
 grant update (display_name, status) on regions to gpuaas_operator;
-grant update (email, name) on users to gpuaas_auth;
+grant update (email, name, email_verified, sign_ins_ended_at) on users to gpuaas_auth;
 grant update (enabled, waits_until, last_failure) on auto_top_ups to gpuaas_worker;
 grant update (ended_at, bytes, truncated) on terminal_recordings to gpuaas_gateway;
 grant update (ended_at, revision) on allocation_outages to gpuaas_node;
 grant update (enrolled_at) on nodes to gpuaas_placement;
 grant update (entitled, reason, changed_at) on sku_entitlements to gpuaas_operator;
 grant update (expires_at, revoked_at) on service_account_tokens to gpuaas_tenant;
+grant update (idle_since) on blob_holders to gpuaas_blobs;
 grant update (last_used_at) on service_account_tokens to gpuaas_auth;
-grant update (last_used_at, user_agent, ip) on sessions to gpuaas_auth;
+grant update (last_used_at, user_agent, ip) on sign_ins to gpuaas_auth;
 grant update (metered_seconds, billed_seconds, billed_micros, records, seen_revision, ended_at, unproven_after) on allocation_meters to gpuaas_worker;
 grant update (mode, profile_tags, identity_revoked_at, announced_connection, identity_rotation_since, maas_system_id) on nodes to gpuaas_worker;
 grant update (name) on organizations to gpuaas_tenant;
-grant update (name) on projects to gpuaas_tenant;
 grant update (name, client_id, sealed_client_secret, cli_client_id, newcomers_project_id, enabled) on identity_providers to gpuaas_tenant;
-grant update (name, description) on teams to gpuaas_tenant;
+grant update (name, description, is_default) on teams to gpuaas_tenant;
 grant update (name, description, owner_user_id, state) on service_accounts to gpuaas_tenant;
 grant update (name, description, permissions) on permission_groups to gpuaas_tenant;
+grant update (name, team_id) on projects to gpuaas_tenant;
 grant update (note) on payments to gpuaas_operator;
 grant update (observed_state) on allocations to gpuaas_node;
 grant update (quantity, records) on app_usage_meters to gpuaas_operator;
@@ -3790,13 +4232,16 @@ grant update (revoked_at) on node_certificates to gpuaas_operator;
 grant update (revoked_at) on node_certificates to gpuaas_worker;
 grant update (revoked_at) on node_enrolments to gpuaas_operator;
 grant update (revoked_at, last_used_at) on api_keys to gpuaas_auth;
+grant update (role) on team_members to gpuaas_tenant;
+grant update (rotation_notice_at) on service_account_tokens to gpuaas_worker;
 grant update (sealed_private_key, retired_at) on certificate_keys to gpuaas_operator;
 grant update (sealed_private_key, state, retired_at) on node_authorities to gpuaas_operator;
 grant update (sealed_private_key, state, retired_at) on node_authorities to gpuaas_worker;
 grant update (state) on node_resource_slots to gpuaas_placement;
 grant update (state, detail, ended_at) on node_conversions to gpuaas_worker;
 grant update (state, disabled_at) on organization_members to gpuaas_tenant;
-grant update (state, gpu_model, gpu_pci_address, fabric_vf_pci_address, nvme_serial, nvme_device, management_mac, private_ip, ovs_port, numa_node, pcie_root, vcpu, memory_gib, capacity_metadata, health_state, health_detail, approved_at, desired_state, device_fault) on node_resource_slots to gpuaas_operator;
+grant update (state, generation, touched_at) on blobs to gpuaas_blobs;
+grant update (state, gpu_model, gpu_pci_address, fabric_vf_pci_address, nvme_serial, nvme_device, management_mac, private_ip, ovs_port, numa_node, pcie_root, vcpu, memory_gib, capacity_metadata, health_state, health_detail, approved_at, desired_state, device_fault, gpu_serial) on node_resource_slots to gpuaas_operator;
 grant update (state, health_state, health_detail, last_wipe_id, desired_state, device_fault) on node_resource_slots to gpuaas_worker;
 grant update (state, message, started_at, finished_at) on node_onboarding_steps to gpuaas_worker;
 grant update (state, task_id, failures, failure, attached_at, detached_at) on public_ingresses to gpuaas_worker;
@@ -3806,8 +4251,11 @@ grant update (used_at, node_id) on node_enrolments to gpuaas_node;
 grant update (value, changed_at) on policy_values to gpuaas_operator;
 grant update (value, changed_at) on policy_values to gpuaas_tenant;
 grant update (verified_at) on identity_provider_domains to gpuaas_tenant;
+grant update (version, set_by, set_by_name, set_at, sealed_value) on project_secrets to gpuaas_tenant;
 revoke execute on function add_to_balances() from public;
 revoke execute on function claim_bound_nodes() from public;
+revoke execute on function committed_funds(uuid[],timestamp with time zone) from public;
+revoke execute on function count_blob_bytes() from public;
 revoke execute on function create_month_partitions(timestamp with time zone,integer) from public;
 revoke execute on function drop_month_partitions(text,timestamp with time zone) from public;
 revoke execute on function forget_user_data() from public;
@@ -3826,5 +4274,5 @@ revoke execute on function rebase_event_log() from public;
 revoke execute on function refuse_late_line() from public;
 revoke execute on function require_balanced_transaction() from public;
 revoke execute on function require_whole_entries() from public;
-revoke execute on function sell(json,json,json,uuid[],text[],integer,json,timestamp with time zone,uuid[],uuid[],uuid[],json,text,json,json,json) from public;
+revoke execute on function sell(json) from public;
 revoke execute on function signal_workflow(text,text,json) from public;

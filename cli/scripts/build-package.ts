@@ -7,10 +7,13 @@ const cli = fileURLToPath(new URL('../', import.meta.url));
 
 /** The `gpuaas` command as a package that needs nothing but Node, ready for `npm pack`. */
 export async function buildPackage(out: string): Promise<void> {
-  const { version, license } = JSON.parse(await readFile(join(cli, 'package.json'), 'utf8')) as {
+  const {
+    version,
+    license,
+  }: {
     version: string;
     license: string;
-  };
+  } = JSON.parse(await readFile(join(cli, 'package.json'), 'utf8'));
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
   const bundle = await rolldown({ input: join(cli, 'src/main.ts'), platform: 'node' });

@@ -24,7 +24,7 @@ it('is installed from its package alone, with nothing beside it', async () => {
     expect((await gpuaas('admin', 'nodes', 'drain', '--help')).stdout).toContain('--reason');
     await expect(gpuaas('--url', 'http://127.0.0.1:1', 'me')).rejects.toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('cannot be reached') as string,
+      stderr: expect.stringContaining('cannot reach the platform') as string,
     });
   } finally {
     await rm(home, { recursive: true, force: true });

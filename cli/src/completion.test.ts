@@ -7,7 +7,7 @@ import { createProgram } from './program.ts';
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 const after = (line: string): string[] => complete(createProgram(), line.split(' '));
 
-it('offers nouns, verbs, flags and choices where they may stand', () => {
+it('offers nouns, verbs, flags and choices where they are valid', () => {
   expect(after('adm')).toEqual(['admin']);
   expect(after('admin nodes dr')).toEqual(['drain']);
   expect(after('--json admin nodes dr')).toEqual(['drain']);

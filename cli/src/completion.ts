@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** What may stand at the cursor, given the words before it and what has been typed of the last one. */
+/** Completions at the cursor, given the words before it and the typed part of the last one. */
 export function complete(program: Command, words: string[]): string[] {
   const typed = words.at(-1) ?? '';
   const [command, rest] = descend(program, words.slice(0, -1));

@@ -3,7 +3,7 @@ import { money } from './table.ts';
 
 type Allocation = components['schemas']['Allocation'];
 
-export function describe(allocation: Allocation): string {
+export function describeAllocation(allocation: Allocation): string {
   const lines = [
     `${allocation.name}  ${allocation.state}`,
     `  id        ${allocation.id}`,
@@ -14,9 +14,7 @@ export function describe(allocation: Allocation): string {
   if (allocation.ends_at) lines.push(`  ends      ${allocation.ends_at}`);
   if (allocation.queue) {
     const { position, detail, expected_at } = allocation.queue;
-    lines.push(
-      `  in line   ${position === null ? 'not looked at yet' : `position ${position}`}  ${detail}`.trimEnd(),
-    );
+    lines.push(`  queue     ${position === null ? 'pending' : `position ${position}`}  ${detail}`.trimEnd());
     if (expected_at) lines.push(`  expected  ${expected_at}`);
   }
   if (allocation.failure) lines.push(`  failure   ${allocation.failure.code}: ${allocation.failure.detail}`);

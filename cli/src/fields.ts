@@ -1,16 +1,21 @@
 /** `--fields id,quote.currency`: of a list, of each of its items. */
-export function select(answer: unknown, fields: string[]): unknown {
-  const { items } = (answer ?? {}) as { items?: unknown };
-  if (Array.isArray(items)) return { ...(answer as object), items: items.map((item) => pick(item, fields)) };
+export function selectFields(answer: unknown, fields: string[]): unknown {
+  if (isRecord(answer) && Array.isArray(answer['items']))
+    return { ...answer, items: answer['items'].map((item) => pick(item, fields)) };
   return pick(answer, fields);
 }
 
 function pick(thing: unknown, fields: string[]): object {
-  return Object.fromEntries(fields.map((field) => [field, at(thing, field)]));
+  return Object.fromEntries(fields.map((field) => [field, valueAt(thing, field)]));
 }
 
-export function at(thing: unknown, field: string): unknown {
+export function valueAt(thing: unknown, field: string): unknown {
   return field
     .split('.')
-    .reduce<unknown>((value, part) => (value as Record<string, unknown> | null)?.[part] ?? null, thing);
+    .reduce<unknown>((value, part) => (isRecord(value) ? value[part] : null) ?? null, thing);
+}
+
+/** An object whose fields can be looked up, such as an answer of the API. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }

@@ -1,11 +1,12 @@
 import type { components } from '@gpuaas/sdk/contract';
 import type { GpuaasClient } from '@gpuaas/sdk/client';
+import { readMe } from '@gpuaas/sdk/me';
 import { paginate } from '@gpuaas/sdk/paginate';
 import { unwrap } from '@gpuaas/sdk/problem';
 
 export type Allocation = components['schemas']['Allocation'];
 
-/** Among which of its allocations somebody means one by its name: those that run, or all that are not over. */
+/** Allocations that a name may refer to: active ones, or all that have not ended. */
 type Among = 'active' | 'live';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -14,21 +15,20 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export async function findAllocation(client: GpuaasClient, called: string, among: Among): Promise<string> {
   if (UUID.test(called)) return called;
   const named: Allocation[] = [];
-  for await (const allocation of ownAllocations(client, among))
+  for await (const allocation of listOwnAllocations(client, among))
     if (allocation.name === called) named.push(allocation);
   const [only, ...others] = named;
-  if (!only)
-    throw new Error(`You have no ${among} allocation called ${called}; gpuaas list shows what there is.`);
+  if (!only) throw new Error(`No ${among} allocation named ${called}; see gpuaas list.`);
   if (others.length > 0)
     throw new Error(
-      `Several are called ${called}; use one of the ids: ${named.map(({ id }) => id).join(', ')}`,
+      `Several allocations are named ${called}; use an id: ${named.map(({ id }) => id).join(', ')}`,
     );
   return only.id;
 }
 
 /** Of all projects the caller is in. */
-export async function* ownAllocations(client: GpuaasClient, state: Among): AsyncGenerator<Allocation> {
-  const { organizations } = await unwrap(client.GET('/api/v1/me'));
+export async function* listOwnAllocations(client: GpuaasClient, state: Among): AsyncGenerator<Allocation> {
+  const { organizations } = await readMe(client);
   for (const { id: project_id } of organizations.flatMap(({ projects }) => projects)) {
     yield* paginate((page) =>
       unwrap(client.GET('/api/v1/allocations', { params: { query: { project_id, state, ...page } } })),

@@ -1,4 +1,4 @@
-import { pause } from '@gpuaas/sdk/pause';
+import { sleep } from '@gpuaas/sdk/sleep';
 import type { components } from '@gpuaas/sdk/contract';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { openProgressView } from './progress/open-progress-view.ts';
@@ -12,7 +12,7 @@ const POLL_MS = 500;
 const DEADLINE_MS = 30 * 60_000;
 const DEAD_ENDS: ReadonlySet<State> = new Set(['failed', 'release_failed']);
 
-/** Waits for a state, showing how far it is. Ctrl-C ends the waiting, not the lease. */
+/** Waits for a state and shows progress. Ctrl-C ends the waiting, not the lease. */
 export async function followAllocation(
   session: Session,
   id: string,
@@ -32,11 +32,13 @@ export async function followAllocation(
       await view.show(allocation);
       if (allocation.state === wanted) return allocation;
       if (DEAD_ENDS.has(allocation.state) || (allocation.state === 'released' && wanted === 'active'))
-        throw new Error(`it is ${allocation.state}: ${allocation.failure?.detail ?? 'no reason given'}`);
-      // A place in line has an end of its own.
+        throw new Error(
+          `${allocation.state.replaceAll('_', ' ')}: ${allocation.failure?.detail ?? 'no reason given'}`,
+        );
+      // A queued launch has its own deadline.
       if (allocation.state === 'queued') deadline = Date.now() + DEADLINE_MS;
-      if (Date.now() > deadline) throw new Error(`it is still ${allocation.state} after half an hour`);
-      await pause(POLL_MS, left.signal);
+      if (Date.now() > deadline) throw new Error(`still ${allocation.state} after 30 minutes`);
+      await sleep(POLL_MS, left.signal);
       if (left.signal.aborted)
         throw new CancelledError(
           `${allocation.name} goes on without you.\n  gpuaas watch ${id}\n  gpuaas release ${id}`,

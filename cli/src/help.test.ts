@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { isFromContract, RESOURCES } from './contract-commands/add-contract-commands.ts';
 import { createProgram } from './program.ts';
 
-/** Made from the contract; the others are written by hand, and all of those are here. */
+/** Generated from the contract; all hand-written commands are covered. */
 const SAMPLES = ['webhooks create', 'teams update', 'admin nodes drain', 'admin prices create'];
 
 function commandsByHand(program: Command): string[] {
@@ -23,7 +23,7 @@ it('reads like sentences', () => {
       .filter(Boolean)
       .reduce((command, word) => command.commands.find((one) => one.name() === word)!, program)
       .helpInformation()
-      // What comes after is as long as the contract, and changes with it.
+      // The rest is as long as the contract, and changes with it.
       .split(RESOURCES)[0]!;
   for (const words of ['', 'admin', ...commandsByHand(program), ...SAMPLES])
     expect(help(words), words).toMatchSnapshot(`gpuaas ${words}`.trim());

@@ -1,4 +1,4 @@
-import { pause } from '@gpuaas/sdk/pause';
+import { sleep } from '@gpuaas/sdk/sleep';
 import { CancelledError } from './usage-error.ts';
 
 const FIRST_MS = 250;
@@ -6,24 +6,24 @@ const SLOWEST_MS = 3_000;
 const DEADLINE_MS = 30 * 60_000;
 
 export interface Poll<Thing> {
-  look: () => Promise<Thing>;
+  poll: () => Promise<Thing>;
   isSettled: (thing: Thing) => boolean;
-  /** What to say when the person leaves, or it takes too long. */
+  /** Message when the person interrupts, or it takes too long. */
   goesOn: string;
 }
 
-/** Looks again, less and less often, until it is settled. Ctrl-C ends the waiting, not the work. */
-export async function pollUntil<Thing>({ look, isSettled, goesOn }: Poll<Thing>): Promise<Thing> {
+/** Polls with growing delays until the state is settled. Ctrl-C ends the waiting, not the work. */
+export async function pollUntil<Thing>({ poll, isSettled, goesOn }: Poll<Thing>): Promise<Thing> {
   const left = new AbortController();
   const leave = (): void => left.abort();
   process.once('SIGINT', leave);
   const deadline = Date.now() + DEADLINE_MS;
   try {
     for (let wait = FIRST_MS; ; wait = Math.min(wait * 1.5, SLOWEST_MS)) {
-      const thing = await look();
+      const thing = await poll();
       if (isSettled(thing)) return thing;
-      if (Date.now() > deadline) throw new Error(`It is not done after half an hour. ${goesOn}`);
-      await pause(wait, left.signal);
+      if (Date.now() > deadline) throw new Error(`Not finished after 30 minutes. ${goesOn}`);
+      await sleep(wait, left.signal);
       if (left.signal.aborted) throw new CancelledError(goesOn);
     }
   } finally {

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import { select } from './fields.ts';
-import { factsOf, listingOf } from './describe-answer.ts';
-import { harmless } from './paint.ts';
+import { isRecord } from './fields.ts';
+import { selectFields } from './fields.ts';
+import { formatFacts, formatList } from './format-answer.ts';
+import { stripControlCharacters } from './colorize.ts';
 
 export interface Output {
   json: boolean;
@@ -9,23 +10,23 @@ export interface Output {
   fields?: string[] | undefined;
 }
 
-/** How a command is asked to answer. */
-export function outputOf(command: Command): Output {
+/** Output options of a command. */
+export function outputOptions(command: Command): Output {
   const { json, fields } = command.optsWithGlobals<{ json?: boolean; fields?: string }>();
   return { json: json ?? false, fields: fields?.split(',') };
 }
 
-/** JSON for programs, words for people. */
+/** JSON for programs, text for people. */
 export function print({ json, fields }: Output, answer: unknown, words: () => string): void {
-  const shown = fields ? select(answer, fields) : answer;
+  const shown = fields ? selectFields(answer, fields) : answer;
   process.stdout.write(
-    `${json ? JSON.stringify(shown, null, 2) : harmless(inWords(shown, fields, words))}\n`,
+    `${json ? JSON.stringify(shown, null, 2) : stripControlCharacters(inWords(shown, fields, words))}\n`,
   );
 }
 
 function inWords(shown: unknown, fields: string[] | undefined, words: () => string): string {
   if (!fields) return words();
-  return isPage(shown) ? listingOf(shown.items, fields) : factsOf(shown);
+  return isPage(shown) ? formatList(shown.items, fields) : formatFacts(shown);
 }
 
 export interface Page {
@@ -33,5 +34,5 @@ export interface Page {
 }
 
 export function isPage(answer: unknown): answer is Page {
-  return typeof answer === 'object' && answer !== null && Array.isArray((answer as Partial<Page>).items);
+  return isRecord(answer) && Array.isArray(answer['items']);
 }

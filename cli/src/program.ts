@@ -10,11 +10,11 @@ import { addCost } from './commands/cost.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addExplain } from './commands/explain.ts';
 import { addContext } from './commands/context.ts';
-import { addConfigSsh } from './commands/config-ssh.ts';
-import { addCp } from './commands/cp.ts';
-import { addForward } from './commands/forward.ts';
-import { addSsh } from './commands/ssh.ts';
-import { addTerminal } from './commands/terminal.ts';
+import { addConfigSsh } from './commands/reach/config-ssh.ts';
+import { addCp } from './commands/reach/cp.ts';
+import { addForward } from './commands/reach/forward.ts';
+import { addSsh } from './commands/reach/ssh.ts';
+import { addTerminal } from './commands/reach/terminal.ts';
 import { addExtend } from './commands/extend.ts';
 import { addInvitations } from './commands/invitations.ts';
 import { addLaunch } from './commands/launch.ts';
@@ -39,11 +39,11 @@ export function createProgram(): Command {
   const program = new Command('gpuaas')
     .description('Lease GPUs and run a GPU cloud from the command line.')
     .version(contractVersion)
-    .option('--context <name>', 'a server by name (GPUAAS_CONTEXT); see gpuaas context')
-    .option('--url <url>', 'a server by address (GPUAAS_URL)')
+    .option('--context <name>', 'named server (GPUAAS_CONTEXT); see gpuaas context')
+    .option('--url <url>', 'server URL (GPUAAS_URL)')
     .option('--api-key <key>', 'API key (GPUAAS_API_KEY)')
-    .option('--json', 'print the answer as JSON')
-    .option('--fields <names>', 'only these of the answer, such as id,name,quote.currency')
+    .option('--json', 'print JSON')
+    .option('--fields <names>', 'only these fields, for example id,name,quote.currency')
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', EPILOGUE)
     .exitOverride();

@@ -1,46 +1,46 @@
 import { CommanderError } from 'commander';
 import { ProblemError, type Problem } from '@gpuaas/sdk/problem';
 import { nextSteps } from './next-steps.ts';
-import { harmless, paint } from './paint.ts';
+import { stripControlCharacters, colorize } from './colorize.ts';
 import { CancelledError, UsageError } from './usage-error.ts';
 
-/** Exit codes: 0 done, 1 refused or failed, 2 wrong usage or left by the person, 4 not signed in. */
+/** Exit codes: 0 done, 1 refused or failed, 2 wrong usage or cancelled, 4 not signed in. */
 export type ExitCode = 0 | 1 | 2 | 4;
 
-/** Tells people what went wrong and what to do next, and programs how it ended. */
+/** Prints the error and the next step for people, and returns the exit code for programs. */
 export function reportError(error: unknown): ExitCode {
-  // Commander has told already.
+  // Commander has already printed it.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof ProblemError) return reportProblem(error.problem);
   if (error instanceof CancelledError) {
-    if (error.message) tell(error.message);
+    if (error.message) printError(error.message);
     return 2;
   }
   if (isUnreachable(error)) {
-    tell(
-      'the platform cannot be reached.',
+    printError(
+      'cannot reach the platform.',
       'Check --url or GPUAAS_URL, and that it is running: gpuaas doctor',
     );
     return 1;
   }
-  tell(error instanceof Error ? error.message : String(error));
+  printError(error instanceof Error ? error.message : String(error));
   return error instanceof UsageError ? 2 : 1;
 }
 
 function reportProblem(problem: Problem): ExitCode {
   const misses = (problem.errors ?? []).map((miss) => `${miss.pointer}: ${miss.detail}`);
-  tell(problem.title, ...(problem.detail ? [problem.detail] : []), ...misses);
+  printError(problem.title, ...(problem.detail ? [problem.detail] : []), ...misses);
   const next = problem.status === 401 ? nextSteps.unauthenticated : nextSteps[problem.code as never];
-  if (next) console.error(`  ${paint('cyan', `Next: ${next}`, process.stderr)}`);
+  if (next) console.error(`  ${colorize('cyan', `Next: ${next}`, process.stderr)}`);
   console.error(
-    paint('dim', `  code ${problem.code}, correlation id ${problem.correlation_id}`, process.stderr),
+    colorize('dim', `  code ${problem.code}, correlation id ${problem.correlation_id}`, process.stderr),
   );
   return problem.status === 401 ? 4 : 1;
 }
 
-function tell(title: string, ...details: string[]): void {
-  console.error(harmless(`${paint('red', 'gpuaas:', process.stderr)} ${title}`));
-  for (const detail of details) console.error(harmless(`  ${detail}`));
+function printError(title: string, ...details: string[]): void {
+  console.error(stripControlCharacters(`${colorize('red', 'gpuaas:', process.stderr)} ${title}`));
+  for (const detail of details) console.error(stripControlCharacters(`  ${detail}`));
 }
 
 function isUnreachable(error: unknown): boolean {

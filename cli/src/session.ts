@@ -1,23 +1,23 @@
 import type { Command } from 'commander';
 import { createGpuaasClient, type GpuaasClient } from '@gpuaas/sdk/client';
 import type { components } from '@gpuaas/sdk/contract';
-import { unwrap } from '@gpuaas/sdk/problem';
-import { chooseContext, type Asked, type ChosenContext } from './contexts/choose-context.ts';
-import { outputOf, type Output } from './print.ts';
+import { readMe } from '@gpuaas/sdk/me';
+import { chooseContext, type ContextOptions, type ChosenContext } from './contexts/choose-context.ts';
+import { outputOptions, type Output } from './print.ts';
 import { accessToken } from './sign-in/access-token.ts';
 import { UsageError } from './usage-error.ts';
-import { warnOfSkew } from './warn-of-skew.ts';
+import { warnOfVersionSkew } from './version-skew.ts';
 
 export interface Session extends Output {
   client: GpuaasClient;
   /** Address of the platform, without a slash at its end. */
   url: string;
   context: ChosenContext;
-  /** What the client sends, for what does not go through it. */
+  /** The client's credential, for requests outside the client. */
   credential: { apiKey: string } | { accessToken: (rejected?: string) => Promise<string | null> };
 }
 
-interface Globals extends Asked {
+interface Globals extends ContextOptions {
   apiKey?: string;
 }
 
@@ -30,44 +30,44 @@ export function openSession(command: Command): Session {
     ? { apiKey }
     : { accessToken: (rejected?: string) => accessToken(context.signIn, rejected) };
   const client = createGpuaasClient({ baseUrl: context.url, ...credential });
-  client.use({ onResponse: ({ response }) => warnOfSkew(response) });
+  client.use({ onResponse: ({ response }) => warnOfVersionSkew(response) });
   return {
     client,
     context,
     credential,
     url: context.url,
-    ...outputOf(command),
+    ...outputOptions(command),
   };
 }
 
 type Organization = components['schemas']['Me']['organizations'][number];
 
-/** The project to act in: the asked one, that of the context, or the only one the caller has. */
+/** The project to act in: the requested one, that of the context, or the caller's only one. */
 export async function chooseProject(
   { client, context }: Pick<Session, 'client' | 'context'>,
   asked: string | undefined,
 ): Promise<string> {
   const wanted = asked ?? context.project;
   if (wanted && isId(wanted)) return wanted;
-  const { organizations } = await unwrap(client.GET('/api/v1/me'));
+  const { organizations } = await readMe(client);
   const inside = organizations.filter((one) => !context.organization || isNamed(one, context.organization));
   const projects = (wanted ? organizations : inside).flatMap((organization) => organization.projects);
-  return chooseOne('project', projects, wanted, 'You have no project; ask an administrator for one.');
+  return chooseOne('project', projects, wanted, 'You have no project; ask an admin to add you to one.');
 }
 
-/** The organization to act in, in the same way. */
+/** The organization to act in: the requested one, that of the context, or the caller's only one. */
 export async function chooseOrganization(
   { client, context }: Pick<Session, 'client' | 'context'>,
   asked: string | undefined,
 ): Promise<string> {
   const wanted = asked ?? context.organization;
   if (wanted && isId(wanted)) return wanted;
-  const { organizations } = await unwrap(client.GET('/api/v1/me'));
+  const { organizations } = await readMe(client);
   return chooseOne(
     'organization',
     organizations,
     wanted,
-    'You belong to no organization; ask to be invited.',
+    'You are not in an organization; ask for an invitation.',
   );
 }
 
@@ -84,8 +84,8 @@ function chooseOne(
   if (!first && !wanted) throw new Error(none);
   throw new UsageError(
     first
-      ? `There are several; pass --${noun} with one of:${choices}`
-      : `There is no ${noun} ${wanted}; there is:${choices}`,
+      ? `You have several; choose one with --${noun}:${choices}`
+      : `No ${noun} named ${wanted}; available:${choices}`,
   );
 }
 

@@ -2,13 +2,13 @@ import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** Where contexts and sign-ins of this person are kept. */
+/** File with this person's contexts and sign-ins. */
 export function settingsFile(name: string): string {
   const config = process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
   return join(config, 'gpuaas', name);
 }
 
-/** All of it or nothing, and nobody but the owner can read it. */
+/** Writes atomically, readable by the owner only. */
 export function writeSettings(name: string, content: object): void {
   const file = settingsFile(name);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

@@ -1,13 +1,14 @@
 import { stripVTControlCharacters } from 'node:util';
 
-/** Columns side by side; colours take no room. */
-export function table(rows: string[][]): string {
+/** Columns side by side; colour codes take no width. */
+export function formatTable(rows: string[][]): string {
   const width = (cell: string): number => stripVTControlCharacters(cell).length;
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => width(row[column]!))));
+  const [head = []] = rows;
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => width(row[column] ?? ''))));
   return rows
     .map((row) =>
       row
-        .map((cell, column) => cell + ' '.repeat(widths[column]! - width(cell)))
+        .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - width(cell))))
         .join('  ')
         .trimEnd(),
     )
@@ -23,6 +24,6 @@ export function money({ currency, micros }: { currency: string; micros: number }
   return `${sign}${whole}.${shown} ${currency}`;
 }
 
-export function counted(count: number, noun: string): string {
+export function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -10,11 +10,11 @@ import {
 export interface Verdict {
   checked: number;
   findings: CertificateFinding[];
-  /** Of a chain: note it down, and the next check can begin here. */
+  /** Head of a chain: store it, and the next check can start here. */
   head: { sequence: number; hash: string } | null;
 }
 
-/** Reads files only; nothing is asked of the platform. */
+/** Reads files only, without the platform. */
 export async function verifyFiles(
   files: readonly string[],
   keysFile: string,
@@ -32,8 +32,8 @@ export async function verifyFiles(
 
 /** The keys as `gpuaas certificates keys` saves them. */
 async function readKeys(file: string): Promise<PublishedKey[]> {
-  const content = JSON.parse(await readFile(file, 'utf8')) as { items?: PublishedKey[] };
-  if (!Array.isArray(content.items)) throw new Error(`${file} holds no published keys.`);
+  const content: { items?: PublishedKey[] } = JSON.parse(await readFile(file, 'utf8'));
+  if (!Array.isArray(content.items)) throw new Error(`${file} contains no published keys.`);
   return content.items;
 }
 
@@ -41,7 +41,7 @@ async function readKeys(file: string): Promise<PublishedKey[]> {
 async function readCertificates(file: string): Promise<SignedWipeCertificate[]> {
   const text = (await readFile(file, 'utf8')).trim();
   const parsed = whole(text) ?? text.split('\n').map((line) => JSON.parse(line) as unknown);
-  const certificates = (Array.isArray(parsed) ? parsed : [parsed]) as SignedWipeCertificate[];
+  const certificates = Array.isArray(parsed) ? parsed : [parsed];
   if (certificates.some((one) => !one.certificate || typeof one.signature !== 'string')) {
     throw new Error(`${file} is not a wipe certificate.`);
   }

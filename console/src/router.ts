@@ -1,12 +1,18 @@
 import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { queryClient } from './api/query-client.ts';
-import { meQuery } from './api/session.ts';
+import { meQuery } from './api/me.ts';
 import { operatorRoutes } from './routes/operator.ts';
 import { organizationRoutes } from './routes/organization.ts';
 import { ownRoutes } from './routes/own.ts';
 import { root, signedIn } from './routes/signed-in.ts';
-import { allocationSearch, allocationsSearch, landingSearch, launchSearch } from './search-params.ts';
-import { homeOf } from './shell/home-of.ts';
+import {
+  allocationSearch,
+  allocationsSearch,
+  invitationSearch,
+  landingSearch,
+  launchSearch,
+} from './search-params.ts';
+import { homePath } from './shell/home-path.ts';
 
 const landing = createRoute({
   getParentRoute: () => root,
@@ -14,9 +20,21 @@ const landing = createRoute({
   validateSearch: landingSearch,
   beforeLoad: async () => {
     const me = await queryClient.fetchQuery(meQuery);
-    if (me) throw redirect({ to: homeOf(me) });
+    if (me) throw redirect({ to: homePath(me) });
   },
   component: lazyRouteComponent(() => import('./landing/landing-page.tsx'), 'LandingPage'),
+});
+
+/** Outside the frame: somebody new has neither organization nor project to show there. */
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: '/invitation',
+  validateSearch: invitationSearch,
+  beforeLoad: async ({ location }) => {
+    const me = await queryClient.fetchQuery(meQuery);
+    if (!me) throw redirect({ to: '/', search: { return_to: location.href } });
+  },
+  component: lazyRouteComponent(() => import('./invitation/invitation-page.tsx'), 'InvitationPage'),
 });
 
 const overview = createRoute({
@@ -54,6 +72,7 @@ const launch = createRoute({
 
 const routeTree = root.addChildren([
   landing,
+  invitation,
   signedIn.addChildren([
     overview,
     allocations,

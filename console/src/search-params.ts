@@ -1,10 +1,10 @@
-import type { StateFilter } from './api/allocations.ts';
-import type { CostGroup } from './api/reports.ts';
+import type { StateFilter } from './api/allocations/allocations.ts';
+import type { CostGroup } from './api/billing/reports.ts';
 import type { NodeTaskState } from './api/types.ts';
 import { COST_GROUPS } from './format/cost-groups.ts';
 import { SPANS, type SpanName } from './format/spans.ts';
 
-/** What each page keeps in its address. Anything else in a query string is dropped. */
+/** URL parameters of each page. Unknown parameters are dropped. */
 type Raw = Record<string, unknown>;
 
 export function landingSearch(raw: Raw): { return_to?: string } {
@@ -12,6 +12,10 @@ export function landingSearch(raw: Raw): { return_to?: string } {
   return typeof raw['return_to'] === 'string' && /^\/(?![/\\])/.test(raw['return_to'])
     ? { return_to: raw['return_to'] }
     : {};
+}
+
+export function invitationSearch(raw: Raw): { token: string } {
+  return { token: typeof raw['token'] === 'string' ? raw['token'] : '' };
 }
 
 export function projectSearch(raw: Raw): { project?: string } {
@@ -67,7 +71,7 @@ export interface LaunchSearch {
   seconds?: number;
 }
 
-/** What a field of the form changes; `undefined` takes a choice back. */
+/** Change of a form field; `undefined` clears a choice. */
 export type LaunchChange = { [Name in keyof LaunchSearch]?: LaunchSearch[Name] | undefined };
 
 export function launchSearch(raw: Raw): LaunchSearch {
@@ -88,7 +92,7 @@ export function placementSearch(raw: Raw): PlacementSearch {
   return search;
 }
 
-/** The time that money is looked at; a month when left out. */
+/** Period of the reports; a month when left out. */
 export function moneySearch(raw: Raw): { time?: SpanName } {
   const time = SPANS.find(({ value }) => value === raw['time'])?.value;
   return time ? { time } : {};
@@ -96,7 +100,7 @@ export function moneySearch(raw: Raw): { time?: SpanName } {
 
 export interface BillingSearch {
   time?: SpanName;
-  /** What costs are added up by; projects when left out. */
+  /** Dimension of costs; projects when left out. */
   by?: CostGroup;
 }
 
@@ -105,7 +109,7 @@ export function billingSearch(raw: Raw): BillingSearch {
   return { ...moneySearch(raw), ...(by ? { by } : {}) };
 }
 
-/** Whose prices are looked at; the list prices without it. */
+/** Tenant whose prices are shown; the list prices without one. */
 export function pricesSearch(raw: Raw): { tenant?: string } {
   return texts(raw, ['tenant']);
 }
@@ -158,7 +162,7 @@ export function tasksSearch(raw: Raw): TasksSearch {
   return { ...texts(raw, ['kind', 'node_id', 'allocation_id']), ...(state ? { state } : {}) };
 }
 
-/** `tenant` is the organization whose values are looked at. */
+/** `tenant` is the organization whose values are shown. */
 export function policiesSearch(raw: Raw): { find?: string; tenant?: string } {
   return texts(raw, ['find', 'tenant']);
 }
@@ -171,7 +175,7 @@ export interface FleetMapSearch {
   find?: string;
   region?: string;
   posture?: string;
-  /** How near one stands; in between when left out. */
+  /** Zoom level; medium when left out. */
   zoom?: 'far' | 'near';
 }
 

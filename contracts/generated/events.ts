@@ -7,6 +7,10 @@ export interface AllPayloads {
   NodeOnboardingChanged?: NodeOnboardingChanged;
   NodeTaskChanged?: NodeTaskChanged;
   NodeSlotsChanged?: NodeSlotsChanged;
+  ServiceAccountTokensRevoked?: ServiceAccountTokensRevoked;
+  ServiceAccountRotationDue?: ServiceAccountRotationDue;
+  ProjectSecretSet?: ProjectSecretSet;
+  ProjectSecretDeleted?: ProjectSecretDeleted;
   WebhookTest?: WebhookTest;
   WebhookDisabled?: WebhookDisabled;
   BalanceNotice?: BalanceNotice;
@@ -17,6 +21,7 @@ export interface AllPayloads {
   PaymentRefunded?: PaymentRefunded;
   PaymentDisputed?: PaymentDisputed;
   LeasesStopped?: LeasesStopped;
+  ReservationLapsed?: ReservationLapsed;
   IncidentOpened?: IncidentOpened;
   NotificationCreated?: NotificationCreated;
   PolicyChanged?: PolicyChanged;
@@ -35,8 +40,8 @@ export interface AllocationMoved {
     | "vm"
     | "network"
     | "readiness"
-    | "user"
     | "active"
+    | "user"
     | "host"
     | "release"
     | "detach"
@@ -45,12 +50,13 @@ export interface AllocationMoved {
     | "wipe"
     | "verify"
     | "released"
+    | "erase"
     | "failed";
   status: "running" | "done" | "failed";
   message: string;
   percent: number | null;
   /**
-   * With `allocation.release_requested`, why the platform asked for it; absent where a person did.
+   * With `allocation.release_requested`, the platform's reason; absent for a request by a person.
    */
   cause?: "agreed_end" | "balance" | "budget";
 }
@@ -86,6 +92,37 @@ export interface NodeTaskChanged {
 export interface NodeSlotsChanged {
   node_id: string;
 }
+export interface ServiceAccountTokensRevoked {
+  service_account_id: string;
+  organization_id: string;
+  project_id: string;
+  name: string;
+  revoked: number;
+  /**
+   * The e-mail address of the person who lost access.
+   */
+  left_by: string;
+}
+export interface ServiceAccountRotationDue {
+  service_account_id: string;
+  organization_id: string;
+  project_id: string;
+  name: string;
+  ends_at: string;
+}
+export interface ProjectSecretSet {
+  secret_id: string;
+  organization_id: string;
+  project_id: string;
+  name: string;
+  version: number;
+}
+export interface ProjectSecretDeleted {
+  secret_id: string;
+  organization_id: string;
+  project_id: string;
+  name: string;
+}
 export interface WebhookTest {
   webhook_id: string;
   organization_id: string;
@@ -101,7 +138,7 @@ export interface BalanceNotice {
   organization_id: string;
   project_id: null;
   /**
-   * Whose leases the money is spent on.
+   * Projects with leases that spend the balance.
    *
    * @maxItems 1000
    */
@@ -111,7 +148,7 @@ export interface BalanceNotice {
   per_hour_micros: number;
   runs_out_at: string;
   /**
-   * When leases are released; null while there is money.
+   * When leases are released; null while the balance is positive.
    */
   stops_at: string | null;
   at_zero: string;
@@ -182,6 +219,20 @@ export interface LeasesStopped {
    */
   released: number;
 }
+export interface ReservationLapsed {
+  reservation_id: string;
+  organization_id: string;
+  project_id: string;
+  region: string;
+  sku: string;
+  node_count: number;
+  /**
+   * Why it was made.
+   */
+  reason: string;
+  lapse_reason: "unused" | "unfunded";
+  message: string;
+}
 export interface IncidentOpened {
   incident_id: string;
   type: string;
@@ -205,13 +256,13 @@ export interface PolicyChanged {
   organization_id: string | null;
   project_id: string | null;
   /**
-   * Null when nothing was set.
+   * Null if no value was set.
    *
    * @maxItems 100
    */
   before: number | boolean | string | string[] | null;
   /**
-   * Null when it was reset.
+   * Null if it was reset.
    *
    * @maxItems 100
    */
@@ -220,156 +271,307 @@ export interface PolicyChanged {
 
 export const eventTypes = {
   "allocation.queued": {
-    "summary": "The launch waits in line for capacity.",
-    "audience": "tenant"
+    "summary": "The launch is queued for capacity.",
+    "audience": "tenant",
+    "permission": {
+      "project": "allocation.read"
+    }
   },
   "allocation.queue_moved": {
-    "summary": "The launch has another place in line, or waits for another reason.",
-    "audience": "tenant"
+    "summary": "The launch has another queue position, or waits for another reason.",
+    "audience": "tenant",
+    "permission": {
+      "project": "allocation.read"
+    }
   },
   "allocation.extended": {
     "summary": "The agreed end of the lease was moved.",
-    "audience": "tenant"
+    "audience": "tenant",
+    "permission": {
+      "project": "allocation.read"
+    }
   },
   "allocation.ending": {
     "summary": "The agreed end of the lease is near.",
-    "audience": "tenant"
+    "audience": "tenant",
+    "permission": {
+      "project": "allocation.read"
+    }
   },
   "allocation.idle": {
     "summary": "The GPUs of the lease have been idle for a long time.",
-    "audience": "tenant"
+    "audience": "tenant",
+    "permission": {
+      "project": "allocation.read"
+    }
   },
   "allocation.reserved": {
     "summary": "Capacity was placed and claimed.",
-    "audience": "tenant"
+    "audience": "tenant",
+    "permission": {
+      "project": "allocation.read"
+    }
   },
   "allocation.provisioning": {
     "summary": "The provision workflow has started.",
-    "audience": "tenant"
+    "audience": "tenant",
+    "permission": {
+      "project": "allocation.read"
+    }
   },
   "allocation.progress": {
-    "summary": "A stage on the node moved.",
-    "audience": "tenant"
+    "summary": "A stage on the node progressed.",
+    "audience": "tenant",
+    "permission": {
+      "project": "allocation.read"
+    }
   },
   "allocation.active": {
     "summary": "The machine answers; the meter runs.",
-    "audience": "tenant"
+    "audience": "tenant",
+    "permission": {
+      "project": "allocation.read"
+    }
   },
   "allocation.release_requested": {
-    "summary": "Somebody asked for the release; the meter stopped.",
-    "audience": "tenant"
+    "summary": "The release was requested; the meter stopped.",
+    "audience": "tenant",
+    "permission": {
+      "project": "allocation.read"
+    }
   },
   "allocation.releasing": {
     "summary": "The release workflow has started.",
-    "audience": "tenant"
+    "audience": "tenant",
+    "permission": {
+      "project": "allocation.read"
+    }
   },
   "allocation.released": {
-    "summary": "Wiped, verified and given back.",
-    "audience": "tenant"
+    "summary": "Wiped, verified and released.",
+    "audience": "tenant",
+    "permission": {
+      "project": "allocation.read"
+    }
   },
   "allocation.failed": {
     "summary": "Provisioning failed.",
-    "audience": "tenant"
+    "audience": "tenant",
+    "permission": {
+      "project": "allocation.read"
+    }
   },
   "allocation.release_failed": {
     "summary": "Cleanup retries are exhausted.",
-    "audience": "tenant"
+    "audience": "tenant",
+    "permission": {
+      "project": "allocation.read"
+    }
   },
   "allocation.host_silent": {
     "summary": "The host of a running machine does not answer.",
-    "audience": "tenant"
+    "audience": "tenant",
+    "permission": {
+      "project": "allocation.read"
+    }
   },
   "allocation.host_returned": {
-    "summary": "The host answers, again or still, and the message says what became of the machine.",
-    "audience": "tenant"
+    "summary": "The host answers again, or still; the message states the effect on the machine.",
+    "audience": "tenant",
+    "permission": {
+      "project": "allocation.read"
+    }
   },
   "maintenance.scheduled": {
     "summary": "The host of the allocation will be maintained.",
-    "audience": "tenant"
+    "audience": "tenant",
+    "permission": {
+      "project": "allocation.read"
+    }
   },
   "maintenance.cancelled": {
-    "summary": "The maintenance was called off or has ended early.",
-    "audience": "tenant"
+    "summary": "The maintenance was cancelled or has ended early.",
+    "audience": "tenant",
+    "permission": {
+      "project": "allocation.read"
+    }
   },
   "node.changed": {
-    "summary": "A host was edited, drained, cordoned or opened again.",
-    "audience": "operator"
+    "summary": "A host was edited, drained, cordoned or reopened.",
+    "audience": "operator",
+    "permission": {
+      "platform": "fleet.read"
+    }
   },
   "node.enrolled": {
-    "summary": "A host got its identity.",
-    "audience": "operator"
+    "summary": "A host enrolled and received its identity.",
+    "audience": "operator",
+    "permission": {
+      "platform": "fleet.read"
+    }
   },
   "node.onboarding_changed": {
-    "summary": "A machine of MAAS came further on its way into the fleet.",
-    "audience": "operator"
+    "summary": "The onboarding of a MAAS machine progressed.",
+    "audience": "operator",
+    "permission": {
+      "platform": "fleet.read"
+    }
   },
   "node.task_changed": {
-    "summary": "A node task moved.",
-    "audience": "operator"
+    "summary": "A node task progressed.",
+    "audience": "operator",
+    "permission": {
+      "platform": "fleet.read"
+    }
   },
   "node.slots_changed": {
     "summary": "Slots of a node changed state.",
-    "audience": "operator"
+    "audience": "operator",
+    "permission": {
+      "platform": "fleet.read"
+    }
+  },
+  "service_account.tokens_revoked": {
+    "summary": "Tokens of a service account were revoked because a person who held them lost access.",
+    "audience": "tenant",
+    "permission": {
+      "project": "service_account.read"
+    }
+  },
+  "service_account.rotation_due": {
+    "summary": "A service account can renew its own token for a short time only; a person must issue the next one.",
+    "audience": "tenant",
+    "permission": {
+      "project": "service_account.read"
+    }
+  },
+  "project_secret.set": {
+    "summary": "A secret of a project was created or replaced.",
+    "audience": "tenant",
+    "permission": {
+      "project": "project_secret.read"
+    }
+  },
+  "project_secret.deleted": {
+    "summary": "A secret of a project was deleted.",
+    "audience": "tenant",
+    "permission": {
+      "project": "project_secret.read"
+    }
   },
   "webhook.test": {
-    "summary": "Somebody asked for a test delivery. Sent to one webhook, never to the bus.",
-    "audience": "tenant"
+    "summary": "A test delivery was requested. Sent to one webhook, never to the bus.",
+    "audience": "tenant",
+    "permission": {
+      "project": "allocation.read"
+    }
   },
   "webhook.disabled": {
-    "summary": "A webhook failed for so long that deliveries to it stopped.",
-    "audience": "tenant"
+    "summary": "A webhook failed for so long that it was disabled.",
+    "audience": "tenant",
+    "permission": {
+      "project": "allocation.read"
+    }
   },
   "billing.low_balance_warning": {
-    "summary": "The tenant's money runs out soon, at the rate of now.",
-    "audience": "tenant"
+    "summary": "The tenant's balance runs out soon at the current rate.",
+    "audience": "tenant",
+    "permission": {
+      "tenant": "billing.read",
+      "project": "allocation.read"
+    }
   },
   "billing.budget_threshold_reached": {
-    "summary": "A budget has reached one of its thresholds, or is used up. With a project where it is a project's.",
-    "audience": "tenant"
+    "summary": "A budget has reached a threshold, or is used up. Carries the project for a project's budget.",
+    "audience": "tenant",
+    "permission": {
+      "tenant": "billing.read",
+      "project": "allocation.read"
+    }
   },
   "billing.balance_exhausted": {
-    "summary": "The tenant's money is used up; leases are released when the grace is over.",
-    "audience": "tenant"
+    "summary": "The tenant's balance is used up; leases are released after the grace period.",
+    "audience": "tenant",
+    "permission": {
+      "tenant": "billing.read",
+      "project": "allocation.read"
+    }
   },
   "billing.statement_closed": {
-    "summary": "The statement of a month is there, and will not change.",
-    "audience": "tenant"
+    "summary": "The final statement of a month has been issued.",
+    "audience": "tenant",
+    "permission": {
+      "tenant": "billing.read"
+    }
   },
   "payments.balance_credited": {
-    "summary": "Money has come and is on the tenant's balance.",
-    "audience": "tenant"
+    "summary": "A payment was credited to the tenant's balance.",
+    "audience": "tenant",
+    "permission": {
+      "tenant": "billing.read"
+    }
   },
   "payments.payment_failed": {
     "summary": "A payment has failed or was not made in time.",
-    "audience": "tenant"
+    "audience": "tenant",
+    "permission": {
+      "tenant": "billing.read"
+    }
   },
   "payments.refunded": {
-    "summary": "A payment was given back, or a part of it.",
-    "audience": "tenant"
+    "summary": "A payment was refunded in full or in part.",
+    "audience": "tenant",
+    "permission": {
+      "tenant": "billing.read"
+    }
   },
   "payments.dispute_opened": {
-    "summary": "Somebody disputes a payment; its money is withdrawn until that is decided.",
-    "audience": "tenant"
+    "summary": "A payment is disputed; its amount is withdrawn until the decision.",
+    "audience": "tenant",
+    "permission": {
+      "tenant": "billing.read"
+    }
   },
   "payments.dispute_closed": {
-    "summary": "A dispute is decided; when it was won the money is back.",
-    "audience": "tenant"
+    "summary": "A dispute was decided; if it was won the amount is credited again.",
+    "audience": "tenant",
+    "permission": {
+      "tenant": "billing.read"
+    }
   },
   "billing.leases_stopped": {
-    "summary": "The tenant's money is used up and the grace is over; its running leases are being released.",
-    "audience": "tenant"
+    "summary": "The tenant's balance is used up and the grace period is over; its running leases are being released.",
+    "audience": "tenant",
+    "permission": {
+      "tenant": "billing.read",
+      "project": "allocation.read"
+    }
+  },
+  "reservation.lapsed": {
+    "summary": "A reservation was not used, or its money is gone; its nodes are for everybody again.",
+    "audience": "tenant",
+    "permission": {
+      "project": "reservation.read"
+    }
   },
   "incident.opened": {
     "summary": "Something needs a person.",
-    "audience": "operator"
+    "audience": "operator",
+    "permission": {
+      "platform": "fleet.read"
+    }
   },
   "notification.created": {
-    "summary": "Somebody has a new notification. Seen by that person alone.",
-    "audience": "person"
+    "summary": "A person has a new notification. Visible to that person only.",
+    "audience": "person",
+    "permission": {}
   },
   "policy.changed": {
     "summary": "A policy was set or reset, for the platform, a tenant or a project.",
-    "audience": "operator"
+    "audience": "operator",
+    "permission": {
+      "platform": "fleet.read"
+    }
   }
 } as const;
 
@@ -399,6 +601,10 @@ export interface EventPayloads {
   'node.onboarding_changed': NodeOnboardingChanged;
   'node.task_changed': NodeTaskChanged;
   'node.slots_changed': NodeSlotsChanged;
+  'service_account.tokens_revoked': ServiceAccountTokensRevoked;
+  'service_account.rotation_due': ServiceAccountRotationDue;
+  'project_secret.set': ProjectSecretSet;
+  'project_secret.deleted': ProjectSecretDeleted;
   'webhook.test': WebhookTest;
   'webhook.disabled': WebhookDisabled;
   'billing.low_balance_warning': BalanceNotice;
@@ -411,6 +617,7 @@ export interface EventPayloads {
   'payments.dispute_opened': PaymentDisputed;
   'payments.dispute_closed': PaymentDisputed;
   'billing.leases_stopped': LeasesStopped;
+  'reservation.lapsed': ReservationLapsed;
   'incident.opened': IncidentOpened;
   'notification.created': NotificationCreated;
   'policy.changed': PolicyChanged;
@@ -466,8 +673,8 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
-          "user",
           "active",
+          "user",
           "host",
           "release",
           "detach",
@@ -476,6 +683,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "wipe",
           "verify",
           "released",
+          "erase",
           "failed"
         ]
       },
@@ -504,7 +712,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "balance",
           "budget"
         ],
-        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
+        "description": "With `allocation.release_requested`, the platform's reason; absent for a request by a person."
       }
     }
   },
@@ -557,8 +765,8 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
-          "user",
           "active",
+          "user",
           "host",
           "release",
           "detach",
@@ -567,6 +775,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "wipe",
           "verify",
           "released",
+          "erase",
           "failed"
         ]
       },
@@ -595,7 +804,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "balance",
           "budget"
         ],
-        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
+        "description": "With `allocation.release_requested`, the platform's reason; absent for a request by a person."
       }
     }
   },
@@ -648,8 +857,8 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
-          "user",
           "active",
+          "user",
           "host",
           "release",
           "detach",
@@ -658,6 +867,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "wipe",
           "verify",
           "released",
+          "erase",
           "failed"
         ]
       },
@@ -686,7 +896,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "balance",
           "budget"
         ],
-        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
+        "description": "With `allocation.release_requested`, the platform's reason; absent for a request by a person."
       }
     }
   },
@@ -739,8 +949,8 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
-          "user",
           "active",
+          "user",
           "host",
           "release",
           "detach",
@@ -749,6 +959,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "wipe",
           "verify",
           "released",
+          "erase",
           "failed"
         ]
       },
@@ -777,7 +988,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "balance",
           "budget"
         ],
-        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
+        "description": "With `allocation.release_requested`, the platform's reason; absent for a request by a person."
       }
     }
   },
@@ -830,8 +1041,8 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
-          "user",
           "active",
+          "user",
           "host",
           "release",
           "detach",
@@ -840,6 +1051,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "wipe",
           "verify",
           "released",
+          "erase",
           "failed"
         ]
       },
@@ -868,7 +1080,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "balance",
           "budget"
         ],
-        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
+        "description": "With `allocation.release_requested`, the platform's reason; absent for a request by a person."
       }
     }
   },
@@ -921,8 +1133,8 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
-          "user",
           "active",
+          "user",
           "host",
           "release",
           "detach",
@@ -931,6 +1143,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "wipe",
           "verify",
           "released",
+          "erase",
           "failed"
         ]
       },
@@ -959,7 +1172,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "balance",
           "budget"
         ],
-        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
+        "description": "With `allocation.release_requested`, the platform's reason; absent for a request by a person."
       }
     }
   },
@@ -1012,8 +1225,8 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
-          "user",
           "active",
+          "user",
           "host",
           "release",
           "detach",
@@ -1022,6 +1235,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "wipe",
           "verify",
           "released",
+          "erase",
           "failed"
         ]
       },
@@ -1050,7 +1264,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "balance",
           "budget"
         ],
-        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
+        "description": "With `allocation.release_requested`, the platform's reason; absent for a request by a person."
       }
     }
   },
@@ -1103,8 +1317,8 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
-          "user",
           "active",
+          "user",
           "host",
           "release",
           "detach",
@@ -1113,6 +1327,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "wipe",
           "verify",
           "released",
+          "erase",
           "failed"
         ]
       },
@@ -1141,7 +1356,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "balance",
           "budget"
         ],
-        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
+        "description": "With `allocation.release_requested`, the platform's reason; absent for a request by a person."
       }
     }
   },
@@ -1194,8 +1409,8 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
-          "user",
           "active",
+          "user",
           "host",
           "release",
           "detach",
@@ -1204,6 +1419,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "wipe",
           "verify",
           "released",
+          "erase",
           "failed"
         ]
       },
@@ -1232,7 +1448,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "balance",
           "budget"
         ],
-        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
+        "description": "With `allocation.release_requested`, the platform's reason; absent for a request by a person."
       }
     }
   },
@@ -1285,8 +1501,8 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
-          "user",
           "active",
+          "user",
           "host",
           "release",
           "detach",
@@ -1295,6 +1511,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "wipe",
           "verify",
           "released",
+          "erase",
           "failed"
         ]
       },
@@ -1323,7 +1540,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "balance",
           "budget"
         ],
-        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
+        "description": "With `allocation.release_requested`, the platform's reason; absent for a request by a person."
       }
     }
   },
@@ -1376,8 +1593,8 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
-          "user",
           "active",
+          "user",
           "host",
           "release",
           "detach",
@@ -1386,6 +1603,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "wipe",
           "verify",
           "released",
+          "erase",
           "failed"
         ]
       },
@@ -1414,7 +1632,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "balance",
           "budget"
         ],
-        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
+        "description": "With `allocation.release_requested`, the platform's reason; absent for a request by a person."
       }
     }
   },
@@ -1467,8 +1685,8 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
-          "user",
           "active",
+          "user",
           "host",
           "release",
           "detach",
@@ -1477,6 +1695,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "wipe",
           "verify",
           "released",
+          "erase",
           "failed"
         ]
       },
@@ -1505,7 +1724,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "balance",
           "budget"
         ],
-        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
+        "description": "With `allocation.release_requested`, the platform's reason; absent for a request by a person."
       }
     }
   },
@@ -1558,8 +1777,8 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
-          "user",
           "active",
+          "user",
           "host",
           "release",
           "detach",
@@ -1568,6 +1787,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "wipe",
           "verify",
           "released",
+          "erase",
           "failed"
         ]
       },
@@ -1596,7 +1816,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "balance",
           "budget"
         ],
-        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
+        "description": "With `allocation.release_requested`, the platform's reason; absent for a request by a person."
       }
     }
   },
@@ -1649,8 +1869,8 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
-          "user",
           "active",
+          "user",
           "host",
           "release",
           "detach",
@@ -1659,6 +1879,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "wipe",
           "verify",
           "released",
+          "erase",
           "failed"
         ]
       },
@@ -1687,7 +1908,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "balance",
           "budget"
         ],
-        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
+        "description": "With `allocation.release_requested`, the platform's reason; absent for a request by a person."
       }
     }
   },
@@ -1740,8 +1961,8 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
-          "user",
           "active",
+          "user",
           "host",
           "release",
           "detach",
@@ -1750,6 +1971,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "wipe",
           "verify",
           "released",
+          "erase",
           "failed"
         ]
       },
@@ -1778,7 +2000,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "balance",
           "budget"
         ],
-        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
+        "description": "With `allocation.release_requested`, the platform's reason; absent for a request by a person."
       }
     }
   },
@@ -1831,8 +2053,8 @@ export const payloadSchemas: Record<EventType, object> = {
           "vm",
           "network",
           "readiness",
-          "user",
           "active",
+          "user",
           "host",
           "release",
           "detach",
@@ -1841,6 +2063,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "wipe",
           "verify",
           "released",
+          "erase",
           "failed"
         ]
       },
@@ -1869,7 +2092,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "balance",
           "budget"
         ],
-        "description": "With `allocation.release_requested`, why the platform asked for it; absent where a person did."
+        "description": "With `allocation.release_requested`, the platform's reason; absent for a request by a person."
       }
     }
   },
@@ -2078,6 +2301,143 @@ export const payloadSchemas: Record<EventType, object> = {
       }
     }
   },
+  "service_account.tokens_revoked": {
+    "title": "ServiceAccountTokensRevoked",
+    "type": "object",
+    "required": [
+      "service_account_id",
+      "organization_id",
+      "project_id",
+      "name",
+      "revoked",
+      "left_by"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "service_account_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "project_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "name": {
+        "type": "string",
+        "maxLength": 200
+      },
+      "revoked": {
+        "type": "integer",
+        "minimum": 1
+      },
+      "left_by": {
+        "type": "string",
+        "maxLength": 320,
+        "description": "The e-mail address of the person who lost access."
+      }
+    }
+  },
+  "service_account.rotation_due": {
+    "title": "ServiceAccountRotationDue",
+    "type": "object",
+    "required": [
+      "service_account_id",
+      "organization_id",
+      "project_id",
+      "name",
+      "ends_at"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "service_account_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "project_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "name": {
+        "type": "string",
+        "maxLength": 200
+      },
+      "ends_at": {
+        "type": "string",
+        "format": "date-time"
+      }
+    }
+  },
+  "project_secret.set": {
+    "title": "ProjectSecretSet",
+    "type": "object",
+    "required": [
+      "secret_id",
+      "organization_id",
+      "project_id",
+      "name",
+      "version"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "secret_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "project_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "name": {
+        "type": "string",
+        "maxLength": 64
+      },
+      "version": {
+        "type": "integer",
+        "minimum": 1
+      }
+    }
+  },
+  "project_secret.deleted": {
+    "title": "ProjectSecretDeleted",
+    "type": "object",
+    "required": [
+      "secret_id",
+      "organization_id",
+      "project_id",
+      "name"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "secret_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "project_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "name": {
+        "type": "string",
+        "maxLength": 64
+      }
+    }
+  },
   "webhook.test": {
     "title": "WebhookTest",
     "type": "object",
@@ -2161,7 +2521,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "type": "string",
           "format": "uuid"
         },
-        "description": "Whose leases the money is spent on."
+        "description": "Projects with leases that spend the balance."
       },
       "currency": {
         "type": "string",
@@ -2187,7 +2547,7 @@ export const payloadSchemas: Record<EventType, object> = {
         ],
         "format": "date-time",
         "maxLength": 40,
-        "description": "When leases are released; null while there is money."
+        "description": "When leases are released; null while the balance is positive."
       },
       "at_zero": {
         "type": "string",
@@ -2293,7 +2653,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "type": "string",
           "format": "uuid"
         },
-        "description": "Whose leases the money is spent on."
+        "description": "Projects with leases that spend the balance."
       },
       "currency": {
         "type": "string",
@@ -2319,7 +2679,7 @@ export const payloadSchemas: Record<EventType, object> = {
         ],
         "format": "date-time",
         "maxLength": 40,
-        "description": "When leases are released; null while there is money."
+        "description": "When leases are released; null while the balance is positive."
       },
       "at_zero": {
         "type": "string",
@@ -2619,6 +2979,63 @@ export const payloadSchemas: Record<EventType, object> = {
       }
     }
   },
+  "reservation.lapsed": {
+    "title": "ReservationLapsed",
+    "type": "object",
+    "required": [
+      "reservation_id",
+      "organization_id",
+      "project_id",
+      "region",
+      "sku",
+      "node_count",
+      "reason",
+      "lapse_reason",
+      "message"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "reservation_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "project_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "region": {
+        "type": "string",
+        "maxLength": 40
+      },
+      "sku": {
+        "type": "string",
+        "maxLength": 64
+      },
+      "node_count": {
+        "type": "integer",
+        "minimum": 1
+      },
+      "reason": {
+        "type": "string",
+        "maxLength": 300,
+        "description": "Why it was made."
+      },
+      "lapse_reason": {
+        "enum": [
+          "unused",
+          "unfunded"
+        ]
+      },
+      "message": {
+        "type": "string",
+        "maxLength": 300
+      }
+    }
+  },
   "incident.opened": {
     "title": "IncidentOpened",
     "type": "object",
@@ -2758,7 +3175,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "type": "string",
           "maxLength": 100
         },
-        "description": "Null when nothing was set."
+        "description": "Null if no value was set."
       },
       "after": {
         "type": [
@@ -2774,7 +3191,7 @@ export const payloadSchemas: Record<EventType, object> = {
           "type": "string",
           "maxLength": 100
         },
-        "description": "Null when it was reset."
+        "description": "Null if it was reset."
       }
     }
   }

@@ -26,7 +26,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A fresh certificate, proven by the current one */
+        /** Renew the certificate */
         post: operations["renewNode"];
         delete?: never;
         options?: never;
@@ -43,7 +43,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Observed facts of the host */
+        /** Send a heartbeat */
         post: operations["heartbeat"];
         delete?: never;
         options?: never;
@@ -78,9 +78,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A task that the agent would not take
-         * @description For the audit. It changes no task: one that is not signed by the platform, or not for this node, must not be
-         *     able to end a real one by its id.
+         * Report a task the agent refused
+         * @description For the audit. It changes no task: a message that is not signed by the platform, or not for this node, must not
+         *     be able to end a real task by its id.
          */
         post: operations["reportTaskRefusal"];
         delete?: never;
@@ -117,7 +117,7 @@ export interface paths {
         put?: never;
         /**
          * The outcome of a claimed task
-         * @description The first outcome stands; the same outcome again answers 204, a fenced epoch 409.
+         * @description The first outcome counts; repeating it returns 204, a fenced epoch 409.
          */
         post: operations["completeTask"];
         delete?: never;
@@ -131,7 +131,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /** @enum {unknown} */
-        TaskStage: "plan" | "image" | "seed" | "vm" | "network" | "readiness" | "user" | "stop" | "network_cleanup" | "wipe" | "verify" | "discover" | "check" | "mode";
+        TaskStage: "plan" | "image" | "seed" | "vm" | "network" | "readiness" | "stop" | "network_cleanup" | "wipe" | "verify" | "user" | "check" | "discover" | "mode";
         StagePercent: number;
         StageMessage: string;
         NodeIdentity: {
@@ -147,7 +147,7 @@ export interface components {
             /** @enum {unknown} */
             state: "ok" | "lost" | "failing";
             detail?: string;
-            /** @description How busy it is, where the host can see that. */
+            /** @description Utilisation, if the host can measure it. */
             utilisation_percent?: number;
         };
         ObservedDisk: {
@@ -182,7 +182,7 @@ export interface components {
             code: "signature_invalid" | "wrong_node" | "task_expired" | "task_replayed" | "kind_unknown" | "params_invalid";
             detail: string;
             refused_at: components["schemas"]["Timestamp"];
-            /** @description What the message said of itself. Nothing here is proven. */
+            /** @description Claims of the message itself, unverified. */
             task: {
                 task_id: string;
                 kind: string;
@@ -201,7 +201,7 @@ export interface components {
                 detail: string;
             };
         };
-        /** @description RFC 9457 problem. Some codes carry further members, documented with the code. */
+        /** @description RFC 9457 problem. Some codes have further members, documented with the code. */
         Problem: {
             /** Format: uri-reference */
             type: string;
@@ -211,8 +211,9 @@ export interface components {
             code: string;
             /** Format: uuid */
             correlation_id: string;
+            /** @description What is wrong where; of a large body the first mistake alone. */
             errors?: {
-                /** @description JSON pointer into the body or the name of a parameter. */
+                /** @description JSON pointer into the body, or the name of a parameter. */
                 pointer: string;
                 code?: string;
                 detail: string;
@@ -224,12 +225,12 @@ export interface components {
         Timestamp: string;
     };
     responses: {
-        /** @description The request was refused; `code` says why. */
+        /** @description The request was refused; `code` is the reason. */
         Problem: {
             headers: {
-                /** @description With 409 `idempotency_in_progress` and 429, the seconds after which to try again. */
+                /** @description With 409 `idempotency_in_progress` and 429, the seconds after which to retry. */
                 "Retry-After"?: number;
-                /** @description What is left of the caller's or address's rate, as `"policy";r=remaining;t=seconds`. */
+                /** @description Remaining rate of the caller or address, as `"policy";r=remaining;t=seconds`. */
                 RateLimit?: string;
                 [name: string]: unknown;
             };
@@ -325,7 +326,7 @@ export interface operations {
                     }[];
                     /**
                      * Format: uuid
-                     * @description The allocation that has the host as a whole.
+                     * @description The allocation that leases the host as a whole.
                      */
                     host_lease?: string | null;
                     vms: {
@@ -337,7 +338,7 @@ export interface operations {
                     }[];
                     gpus?: components["schemas"]["ObservedGpu"][];
                     disks?: components["schemas"]["ObservedDisk"][];
-                    /** @description Agent clock minus platform clock as the agent last measured it; null before the first answer. */
+                    /** @description Agent clock minus platform clock as last measured by the agent; null before the first response. */
                     clock_offset_ms?: number | null;
                     /** @description SHA-256 of the PEM text of the CA bundle that the agent trusts, so that the platform can send a newer one. */
                     ca_bundle_sha256?: string;
@@ -345,7 +346,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Heard. */
+            /** @description Accepted. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -353,7 +354,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         server_time: components["schemas"]["Timestamp"];
-                        /** @description The bundle to trust from now on; sent when the agent's differs. Old and new CA overlap in it. */
+                        /** @description The new trust bundle; sent if the agent's differs. Old and new CA overlap in it. */
                         ca_bundle_pem?: string;
                         /** @description The agent should renew now, for instance because its CA is being retired. */
                         renew_certificate?: boolean;
@@ -436,7 +437,7 @@ export interface operations {
                     stage: components["schemas"]["TaskStage"];
                     percent: components["schemas"]["StagePercent"];
                     message: components["schemas"]["StageMessage"];
-                    /** @description Stages that passed since the last report, in their order; a fast task tells them together. */
+                    /** @description Stages since the last report, in order; a fast task reports several together. */
                     earlier?: {
                         stage: components["schemas"]["TaskStage"];
                         percent: components["schemas"]["StagePercent"];

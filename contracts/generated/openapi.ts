@@ -7,7 +7,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The process is alive */
+        /** Liveness */
         get: operations["getHealth"];
         put?: never;
         post?: never;
@@ -24,7 +24,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Each part of the platform and why it is not ready */
+        /** Readiness of each part of the platform */
         get: operations["getReadiness"];
         put?: never;
         post?: never;
@@ -42,9 +42,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Measurements of this process and of the platform's backlogs
-         * @description For Prometheus. With `GPUAAS_METRICS_TOKEN` set it is the bearer token; without it only scrapers on the same
-         *     machine are answered. No label names a tenant.
+         * Prometheus metrics
+         * @description For Prometheus. `GPUAAS_METRICS_TOKEN` is the bearer token; without it only scrapers on the same machine are
+         *     accepted. No label contains a tenant.
          */
         get: operations["getMetrics"];
         put?: never;
@@ -79,7 +79,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This contract as a page to read */
+        /** API reference page */
         get: operations["getReference"];
         put?: never;
         post?: never;
@@ -167,10 +167,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Where Stripe tells of what happened to payments
-         * @description Only with a `Stripe-Signature` made with this installation's webhook secret over these very bytes, not older than
-         *     five minutes. An event is stored before it is answered, and acted upon once, in whatever order events come: it only
-         *     says which payment to look at.
+         * Stripe webhook endpoint
+         * @description Requires a `Stripe-Signature` made with this installation's webhook secret over the exact bytes, not older than
+         *     five minutes. An event is stored before the response and processed once, in any order: it only names the payment
+         *     to check.
          */
         post: operations["receiveStripeEvent"];
         delete?: never;
@@ -188,7 +188,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End the browser session */
+        /** Sign out of this browser */
         post: operations["logout"];
         delete?: never;
         options?: never;
@@ -204,7 +204,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where programs get access tokens
+         * OAuth metadata for command-line sign-in
          * @description The command line signs in by the device flow (RFC 8628) at this issuer. What it gets there, any JWT access token
          *     for the audience, is accepted as a bearer token.
          */
@@ -217,15 +217,15 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/sessions": {
+    "/api/v1/sign-ins": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** The caller's browser sessions, newest first */
-        get: operations["listSessions"];
+        /** The caller's browser sign-ins, newest first */
+        get: operations["listSignIns"];
         put?: never;
         post?: never;
         delete?: never;
@@ -234,7 +234,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/sessions/{session_id}": {
+    "/api/v1/sign-ins/{sign_in_id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -245,16 +245,16 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * End one of the caller's sessions
+         * Sign out one of the caller's devices
          * @description It is refused from its next request on; open event streams end within five seconds.
          */
-        delete: operations["revokeSession"];
+        delete: operations["revokeSignIn"];
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/api/v1/sessions/revoke-others": {
+    "/api/v1/sign-ins/revoke-others": {
         parameters: {
             query?: never;
             header?: never;
@@ -263,8 +263,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End every session of the caller but this one */
-        post: operations["revokeOtherSessions"];
+        /** Sign out all other devices of the caller */
+        post: operations["revokeOtherSignIns"];
         delete?: never;
         options?: never;
         head?: never;
@@ -305,7 +305,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Forget a provider and its domains
+         * Delete an identity provider and its domains
          * @description Everybody who signed in through it is signed out and cannot sign in again.
          */
         delete: operations["deleteIdentityProvider"];
@@ -350,7 +350,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Give a domain up
+         * Release a claimed domain
          * @description Everybody with an address of it who signed in through the provider is signed out.
          */
         delete: operations["deleteIdentityProviderDomain"];
@@ -368,7 +368,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Look for the TXT record, and route the domain's people to the provider */
+        /** Verify the TXT record of a domain and route its users to the provider */
         post: operations["verifyIdentityProviderDomain"];
         delete?: never;
         options?: never;
@@ -383,7 +383,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who am I, and what may I do where */
+        /**
+         * The caller, their projects and permissions
+         * @description A page names 100 organizations and 1,000 projects at most. The next page may go on with more projects of the last
+         *     organization; everything but `organizations` is the same on each page.
+         */
         get: operations["getMe"];
         put?: never;
         post?: never;
@@ -403,7 +407,7 @@ export interface paths {
         /** Organizations the caller is a member of */
         get: operations["listOrganizations"];
         put?: never;
-        /** Make another organization */
+        /** Create an organization */
         post: operations["createOrganization"];
         delete?: never;
         options?: never;
@@ -424,8 +428,8 @@ export interface paths {
         post?: never;
         /**
          * Delete an organization
-         * @description Refused with `organization_not_empty` while one of its projects owns live resources; `resources` lists
-         *     them by kind and id. Projects, memberships and keys go with it; its records stay.
+         * @description Refused with `organization_not_empty` while one of its projects owns live resources; `resources` lists them by
+         *     kind and id. Projects, memberships and keys are deleted with it; its records stay.
          */
         delete: operations["deleteOrganization"];
         options?: never;
@@ -445,7 +449,7 @@ export interface paths {
         put?: never;
         /**
          * Leave an organization
-         * @description The caller's keys in it die at once, and what they own passes to its projects. The last admin cannot
+         * @description The caller's keys in it are revoked immediately, and their resources pass to its projects. The last admin cannot
          *     leave.
          */
         post: operations["leaveOrganization"];
@@ -462,7 +466,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What passed from people to projects, newest first */
+        /** Resource handovers from members to projects, newest first */
         get: operations["listHandovers"];
         put?: never;
         post?: never;
@@ -482,7 +486,7 @@ export interface paths {
         /** Projects of an organization that the caller may see */
         get: operations["listProjects"];
         put?: never;
-        /** Make a project */
+        /** Create a project */
         post: operations["createProject"];
         delete?: never;
         options?: never;
@@ -508,7 +512,10 @@ export interface paths {
         delete: operations["deleteProject"];
         options?: never;
         head?: never;
-        /** Rename a project */
+        /**
+         * Rename a project or move it to another team
+         * @description Refused with `team_unknown` unless the team belongs to the project's organization.
+         */
         patch: operations["updateProject"];
         trace?: never;
     };
@@ -542,7 +549,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a member
-         * @description Their keys in the organization die at once, their sessions too when it was their last one, and what they
+         * @description Their keys in the organization and the tokens they issued to service accounts end immediately, their sign-ins too when it was their last one, and what they
          *     own passes to its projects.
          */
         delete: operations["removeMember"];
@@ -561,8 +568,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take all rights from a member until they are enabled again
-         * @description As with a removal their keys die and what they own passes to its projects; their bindings are kept.
+         * Disable a member
+         * @description As with a removal their keys are revoked and their resources pass to its projects; their bindings are kept.
          */
         post: operations["disableMember"];
         delete?: never;
@@ -580,7 +587,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Give a disabled member their rights back */
+        /** Enable a member */
         post: operations["enableMember"];
         delete?: never;
         options?: never;
@@ -595,7 +602,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What would pass to its projects if the member left now */
+        /** Resources that would be transferred if the member left now */
         get: operations["previewHandover"];
         put?: never;
         post?: never;
@@ -616,9 +623,9 @@ export interface paths {
         get: operations["listInvitations"];
         put?: never;
         /**
-         * Invite somebody by e-mail
-         * @description The invitation is bound to the address, can be used once and expires. It grants one permission group,
-         *     which must not hold more rights than the inviter has.
+         * Create an invitation
+         * @description The invitation is bound to the address, can be used once and expires. It grants one permission group, which must
+         *     not have more permissions than the inviter.
          */
         post: operations["createInvitation"];
         delete?: never;
@@ -636,8 +643,29 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Join an organization by invitation */
+        /** Accept an invitation */
         post: operations["acceptInvitation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * See an invitation before accepting it
+         * @description Answers the person whose verified address was invited. Nothing changes; it is a POST to keep the token out of
+         *     addresses.
+         */
+        post: operations["previewInvitation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -672,7 +700,7 @@ export interface paths {
         /** Teams of an organization */
         get: operations["listTeams"];
         put?: never;
-        /** Make a team */
+        /** Create a team */
         post: operations["createTeam"];
         delete?: never;
         options?: never;
@@ -691,11 +719,16 @@ export interface paths {
         get: operations["getTeam"];
         put?: never;
         post?: never;
-        /** Delete a team and its bindings */
+        /**
+         * Delete a team and its bindings
+         * @description Refused with `team_owns_projects` while the team owns projects, unless `transfer_to` names another team of the
+         *     organization: its projects pass to that team in the same transaction, which also requires `project.manage` in the
+         *     organization. The default team cannot be deleted: `default_team_required`.
+         */
         delete: operations["deleteTeam"];
         options?: never;
         head?: never;
-        /** Rename or describe a team */
+        /** Rename or describe a team, or make it the default one */
         patch: operations["updateTeam"];
         trace?: never;
     };
@@ -706,7 +739,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** People in a team */
+        /** Members of a team */
         get: operations["listTeamMembers"];
         put?: never;
         post?: never;
@@ -726,15 +759,24 @@ export interface paths {
         get?: never;
         /**
          * Add a member of the organization to a team
-         * @description Refused with `exceeds_own_rights` when the team is bound to rights that the caller does not hold.
+         * @description Open to managers of the team, too. Refused with `exceeds_own_rights` if the team has permissions that the caller
+         *     does not have.
          */
         put: operations["addTeamMember"];
         post?: never;
-        /** Take somebody out of a team */
+        /**
+         * Remove a member from a team
+         * @description Open to managers of the team, too.
+         */
         delete: operations["removeTeamMember"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change the role of a member in a team
+         * @description A manager adds and removes members of this team and changes their roles, and has no other rights by that. Refused
+         *     with `exceeds_own_rights` if the team has permissions that the caller does not have.
+         */
+        patch: operations["updateTeamMember"];
         trace?: never;
     };
     "/api/v1/permission-groups": {
@@ -748,9 +790,9 @@ export interface paths {
         get: operations["listPermissionGroups"];
         put?: never;
         /**
-         * Make a permission group, or clone one
-         * @description Give `permissions`, or `clone_of` to begin with those of another group. A group cannot hold more rights
-         *     than its maker has: `exceeds_own_rights` names what is missing.
+         * Create or clone a permission group
+         * @description Give `permissions`, or `clone_of` to start with those of another group. A group cannot have more permissions than
+         *     its creator: `exceeds_own_rights` lists the missing ones.
          */
         post: operations["createPermissionGroup"];
         delete?: never;
@@ -789,9 +831,9 @@ export interface paths {
         get: operations["listPermissionBindings"];
         put?: never;
         /**
-         * Bind a permission group
-         * @description To one user, team or service account, at the organization or, with `project_id`, at a project. Nobody
-         *     binds more rights than they hold at that scope.
+         * Grant a permission group
+         * @description To one user, team or service account, at the organization or, with `project_id`, at a project. Callers cannot
+         *     grant more permissions than they hold at that scope.
          */
         post: operations["createPermissionBinding"];
         delete?: never;
@@ -811,7 +853,7 @@ export interface paths {
         get: operations["getPermissionBinding"];
         put?: never;
         post?: never;
-        /** Take a permission group away */
+        /** Revoke a permission group */
         delete: operations["deletePermissionBinding"];
         options?: never;
         head?: never;
@@ -829,9 +871,9 @@ export interface paths {
         get: operations["listServiceAccounts"];
         put?: never;
         /**
-         * Make a service account
-         * @description It has no rights until a permission group is bound to it. Its tokens live as long as the policy
-         *     `auth.service_account_token_ttl_seconds` says.
+         * Create a service account
+         * @description It has no permissions until a permission group is bound to it. The policy `auth.service_account_token_ttl_seconds`
+         *     sets the lifetime of its tokens.
          */
         post: operations["createServiceAccount"];
         delete?: never;
@@ -869,9 +911,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Issue a new token; the one before it works a little longer
+         * Rotate the token; the previous one works for a grace period
          * @description Older tokens end after `auth.service_account_token_overlap_seconds`. A service account may rotate its own
-         *     token; nobody else may take a token of one that holds more rights than they do.
+         *     token until `auth.service_account_rotation_seconds` after a person last issued one; then a person must rotate it.
+         *     Nobody else may take a token of one that holds more rights than they do. With
+         *     `auth.max_tokens_per_service_account` tokens that still work it is refused: revoke one, or wait for one to end.
          */
         post: operations["rotateServiceAccountToken"];
         delete?: never;
@@ -889,7 +933,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Refuse its tokens until it is enabled again */
+        /** Disable a service account */
         post: operations["disableServiceAccount"];
         delete?: never;
         options?: never;
@@ -906,7 +950,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Accept its tokens again */
+        /** Enable a service account */
         post: operations["enableServiceAccount"];
         delete?: never;
         options?: never;
@@ -924,7 +968,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke one token at once */
+        /** Revoke a token */
         delete: operations["revokeServiceAccountToken"];
         options?: never;
         head?: never;
@@ -940,15 +984,14 @@ export interface paths {
         };
         /**
          * The caller's API keys, or those of all members of an organization
-         * @description With `organization_id` the keys of every member, for who holds `api_key.read` there.
+         * @description With `organization_id` the keys of every member, for callers with `api_key.read` there.
          */
         get: operations["listApiKeys"];
         put?: never;
         /**
-         * Make an API key
-         * @description A key holds rights in one organization, or, without `organization_id`, those of its owner on the
-         *     platform. With `scopes` it is limited to them. It never holds more than its owner does at the time of
-         *     use.
+         * Create an API key
+         * @description A key grants access to one organization or, without `organization_id`, to the platform. With `scopes` it is
+         *     limited to them. It never has more permissions than its owner at the time of use.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -970,7 +1013,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description One's own, or with `api_key.manage` that of any member.
+         * @description One's own key, or with `api_key.manage` that of any member.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -987,8 +1030,7 @@ export interface paths {
         };
         /**
          * The caller's inbox, newest first
-         * @description Live: `notification.created` on the event stream tells of each new one. Kept for as long as the policy
-         *     `notifications.keep_days` says.
+         * @description Live: the event stream carries `notification.created` for each new one. Kept for `notifications.keep_days`.
          */
         get: operations["listNotifications"];
         put?: never;
@@ -1041,18 +1083,60 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the caller is told of, and how
-         * @description One's own choice where there is one; otherwise what the policies `notifications.inbox_kinds` and
-         *     `notifications.email_kinds` say, for an organization or for the platform.
+         * Notification preferences of the caller
+         * @description The person's own choice, or else the default of the policies `notifications.inbox_kinds` and
+         *     `notifications.email_kinds`, for an organization or for the platform.
          */
         get: operations["getNotificationPreferences"];
         /**
-         * Choose what to be told of, and how
-         * @description What is not named stays as it is.
+         * Set notification preferences
+         * @description Kinds that are left out stay unchanged.
          */
         put: operations["setNotificationPreferences"];
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/project-secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Secrets of a project by name, without their values */
+        get: operations["listProjectSecrets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/project-secrets/{secret_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Create or replace a secret of a project
+         * @description The value is stored encrypted and is never shown again. App instances that name the secret get it when they start;
+         *     one that runs keeps the value it started with. A value has at most 32 KiB as UTF-8.
+         */
+        put: operations["setProjectSecret"];
+        post?: never;
+        /**
+         * Delete a secret of a project
+         * @description App instances that run keep the value they started with; a new one that names it does not start.
+         */
+        delete: operations["deleteProjectSecret"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1067,14 +1151,14 @@ export interface paths {
         };
         /**
          * The caller's SSH keys, or those of a project
-         * @description With `project_id` the keys of the project, for who holds `ssh_key.read` there.
+         * @description With `project_id` the keys of the project, for callers with `ssh_key.read` there.
          */
         get: operations["listSshKeys"];
         put?: never;
         /**
          * Add an SSH public key
-         * @description One's own, or with `project_id` one for everybody in the project, which needs `ssh_key.manage`. Ed25519,
-         *     ECDSA, RSA of 2048 bits or more, and their security-key forms are taken; one line without options.
+         * @description One's own key, or with `project_id` a key for all members of the project, which needs `ssh_key.manage`. Ed25519,
+         *     ECDSA, RSA of 2048 bits or more, and their security-key forms are accepted; one line without options.
          */
         post: operations["createSshKey"];
         delete?: never;
@@ -1127,7 +1211,7 @@ export interface paths {
         };
         /**
          * Products with price, allowed GPU counts and aggregate availability
-         * @description With `organization_id` the prices and entitlements of that tenant; without it list prices and the default.
+         * @description With `organization_id` the prices and entitlements of that tenant; without it list prices and defaults.
          */
         get: operations["listSkus"];
         put?: never;
@@ -1165,10 +1249,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Would it fit, why not, what would, when, and for how much
-         * @description A dry run of a launch: it places like one and changes nothing; whether the money lasts is looked at by the launch
-         *     alone. Tenants see how many nodes stand behind each
-         *     reason; who may see the fleet sees which. That it fits now promises nothing.
+         * Explain a placement: fit, rejections, alternatives, expected time and price
+         * @description A dry run of a launch: it uses the same placement and changes nothing; only the launch checks funds. Tenants see
+         *     the number of nodes per reason; callers who may see the fleet see the nodes. A fit is not a reservation.
          */
         post: operations["explainPlacement"];
         delete?: never;
@@ -1188,10 +1271,11 @@ export interface paths {
         get: operations["listAllocations"];
         put?: never;
         /**
-         * Lease capacity
-         * @description Decides at once: quota, price, placement and claims commit together with the launch, or nothing does.
-         *     `sku_unavailable` says why nothing fits and what would. With `when_unavailable: queue` the launch then waits in line
-         *     (state `queued`) and starts by itself; `queue` says where it stands, and a release takes it out of the line.
+         * Launch an allocation
+         * @description The response is final: quota, price, placement and claims commit together with the launch, or nothing does.
+         *     `sku_unavailable` explains why nothing fits and lists alternatives. With `when_unavailable: queue` the launch is
+         *     queued instead (state `queued`) and starts automatically; `queue` has its status, and a release removes it from
+         *     the queue.
          */
         post: operations["createAllocation"];
         delete?: never;
@@ -1227,8 +1311,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stop, wipe and give back
-         * @description Records the intent; billing stops now. Asking again while it is being released answers the same.
+         * Release an allocation: stop and wipe it
+         * @description Records the intent; billing stops now. A repeated request returns the same result.
          */
         post: operations["releaseAllocation"];
         delete?: never;
@@ -1247,8 +1331,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try a failed release again
-         * @description For an allocation that is `release_failed`; it costs nothing. Everything it still holds is cleaned again.
+         * Retry a failed release
+         * @description For an allocation that is `release_failed`; it costs nothing. All its remaining slots are cleaned again.
          */
         post: operations["retryAllocationRelease"];
         delete?: never;
@@ -1267,9 +1351,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let a lease with an agreed end last longer
-         * @description Price and quota stay as they are. Refused with `extension_refused` when the lease has no end, is ending already, would
-         *     last longer than `allocations.max_duration_seconds` allows, or stands where capacity is promised to somebody else.
+         * Extend a lease that has an end time
+         * @description Price and quota stay unchanged. Refused with `extension_refused` if the lease has no end, is already ending, would
+         *     exceed `allocations.max_duration_seconds`, or would overlap a reservation of another project.
          */
         post: operations["extendAllocation"];
         delete?: never;
@@ -1287,9 +1371,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Say what a lease is for
-         * @description Replaces its tags; cost reports are by the tags that leases have when the report is made. Leases that are over can be
-         *     tagged too.
+         * Set the tags of an allocation
+         * @description Replaces its tags. Cost reports use the tags at the time of the report. Ended leases can be tagged too.
          */
         put: operations["setAllocationTags"];
         post?: never;
@@ -1306,7 +1389,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What happened to the allocation, oldest first */
+        /**
+         * Timeline of the allocation, oldest first
+         * @description `sections` holds every step of the allocation up to now, folded from all its events; it is the same on each page of `items`, which are the events themselves.
+         */
         get: operations["listAllocationTimeline"];
         put?: never;
         post?: never;
@@ -1323,7 +1409,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How to reach the machine */
+        /** Connection details of the machine */
         get: operations["getAllocationConnection"];
         put?: never;
         post?: never;
@@ -1340,7 +1426,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Proof that nothing of the allocation was left on the host it had as a whole */
+        /** Host cleanup records of a bare-metal allocation */
         get: operations["listHostCleanups"];
         put?: never;
         post?: never;
@@ -1357,7 +1443,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Proof that every slot of the allocation was wiped */
+        /** Wipe certificates of the allocation */
         get: operations["listWipeCertificates"];
         put?: never;
         post?: never;
@@ -1375,9 +1461,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One signed wipe certificate, to keep and to show
-         * @description The signature covers every field of `certificate`. Anybody can check it without us: `gpuaas certificates verify`
-         *     with this file and the published keys, or Ed25519 over the RFC 8785 form of `certificate` with any tool.
+         * Get a signed wipe certificate
+         * @description The signature covers every field of `certificate`. Anyone can check it without the platform: `gpuaas certificates
+         *     verify` with this file and the published keys, or Ed25519 over the RFC 8785 form of `certificate` with any tool.
          */
         get: operations["getWipeCertificate"];
         put?: never;
@@ -1395,7 +1481,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A signed wipe certificate as a page to print */
+        /** Printable wipe certificate */
         get: operations["printWipeCertificate"];
         put?: never;
         post?: never;
@@ -1413,8 +1499,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How far the allocation is, stage by stage
-         * @description The timeline in six stages. It changes with each event of the allocation on the live stream.
+         * Progress of the allocation by stage
+         * @description The timeline in six stages. Refresh it with each event of the allocation on the live stream.
          */
         get: operations["getAllocationProgress"];
         put?: never;
@@ -1449,7 +1535,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One allocation as operators see it: shape, claims, quote, four states, stages and tasks */
+        /** Get an allocation with operator details: shape, claims, quote, states, stages and tasks */
         get: operations["getAllocationForOperators"];
         put?: never;
         post?: never;
@@ -1466,14 +1552,26 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Capacity that is kept for a project, newest first */
+        /** Reservations of a project, newest first */
         get: operations["listReservations"];
         put?: never;
         /**
-         * Keep whole nodes for a project and a time
+         * Reserve whole nodes for a project and a period
          * @description From now on no lease of another project that would reach into the time begins on these nodes; the project's own
-         *     launches go there first while it lasts. It costs nothing and ends no lease: when it is over, what runs goes on.
-         *     `reservation_unavailable` says how many nodes could be kept. Bounded by `reservations.max_nodes_per_project`.
+         *     launches go there first while it lasts. It ends no lease: when it is over, what runs goes on.
+         *
+         *     Nothing is billed for keeping, but money for `reservations.hold_seconds` of what it keeps unused is held: nothing
+         *     else can spend it. `reservation_unpaid` refuses tenants that never paid, `balance_too_low` those whose balance does
+         *     not cover it, each with the numbers. Bounded by `reservations.max_nodes_per_project`,
+         *     `reservations.max_nodes_per_tenant` and `reservations.max_fleet_percent`; `reservation_refused` names the limit.
+         *     `reservation_unavailable` says how many nodes could be kept.
+         *
+         *     It lapses when its period has begun and less than `reservations.used_percent` of its GPUs are used for
+         *     `reservations.unused_lapse_seconds`, or when the balance no longer covers what is held.
+         *
+         *     After one that ended unused, by a lapse, a cancellation or the end of its period, `reservation_refused` with
+         *     `cooldown_until` refuses nodes of that kind and region that would start within `reservations.cooldown_seconds`.
+         *     Cancelling before the start costs no wait.
          */
         post: operations["createReservation"];
         delete?: never;
@@ -1491,7 +1589,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Give up what is kept for a project */
+        /** Cancel a reservation */
         post: operations["cancelReservation"];
         delete?: never;
         options?: never;
@@ -1506,10 +1604,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Capacity that is kept for projects of all tenants, with its nodes, newest first */
+        /** Reservations of all tenants with their nodes, newest first */
         get: operations["listAllReservations"];
         put?: never;
-        /** Keep whole nodes for a project of any tenant, without its limit */
+        /**
+         * Reserve whole nodes for a project of any tenant, without its limits
+         * @description By agreement, so that no money is held for it and it does not lapse.
+         */
         post: operations["createReservationFor"];
         delete?: never;
         options?: never;
@@ -1526,7 +1627,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Give up what is kept for a project of any tenant */
+        /** Cancel a reservation of any tenant */
         post: operations["cancelReservationOf"];
         delete?: never;
         options?: never;
@@ -1542,8 +1643,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The keys that signed wipe certificates, newest first
-         * @description Public. Keys that were replaced stay here, so that what they signed can always be checked.
+         * Keys that sign wipe certificates, newest first
+         * @description Public. Replaced keys stay here, so that their signatures can always be checked.
          */
         get: operations["listWipeCertificateKeys"];
         put?: never;
@@ -1561,7 +1662,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every wipe certificate of the platform, in the order they build on each other */
+        /** All wipe certificates in chain order */
         get: operations["listWipeCertificateChain"];
         put?: never;
         post?: never;
@@ -1581,8 +1682,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let a new key sign wipe certificates
-         * @description The private half of the one that signed until now is destroyed; its public half stays published.
+         * Rotate the wipe certificate key
+         * @description The private half of the previous key is destroyed; its public half stays published.
          */
         post: operations["rotateWipeCertificateKey"];
         delete?: never;
@@ -1598,13 +1699,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What leads to the machine from outside */
+        /** Public ports of the machine */
         get: operations["listIngress"];
         put?: never;
         /**
-         * Let a port of a public address lead to the machine
-         * @description Refused with `ingress_not_offered` unless the policies `ingress.owner` and `ingress.pool` name an owner and addresses.
-         *     SSH from outside goes through the platform (`gpuaas ssh`, the terminal), so port 22 is refused. It ends with the
+         * Expose a port of the machine on a public address
+         * @description Refused with `ingress_not_offered` unless the policies `ingress.owner` and `ingress.pool` are set. SSH from
+         *     outside goes through the platform (`gpuaas ssh`, the terminal), so port 22 is refused. It ends with the
          *     allocation, or when it is detached.
          */
         post: operations["attachIngress"];
@@ -1624,7 +1725,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Let a port lead to the machine no longer */
+        /** Remove a public port */
         delete: operations["detachIngress"];
         options?: never;
         head?: never;
@@ -1641,7 +1742,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Mint a single-use token for the web terminal
+         * Create a single-use token for the web terminal
          * @description Opaque, 256 bits, valid once within 300 s; send it as the first message on the WebSocket.
          *     The one mutation without an idempotency key: a replay must not hand out the secret again.
          */
@@ -1660,8 +1761,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the machine wrote to its serial console
-         * @description The last mebibyte, as its host has it now. It may hold what programs wrote there while it booted.
+         * Serial console log of the machine
+         * @description The last mebibyte, as currently on its host. It may contain output of programs during boot.
          */
         get: operations["getConsoleLog"];
         put?: never;
@@ -1680,8 +1781,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Recorded terminals of the allocation, newest first
-         * @description Terminals are recorded where the policy `terminal.recorded` says so; whoever opens one is told.
+         * Terminal recordings of the allocation, newest first
+         * @description Terminals are recorded if the policy `terminal.recorded` is set; users are notified when they open one.
          */
         get: operations["listTerminalRecordings"];
         put?: never;
@@ -1700,8 +1801,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a recorded terminal showed
-         * @description In asciicast format, version 2, for any player of those.
+         * Get a terminal recording
+         * @description An asciicast of version 2.
          */
         get: operations["getTerminalRecording"];
         put?: never;
@@ -1722,10 +1823,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Get a token that opens streams to a port of the machine
+         * Create a token for streams to a port of the machine
          * @description Send it as `Authorization: Bearer` with a WebSocket upgrade at `websocket_path`, once for each connection. Binary
-         *     frames are the bytes; the text frame `end` says that no more will come. Open streams outlive the token, but not the
-         *     right to connect, the credential it was got with, or the allocation.
+         *     frames are the bytes; the text frame `end` announces the end of the stream. Open streams outlive the token, but
+         *     not the permission to connect, the credential that created the token, or the allocation.
          */
         post: operations["createStreamToken"];
         delete?: never;
@@ -1742,8 +1843,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a tenant has left
-         * @description The sum of the ledger at this moment, one amount for each currency the tenant ever had.
+         * Balance of a tenant
+         * @description The sum of the ledger now, one amount for each currency that the tenant ever used.
          */
         get: operations["getBalance"];
         put?: never;
@@ -1762,9 +1863,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Everything that moved a tenant's balance, newest first
-         * @description The ledger is append-only: what is here never changes. A mistake is mended by another transaction that names
-         *     the entry it corrects.
+         * Ledger transactions of a tenant, newest first
+         * @description The ledger is append-only: its entries never change. A mistake is corrected by another transaction that names the
+         *     entry.
          */
         get: operations["listLedger"];
         put?: never;
@@ -1783,10 +1884,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a tenant or project spends now, and how long its money lasts
-         * @description `accrued` is what running leases have cost since their last debit, up to this moment; `available` is the balance
-         *     without it and with the credit line. When it is used up, the tenant has `grace_seconds` before its leases are
-         *     released; new ones are refused at once.
+         * Spend rate and runway of a tenant or project
+         * @description `accrued` is the cost of running leases since their last debit; `available` is the balance less `accrued` plus the
+         *     credit line. When it is used up, the tenant has `grace_seconds` before its leases are released; new launches are
+         *     refused immediately.
          */
         get: operations["getSpend"];
         put?: never;
@@ -1804,7 +1905,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Running leases with their rate and what they have cost since their last debit */
+        /** Running leases with their rate and accrued cost */
         get: operations["listAccruals"];
         put?: never;
         post?: never;
@@ -1823,8 +1924,8 @@ export interface paths {
         };
         /**
          * Usage records of a tenant, newest first
-         * @description Each window of a lease is recorded once and never changes. What later evidence shows to be wrong is mended by a
-         *     record of its own that names the one it corrects.
+         * @description Each window of a lease is recorded once and never changes. Later evidence leads to a separate record that names
+         *     the one it corrects.
          */
         get: operations["listUsage"];
         put?: never;
@@ -1843,8 +1944,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a tenant used of apps in a time, and what leases and apps cost together
-         * @description Leases count by the start of their windows, apps by when they were used.
+         * App usage of a tenant in a period, with the combined cost of leases and apps
+         * @description Leases count by the start of their windows, apps by their time of use.
          */
         get: operations["getAppUsage"];
         put?: never;
@@ -1863,9 +1964,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Running leases whose GPUs have been idle, and what that cost
-         * @description A lease is idle while all of its GPUs are used less than `billing.idle_below_percent`. Only hosts that can see how busy
-         *     a GPU is report it; of the leases on others nothing is known, and they are not here.
+         * Idle leases and their cost
+         * @description A lease is idle while the utilisation of all its GPUs is below `billing.idle_below_percent`. Only hosts that can
+         *     measure utilisation report it; leases on other hosts are not listed.
          */
         get: operations["listIdleLeases"];
         put?: never;
@@ -1883,13 +1984,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Budgets of a tenant with what was spent of them this month */
+        /** Budgets of a tenant with this month's spend */
         get: operations["listBudgets"];
         /**
-         * Set what a tenant, project, team or user may spend in a month
-         * @description There is one budget for each scope and currency; setting it again changes it. At each threshold people are told
+         * Set a monthly budget of a tenant, project, team or user
+         * @description There is one budget for each scope and currency; setting it again changes it. At each threshold people are notified
          *     once a month. When it is used up, `refuse` refuses launches that count to it, and `release` also releases the
-         *     leases that do. Leases count to the user who owns them, wherever they were launched.
+         *     leases that do. Leases count to the user who owns them, wherever they were launched; those of a service account to
+         *     its owner.
          */
         put: operations["setBudget"];
         post?: never;
@@ -1909,7 +2011,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Do without a budget */
+        /** Delete a budget */
         delete: operations["deleteBudget"];
         options?: never;
         head?: never;
@@ -1924,11 +2026,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a tenant spent in a time, by project, team, user, product, tag, region or date
-         * @description From usage records by the start of their window; corrections count where the time that they correct was. Apps count
-         *     when they were used, by product as `app:` and their name, and without a region. Somebody in two teams counts in both,
-         *     and so does a lease with two tags; it counts by the tags that it has now.
-         *     The time is `from` included to `to` not included.
+         * Spend of a tenant in a period, by project, team, user, product, tag, region or date
+         * @description From usage records by the start of their window; corrections count in the corrected period. Apps count at their
+         *     time of use, by product as `app:` and their name, and without a region. A person in two teams counts in both, and
+         *     so does a lease with two tags; current tags are used. From `from` (inclusive) to `to` (exclusive).
          */
         get: operations["getCostReport"];
         put?: never;
@@ -1946,7 +2047,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The same as a table */
+        /** Spend of a tenant as a CSV table */
         get: operations["getCostReportCsv"];
         put?: never;
         post?: never;
@@ -1982,8 +2083,8 @@ export interface paths {
         };
         /**
          * A statement with all its lines
-         * @description What the ledger recorded in a month (UTC) for one currency, closed some hours after its end. It never changes; what
-         *     is corrected later is in the next one.
+         * @description The ledger of a month (UTC) in one currency, closed some hours after its end. It never changes; later corrections
+         *     appear in the next one.
          */
         get: operations["getStatement"];
         put?: never;
@@ -2035,7 +2136,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How a tenant can pay, and how much at a time */
+        /** Payment options and limits of a tenant */
         get: operations["getPaymentOptions"];
         put?: never;
         post?: never;
@@ -2057,9 +2158,9 @@ export interface paths {
         put?: never;
         /**
          * Top up a tenant's balance
-         * @description Without `payment_method_id` the answer has a `checkout_url`, where somebody pays; with it the kept method is
-         *     charged. The balance rises when the provider says that the money has come, never before; `state` and the event
-         *     `payments.balance_credited` tell. Should the provider not answer now, the payment is begun a little later.
+         * @description Without `payment_method_id` the response has a `checkout_url` for the payer; with it the saved method is charged.
+         *     The balance rises only when the provider confirms the payment; `state` and the event `payments.balance_credited`
+         *     show it. If the provider does not answer, the payment is started shortly afterwards.
          */
         post: operations["createPayment"];
         delete?: never;
@@ -2096,7 +2197,7 @@ export interface paths {
         put?: never;
         /**
          * Pay with a test card
-         * @description Only where payments are tests, as in the demo. The cards and what happens with each are in the payment options.
+         * @description Only with test payments, as in the demo. The cards and their effects are in the payment options.
          */
         post: operations["payWithTestCard"];
         delete?: never;
@@ -2112,7 +2213,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Payment methods that a tenant has kept for later */
+        /** Saved payment methods of a tenant */
         get: operations["listPaymentMethods"];
         put?: never;
         post?: never;
@@ -2133,7 +2234,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Charge a payment method no more
+         * Remove a saved payment method
          * @description An automatic top-up that uses it is switched off with it.
          */
         delete: operations["removePaymentMethod"];
@@ -2149,12 +2250,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether and when the balance is topped up by itself */
+        /** Automatic top-up settings */
         get: operations["getAutoTopUp"];
         /**
-         * Top the balance up by itself when it runs low
-         * @description When what is available falls below `threshold`, `amount` is charged to a kept payment method, in a calendar month
-         *     (UTC) never more than `monthly_cap` together. After a charge that fails the next one waits.
+         * Set automatic top-up
+         * @description When the available balance falls below `threshold`, `amount` is charged to a saved payment method, up to
+         *     `monthly_cap` per calendar month (UTC). After a failed charge the next one is delayed.
          */
         put: operations["setAutoTopUp"];
         post?: never;
@@ -2172,8 +2273,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Server-sent events of what the caller may see
-         * @description Each message carries the event envelope as JSON and an id; reconnect with `Last-Event-ID` to miss nothing.
+         * Stream events visible to the caller (server-sent events)
+         * @description Each message has the event envelope as JSON and an id; reconnect with `Last-Event-ID` to miss no event.
          */
         get: operations["streamEvents"];
         put?: never;
@@ -2195,11 +2296,11 @@ export interface paths {
         get: operations["listWebhooks"];
         put?: never;
         /**
-         * Send a project's events to an endpoint
-         * @description Each event is posted as its envelope (see the event catalogue) with Standard Webhooks headers: `webhook-id`
-         *     (the event id, the same at every attempt), `webhook-timestamp` and `webhook-signature`. Any 2xx answer within
-         *     10 seconds counts; redirects are not followed. Failed deliveries are repeated for about three days. Order is
-         *     not promised and an event may arrive twice.
+         * Create a webhook
+         * @description Each event is posted as its envelope (see the event catalogue) with Standard Webhooks headers: `webhook-id` (the
+         *     event id, identical at every attempt), `webhook-timestamp` and `webhook-signature`. Any 2xx response within 10
+         *     seconds counts; redirects are not followed. Failed deliveries are repeated for about three days. Order is not
+         *     guaranteed and an event may arrive twice.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -2219,7 +2320,7 @@ export interface paths {
         get: operations["getWebhook"];
         put?: never;
         post?: never;
-        /** Stop deliveries and forget the webhook and its log */
+        /** Delete a webhook and its delivery log */
         delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
@@ -2236,8 +2337,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Change the signing secret
-         * @description For a day both secrets sign, each with its own signature, so that receivers can change over in peace.
+         * Rotate the signing secret
+         * @description For a day both secrets sign, each with its own signature, so that receivers have time to switch.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -2256,8 +2357,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deliver again after the webhook was disabled
-         * @description Deliveries that were pending go on; events that happened meanwhile are not sent. An enabled webhook stays as it is.
+         * Enable a disabled webhook
+         * @description Pending deliveries continue; events in the meantime are not sent. An enabled webhook stays unchanged.
          */
         post: operations["enableWebhook"];
         delete?: never;
@@ -2290,7 +2391,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was sent to the webhook, newest first, kept for 30 days */
+        /** Deliveries of a webhook, newest first, kept for 30 days */
         get: operations["listWebhookDeliveries"];
         put?: never;
         post?: never;
@@ -2310,8 +2411,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a delivery again
-         * @description The same bytes under the same `webhook-id`, with a new timestamp and signature, as a delivery of its own.
+         * Redeliver
+         * @description The original bytes under the original `webhook-id`, with a new timestamp and signature, as a separate delivery.
          */
         post: operations["replayWebhookDelivery"];
         delete?: never;
@@ -2352,8 +2453,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Edit where a host belongs and what it is meant for
-         * @description `profile_tags` are intent; readiness evidence and approved slots decide what is sold. Mode and region cannot
+         * Update the location and profiles of a host
+         * @description `profile_tags` are intent; readiness evidence and approved slots decide what can be leased. Mode and region cannot
          *     change while the host holds claims (`node_in_use`).
          */
         patch: operations["updateNode"];
@@ -2368,7 +2469,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Stop placing on a host; what runs there continues */
+        /** Drain a host: stop new placements; running machines continue */
         post: operations["drainNode"];
         delete?: never;
         options?: never;
@@ -2385,7 +2486,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Place on the host again */
+        /** Resume placements on a host */
         post: operations["resumeNode"];
         delete?: never;
         options?: never;
@@ -2403,10 +2504,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Turn a host from slices to baremetal or back
-         * @description Refused with `node_in_use` while claims are live: drain the host and wait for them. The host is cordoned, binds its
-         *     devices for the new mode, is checked and discovered again. Back in slice mode every slot has to be approved again
-         *     from that discovery. A conversion that fails is undone; where that fails too, the host stays cordoned.
+         * Convert a host between slices and bare metal
+         * @description Refused with `node_in_use` while claims are live: drain the host and wait for them. The host is cordoned, binds
+         *     its devices for the new mode, is checked and discovered again. Back in slice mode every slot must be approved
+         *     again from that discovery. A failed conversion is undone; if that fails too, the host stays cordoned.
          */
         post: operations["convertNode"];
         delete?: never;
@@ -2440,12 +2541,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The latest readiness evidence of a host
-         * @description What `slice.prereq_check` found. Profile tags say what a host is meant for; this says what it can do.
+         * Latest readiness check of a host
+         * @description Result of `slice.prereq_check`. Profile tags state the purpose of a host; this is what it can do.
          */
         get: operations["getNodeReadiness"];
         put?: never;
-        /** Ask the host whether it is ready for slices */
+        /** Run a readiness check on a host */
         post: operations["startReadinessCheck"];
         delete?: never;
         options?: never;
@@ -2463,9 +2564,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask the host where it and the platform disagree
-         * @description The task `slice.reconcile` compares leases, machines, devices, disks, ports, addresses and guests with what the
-         *     platform believes to run there. Its output lists what is missing, wrong or nobody's; nothing is changed.
+         * Run reconciliation on a host
+         * @description The task `slice.reconcile` compares leases, machines, devices, disks, ports, addresses and guests with the
+         *     platform's records. Its output lists what is missing, wrong or orphaned; nothing is changed.
          */
         post: operations["startReconciliation"];
         delete?: never;
@@ -2485,9 +2586,9 @@ export interface paths {
         get: operations["listNodeBurnIns"];
         put?: never;
         /**
-         * Record what a burn-in of the host showed
-         * @description A host is cordoned from its enrolment until a burn-in has passed, and again from one that failed. A pass needs a
-         *     discovery and, in slice mode, a readiness check that missed nothing.
+         * Record a burn-in result
+         * @description A host is cordoned from its enrolment until a burn-in has passed, and again after one that failed. A pass needs a
+         *     discovery and, in slice mode, a readiness check without misses.
          */
         post: operations["recordNodeBurnIn"];
         delete?: never;
@@ -2507,9 +2608,9 @@ export interface paths {
         get: operations["listMaintenanceWindows"];
         put?: never;
         /**
-         * Announce maintenance of a host
-         * @description Every tenant with an allocation on the host gets `maintenance.scheduled`. From `starts_at` to `ends_at`
-         *     nothing new is placed on it.
+         * Schedule maintenance of a host
+         * @description Every tenant with an allocation on the host gets `maintenance.scheduled`. From `starts_at` to `ends_at` the host
+         *     gets no new placements.
          */
         post: operations["scheduleMaintenance"];
         delete?: never;
@@ -2527,7 +2628,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Call a maintenance window off, or end it early */
+        /** Cancel a maintenance window, or end it early */
         post: operations["cancelMaintenance"];
         delete?: never;
         options?: never;
@@ -2546,8 +2647,8 @@ export interface paths {
         get: operations["getTopologyDiscovery"];
         put?: never;
         /**
-         * Ask the host what it is
-         * @description Queues `slice.topology_discover`. It never creates slots; approval does.
+         * Discover the topology of a host
+         * @description Queues `slice.topology_discover`. It never creates slots; an approval does.
          */
         post: operations["startTopologyDiscovery"];
         delete?: never;
@@ -2598,8 +2699,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How the host differs from what was approved
-         * @description Compares the approved slots with the latest discovery that succeeded.
+         * Topology drift of a host
+         * @description Compares the approved slots with the latest successful discovery.
          */
         get: operations["getTopologyDrift"];
         put?: never;
@@ -2620,9 +2721,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take a slot out of sale
-         * @description A free slot is disabled at once. One that is sold is disabled when its wipe is proven; until then only `desired_state`
-         *     says so. A quarantined slot is cleaned or retired instead.
+         * Disable a slot
+         * @description A free slot is disabled immediately. A leased slot is disabled when its wipe is proven; until then only
+         *     `desired_state` shows it. A quarantined slot is cleaned or retired instead.
          */
         post: operations["disableResourceSlot"];
         delete?: never;
@@ -2641,8 +2742,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Bind a disabled slot to what the host has now
-         * @description Takes the devices of the candidate with the same index. The slot stays disabled until it is approved again.
+         * Repair a disabled slot: bind it to the current devices
+         * @description Binds the devices of the candidate with the same index. The slot stays disabled until it is approved again.
          */
         post: operations["repairResourceSlot"];
         delete?: never;
@@ -2658,7 +2759,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Disks of a host with who owns them */
+        /** Disks of a host with their owners */
         get: operations["listNodeDisks"];
         put?: never;
         post?: never;
@@ -2682,8 +2783,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Say what a disk is for
-         * @description A disk becomes `slice` by conversion or by the approval of a clean slot, never by this. It ends a conversion.
+         * Set the owner of a disk
+         * @description A disk becomes `slice` by conversion or by the approval of a clean slot, never by this call. It ends a conversion.
          */
         patch: operations["setDiskOwnership"];
         trace?: never;
@@ -2698,8 +2799,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin to convert a disk to slice use
-         * @description Nothing is unmounted. Infrastructure ends the use of the disk and unmounts or remaps it; a later discovery must show it.
+         * Start converting a disk to slice use
+         * @description The platform unmounts nothing. Infrastructure staff end the use of the disk and unmount or remap it; a later
+         *     discovery must show it.
          */
         post: operations["startDiskConversion"];
         delete?: never;
@@ -2718,8 +2820,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Prove that a disk is free and make it slice-owned
-         * @description Needs a discovery that began after the conversion and shows the disk unmounted.
+         * Finish converting a disk to slice use
+         * @description Needs a discovery that started after the conversion and shows the disk unmounted.
          */
         post: operations["finishDiskConversion"];
         delete?: never;
@@ -2755,10 +2857,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Turn discovered candidates into slots that may be sold
-         * @description All rules are checked for all candidates; every miss is reported at once and nothing is approved. Disabled slots among
-         *     them are bound to what the discovery found and sold again; slots that are for sale stay as they are. Only the latest
-         *     discovery that succeeded can be approved.
+         * Approve discovered candidates as slots
+         * @description All rules are checked for all candidates; every miss is reported in one response and nothing is approved. Disabled
+         *     slots among them are bound to the discovered devices and enabled; slots on sale stay unchanged. Only the latest
+         *     successful discovery can be approved.
          */
         post: operations["approveResourceSlots"];
         delete?: never;
@@ -2774,7 +2876,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The certificates of a host */
+        /** Certificates of a host */
         get: operations["getNodeIdentity"];
         put?: never;
         post?: never;
@@ -2794,8 +2896,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Refuse a host from now on
-         * @description Effective with its next request; its tunnel is cut. The host comes back by enrolling again.
+         * Revoke the identity of a host
+         * @description Effective with its next request; its tunnel is cut. The host must enrol again.
          */
         post: operations["revokeNodeIdentity"];
         delete?: never;
@@ -2813,7 +2915,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make an unused enrolment token worthless */
+        /** Revoke an unused enrolment token */
         post: operations["revokeNodeEnrolment"];
         delete?: never;
         options?: never;
@@ -2831,9 +2933,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End an allocation without its host
-         * @description For a host that does not answer. The allocation ends now and costs nothing more; what was being done for it is
-         *     withdrawn, and whatever it held stays in quarantine until its cleanup is proven.
+         * Force-release an allocation whose host is unreachable
+         * @description For a host that does not answer. The allocation ends now and costs nothing more; its tasks are cancelled, and its
+         *     slots stay in quarantine until their cleanup is proven.
          */
         post: operations["forceReleaseAllocation"];
         delete?: never;
@@ -2852,8 +2954,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try the cleanup of an ended or release_failed allocation again
-         * @description Refused with `cleanup_running` while a workflow is at it.
+         * Retry the cleanup of an ended or release_failed allocation
+         * @description Refused with `cleanup_running` while a cleanup workflow runs.
          */
         post: operations["retryReleaseForTenant"];
         delete?: never;
@@ -2872,8 +2974,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Record that a host was cleaned or redeployed after a baremetal lease
-         * @description Proof with the caller as its witness, for a host that cannot prove it by itself. Ends the claim on the host.
+         * Attest that a host was cleaned or redeployed after a bare-metal lease
+         * @description Proof with the caller as its witness, for a host that cannot prove it. Ends the claim on the host.
          */
         post: operations["recordHostCleanup"];
         delete?: never;
@@ -2909,8 +3011,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Have the host wipe again
-         * @description Wipes every slot that the allocation still holds. Refused with `cleanup_running` while a workflow is at it.
+         * Retry the wipe of a quarantined slot
+         * @description Wipes every slot that the allocation still holds. Refused with `cleanup_running` while a cleanup workflow runs.
          */
         post: operations["retryCleanup"];
         delete?: never;
@@ -2929,8 +3031,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Record a wipe that was proven outside the platform
-         * @description Makes a verified wipe certificate with the caller as its witness.
+         * Attest a wipe done outside the platform
+         * @description Makes a verified wipe certificate with the caller as its witness. A slot whose GPU has a serial returns to service when
+         *     its disk and its GPU are both proven, one request each. For a retired slot it proves the disk or the GPU
+         *     that was given up with it, which may then be approved in another slot; the retired slot stays retired.
          */
         post: operations["recordExternalWipe"];
         delete?: never;
@@ -2949,8 +3053,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take a quarantined slot out of the fleet for good
-         * @description Ends the claim on it, so that its allocation can end. Nothing but a verified wipe would let it be sold again.
+         * Retire a quarantined slot
+         * @description Ends the claim on it, so that its allocation can end. Only a verified wipe would let it be leased again.
          */
         post: operations["retireSlot"];
         delete?: never;
@@ -2966,13 +3070,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The CAs that vouch for hosts, newest first */
+        /** Node certificate authorities, newest first */
         get: operations["listNodeAuthorities"];
         put?: never;
         /**
-         * Let a new CA sign for hosts
-         * @description The CA that signed until now stays trusted. Hosts learn of the new one with their next heartbeat and renew their
-         *     certificates under it. The old one is retired by itself when no certificate and no enrolment token depends on it.
+         * Rotate the node certificate authority
+         * @description The previous CA stays trusted. Hosts receive the new one with their next heartbeat and renew their certificates
+         *     under it. The old one is retired automatically when no certificate and no enrolment token depends on it.
          */
         post: operations["rotateNodeAuthority"];
         delete?: never;
@@ -2991,9 +3095,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stop trusting a CA that has been replaced
-         * @description Its key is destroyed. Refused while hosts or open enrolments depend on it, unless they are to be cut off, as
-         *     after a theft of the key: their certificates and tokens are then revoked, and they come back by enrolling again.
+         * Retire a replaced certificate authority
+         * @description Its key is destroyed. Refused while hosts or open enrolments depend on it, unless they are to be cut off, as after
+         *     a theft of the key: their certificates and tokens are then revoked, and the hosts must enrol again.
          */
         post: operations["retireNodeAuthority"];
         delete?: never;
@@ -3012,7 +3116,7 @@ export interface paths {
         /** Enrolments with their state, newest first */
         get: operations["listNodeEnrolments"];
         put?: never;
-        /** Mint a one-time enrolment token for a host */
+        /** Create a one-time enrolment token for a host */
         post: operations["createNodeEnrolment"];
         delete?: never;
         options?: never;
@@ -3028,9 +3132,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The machines of MAAS
-         * @description As MAAS describes them at this moment, by host name. Refused with `maas_disabled` where the platform has no MAAS, and
-         *     with `maas_unavailable` while MAAS does not answer.
+         * Machines in MAAS
+         * @description As MAAS currently describes them, by host name. Refused with `maas_disabled` if the platform has no MAAS, and with
+         *     `maas_unavailable` while MAAS does not answer.
          */
         get: operations["listMaasMachines"];
         put?: never;
@@ -3051,10 +3155,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a machine of MAAS a host
-         * @description Tags the machine with its profile, commissions and tests it, allocates it and installs it with user-data that brings
-         *     up the agent with a token for this host name alone; the host then enrols and is asked for its topology. Where a step
-         *     fails or is cancelled, MAAS gets the machine back.
+         * Import a MAAS machine as a host
+         * @description Tags the machine with its profile, commissions and tests it, allocates it and deploys it with user-data that
+         *     starts the agent with a token for this host name only; the host then enrols and reports its topology. If a step
+         *     fails or is cancelled, the machine returns to MAAS.
          */
         post: operations["importMaasMachine"];
         delete?: never;
@@ -3070,7 +3174,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Machines on their way from MAAS into the fleet, newest first */
+        /** Onboardings from MAAS, newest first */
         get: operations["listNodeOnboardings"];
         put?: never;
         post?: never;
@@ -3087,7 +3191,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One machine on its way, step by step */
+        /** Get an onboarding with its steps */
         get: operations["getNodeOnboarding"];
         put?: never;
         post?: never;
@@ -3107,8 +3211,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stop an onboarding
-         * @description What MAAS is doing to the machine is stopped, and MAAS gets it back. A host that has enrolled already stays.
+         * Cancel an onboarding
+         * @description The current MAAS operation is stopped, and the machine returns to MAAS. A host that has already enrolled stays.
          */
         post: operations["cancelNodeOnboarding"];
         delete?: never;
@@ -3141,7 +3245,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One node task with what was asked and what the host answered */
+        /** Get a node task with its parameters and output */
         get: operations["getNodeTask"];
         put?: never;
         post?: never;
@@ -3159,8 +3263,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Open incidents that touch what a project leases, newest first
-         * @description In words for tenants; what operators know of the host stays with them.
+         * Open incidents affecting a project, newest first
+         * @description With a text for tenants; details of the host are visible to operators only.
          */
         get: operations["listProjectIncidents"];
         put?: never;
@@ -3178,7 +3282,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What needs a person, newest first */
+        /** Incidents, newest first */
         get: operations["listIncidents"];
         put?: never;
         post?: never;
@@ -3215,8 +3319,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say that somebody is on it
-         * @description The first acknowledgement stands; another one changes nothing.
+         * Acknowledge an incident
+         * @description The first acknowledgement counts; another one changes nothing.
          */
         post: operations["acknowledgeIncident"];
         delete?: never;
@@ -3235,10 +3339,107 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Close an incident
-         * @description If its cause is still there, the platform opens a new one.
+         * Resolve an incident
+         * @description If its cause persists, the platform opens a new one.
          */
         post: operations["resolveIncident"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/parked-events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Parked events, newest first
+         * @description Events that a consumer (webhooks, read models, notifications) failed to handle again and again. It went on without
+         *     them.
+         */
+        get: operations["listParkedEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/parked-events/{parked_event_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry a parked event
+         * @description The consumer handles it once more, after events that came later. If it fails, it is parked again.
+         */
+        post: operations["retryParkedEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/parked-events/{parked_event_id}/skip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Skip a parked event for good */
+        post: operations["skipParkedEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** People of the platform, with the devices they are signed in on */
+        get: operations["listPeople"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/people/{user_id}/end-sign-ins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End all sign-ins of a person
+         * @description Browsers are signed out and access tokens that were issued before are refused, from the next request on; open event
+         *     streams, terminals and machine streams end within five seconds. API keys stay. The person can sign in again unless the
+         *     identity provider refuses.
+         */
+        post: operations["endSignInsOfPerson"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3252,7 +3453,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every organization of the platform with its projects, oldest first */
+        /** All organizations with their projects, oldest first */
         get: operations["listTenants"];
         put?: never;
         post?: never;
@@ -3272,9 +3473,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give a tenant credit, or correct its balance
-         * @description `credit` raises the balance from the platform's credits. `adjustment` moves it either way, and may name the
-         *     ledger entry that it corrects. Both need a reason, which the tenant sees.
+         * Credit a tenant or correct its balance
+         * @description `credit` raises the balance from the platform's credits. `adjustment` changes it in either direction, and may name
+         *     the ledger entry that it corrects. Both need a reason, which the tenant sees.
          */
         post: operations["postLedgerAdjustment"];
         delete?: never;
@@ -3293,9 +3494,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Record a payment that was received
-         * @description For money that came another way, such as a bank transfer for an invoice. It is credited at once. A `reference` can
-         *     be recorded once for a tenant.
+         * Record a manual payment
+         * @description For other payments, such as a bank transfer for an invoice. It is credited immediately. A `reference` can be
+         *     recorded once per tenant.
          */
         post: operations["recordPayment"];
         delete?: never;
@@ -3311,7 +3512,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the platform earned in a time, by tenant, product, region or date */
+        /** Revenue in a period, by tenant, product, region or date */
         get: operations["getRevenueReport"];
         put?: never;
         post?: never;
@@ -3328,7 +3529,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The same as a table */
+        /** Revenue as a CSV table */
         get: operations["getRevenueReportCsv"];
         put?: never;
         post?: never;
@@ -3345,7 +3546,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How much of the fleet is sold now, by region and GPU model */
+        /** Current fleet utilisation by region and GPU model */
         get: operations["getUtilisation"];
         put?: never;
         post?: never;
@@ -3363,9 +3564,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How much of the fleet was sold and used, by region and GPU model
-         * @description Means of samples that are taken every few minutes and kept as long as `reports.keep_utilisation_days` says. The time is
-         *     `from` included to `to` not included.
+         * Fleet utilisation over time by region and GPU model
+         * @description Means of samples that are taken every few minutes and kept for `reports.keep_utilisation_days`. From `from`
+         *     (inclusive) to `to` (exclusive).
          */
         get: operations["getUtilisationHistory"];
         put?: never;
@@ -3384,16 +3585,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was used of apps in a time, by tenant, project, producer, app and dimension
-         * @description The time is `from` included to `to` not included.
+         * App usage in a period, by tenant, project, producer, app and dimension
+         * @description From `from` (inclusive) to `to` (exclusive).
          */
         get: operations["listAppUsage"];
         put?: never;
         /**
-         * Report what tenants used of apps
-         * @description For producers: programs of the platform that meter an app. A record is known by `producer` and `record_id` for ever,
-         *     so that it can be sent again until there is an answer. Each record of a batch has an outcome of its own, and what is
-         *     taken is debited with it. See the handbook, `app-usage.md`.
+         * Report app usage
+         * @description For producers: programs of the platform that meter an app. `producer` and `record_id` identify a record
+         *     permanently, so that it can be sent again until a response arrives. Each record of a batch has its own outcome,
+         *     and accepted records are debited with it. See the handbook, `app-usage.md`.
          */
         post: operations["reportAppUsage"];
         delete?: never;
@@ -3413,8 +3614,8 @@ export interface paths {
         get: operations["listAppUsagePrices"];
         put?: never;
         /**
-         * Price a dimension of an app, from now or a later date
-         * @description A price holds for what is used from its effective date until the next one, and never changes. GPU time cannot be
+         * Add a price for a dimension of an app
+         * @description A price applies to usage from its effective date until the next price, and never changes. GPU time cannot be
          *     priced here: leases pay for it.
          */
         post: operations["createAppUsagePrice"];
@@ -3451,10 +3652,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give a payment back, or a part of it
-         * @description The amount leaves the tenant's balance at once, so that it cannot be spent meanwhile; it returns there should the
-         *     provider fail to give it back. No more can be refunded than is left of the payment and of the balance. What was
-         *     recorded by hand is given back by hand.
+         * Refund a payment in full or in part
+         * @description The amount leaves the tenant's balance immediately, so that it cannot be spent meanwhile; it returns if the
+         *     provider's refund fails. A refund cannot exceed the rest of the payment or the balance. Manual payments are
+         *     refunded manually.
          */
         post: operations["refundPayment"];
         delete?: never;
@@ -3471,7 +3672,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Every policy key with the value that holds
+         * All policies with their effective values
          * @description For the whole platform, or for one tenant when `organization_id` is given.
          */
         get: operations["listPolicies"];
@@ -3490,15 +3691,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One policy key with its latest changes */
+        /** Get a policy with its latest changes */
         get: operations["getPolicy"];
         /**
-         * Set a policy for the platform, or for one tenant
-         * @description Acts at once, in every process.
+         * Set a policy for the platform or one tenant
+         * @description Takes effect immediately in every process.
          */
         put: operations["setPolicy"];
         post?: never;
-        /** Take back what is set; what holds above holds again */
+        /** Reset a policy to the value of the higher scope */
         delete: operations["resetPolicy"];
         options?: never;
         head?: never;
@@ -3513,7 +3714,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The policies that a tenant can have, with the value that holds
+         * Tenant policies with their effective values
          * @description For the tenant, or for one of its projects when `project_id` is given.
          */
         get: operations["listOrganizationPolicies"];
@@ -3532,15 +3733,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One policy key as it holds for a tenant, with its latest changes there */
+        /** Get a tenant policy with its latest changes */
         get: operations["getOrganizationPolicy"];
         /**
          * Set a policy for a tenant or one of its projects
-         * @description Only what the registry lets a tenant set, and never weaker than a guard-rail above.
+         * @description Only keys that the registry lets a tenant set, and never weaker than a guard-rail above.
          */
         put: operations["setOrganizationPolicy"];
         post?: never;
-        /** Take back what the tenant or project has set */
+        /** Reset a tenant or project policy */
         delete: operations["resetOrganizationPolicy"];
         options?: never;
         head?: never;
@@ -3573,9 +3774,9 @@ export interface paths {
         };
         /**
          * Sealed audit rows and checkpoints as JSON lines, oldest first
-         * @description Each line is an object with `cursor` and either `row` (its columns as they were hashed, with `hash`) or
-         *     `checkpoint` (with `signature`). Ask again with `after` set to the cursor of the last line you hold; the next line
-         *     is the one after it, whatever happened in between. An answer without lines means that nothing more is sealed yet.
+         * @description Each line is an object with `cursor` and either `row` (its columns as hashed, with `hash`) or `checkpoint` (with
+         *     `signature`). Continue with `after` set to the cursor of your last line; the next line is always its successor. An
+         *     empty response means that nothing more is sealed yet.
          */
         get: operations["exportAuditLogs"];
         put?: never;
@@ -3596,9 +3797,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Confirm that the export of a month is kept
-         * @description `head_hash` is that of the month's last checkpoint, as the export ends with it. A month that is over, sealed to its
-         *     last row and confirmed may go when retention says so.
+         * Confirm that a monthly export is stored off-site
+         * @description `head_hash` is the hash of the month's last checkpoint, with which the export ends. A month that is over,
+         *     completely sealed and confirmed may be deleted by the retention policy.
          */
         post: operations["confirmAuditExport"];
         delete?: never;
@@ -3632,9 +3833,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Verify a part of the audit log
-         * @description Holds rows against their sealed hashes, the hashes against the chain, the chain against its signatures. Go on with
-         *     `next_segment` until it is null.
+         * Verify part of the audit log
+         * @description Checks rows against their sealed hashes, hashes against the chain, and the chain against its signatures. Continue
+         *     with `next_segment` until it is null.
          */
         get: operations["verifyAuditLogs"];
         put?: never;
@@ -3671,7 +3872,7 @@ export interface paths {
         };
         /**
          * Simulated hosts and the faults set on them
-         * @description Only where the platform runs simulated hosts of its own; anywhere else the lab does not exist (404).
+         * @description Only where the platform runs simulated hosts; elsewhere the lab does not exist (404).
          */
         get: operations["listLabHosts"];
         put?: never;
@@ -3692,8 +3893,8 @@ export interface paths {
         /** The faults set on a simulated host */
         get: operations["getLabFaults"];
         /**
-         * Break a simulated host, or mend it
-         * @description Exactly the named faults stand afterwards; an empty list lifts all. The host acts on it within a second.
+         * Set the faults of a simulated host
+         * @description Replaces the faults; an empty list clears all. The host applies them within a second.
          */
         put: operations["setLabFaults"];
         post?: never;
@@ -3710,7 +3911,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every product, on sale or not */
+        /** List all products, on sale or not */
         get: operations["listAdminSkus"];
         put?: never;
         /** Add a product, closed until it is opened */
@@ -3736,8 +3937,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Open or close a product for sale, or change what it offers
-         * @description Products are closed until an operator opens them. A new profile holds for slots that are approved from then on.
+         * Open or close a product for sale, or change its offer
+         * @description Products are closed until an operator opens them. A new profile applies to slots approved from then on.
          */
         patch: operations["updateSku"];
         trace?: never;
@@ -3775,7 +3976,7 @@ export interface paths {
         head?: never;
         /**
          * Rename, open or close a region
-         * @description A closed region is shown as coming and takes no launches; what runs in it goes on.
+         * @description A closed region is shown as coming and accepts no launches; running machines continue.
          */
         patch: operations["updateRegion"];
         trace?: never;
@@ -3787,10 +3988,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every image, blessed or not */
+        /** List all images, approved or not */
         get: operations["listAdminImages"];
         put?: never;
-        /** Add an image, which can be launched once a digest of it is blessed */
+        /** Add an image; it can be launched once a digest is approved */
         post: operations["createImage"];
         delete?: never;
         options?: never;
@@ -3812,7 +4013,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Rename an image or change what it must show before it counts as ready */
+        /** Rename an image or change its readiness checks */
         patch: operations["updateImage"];
         trace?: never;
     };
@@ -3826,10 +4027,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Vouch for a digest; launches use it from now on
-         * @description Where the policy `images.blessing_needs` says `signature`, the digest must come with what its builder said of it, signed
-         *     with one of the keys in `images.trusted_keys`; the statement must be about this image, this digest, and promise what the
-         *     image must show. A statement that is given is checked in any case.
+         * Approve a digest for new launches
+         * @description If the policy `images.blessing_needs` is `signature`, the digest needs its builder's statement, signed with one of
+         *     the keys in `images.trusted_keys`; the statement must name this image and digest, and promise the image's
+         *     readiness checks. A given statement is checked in any case.
          */
         post: operations["blessImage"];
         delete?: never;
@@ -3846,16 +4047,16 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What projects and users may hold, and what they hold
+         * Quotas and usage of projects and users
          * @description For each project and member of the tenant: allocations, GPUs of each model, and spend per hour in each currency.
-         *     Platform and tenant each may set a limit, and the smaller one holds; the policies `quotas.*` hold where the
-         *     platform has set none.
+         *     Platform and tenant may each set a limit, and the smaller one applies; without a platform limit the policies
+         *     `quotas.*` apply.
          */
         get: operations["listOrganizationQuotas"];
         /**
-         * Limit a project or user of the tenant
-         * @description Acts on the next launch; nothing that runs is ended. It can only tighten what the platform allows. Without
-         *     `limit` what was set is taken back.
+         * Set a quota of a project or user
+         * @description Applies from the next launch; running leases continue. It can only tighten the platform's limit. Without `limit`
+         *     the tenant's limit is cleared.
          */
         put: operations["setOrganizationQuota"];
         post?: never;
@@ -3872,11 +4073,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What projects and users of any tenant may hold, and what they hold */
+        /** Quotas and usage of all tenants */
         get: operations["listTenantQuotas"];
         /**
-         * Set the platform's limit for a project or user
-         * @description It holds in place of the policy, also where it is higher. Without `limit` the policy holds again.
+         * Set the platform quota of a project or user
+         * @description Overrides the policy, even with a higher value. Without `limit` the policy applies again.
          */
         put: operations["setTenantQuota"];
         post?: never;
@@ -3895,15 +4096,15 @@ export interface paths {
         };
         /**
          * The price book, newest effective date first
-         * @description Past, current and future prices. Without `organization_id` the list prices, with it what one tenant pays instead.
+         * @description Past, current and future prices. Without `organization_id` the list prices, with it the tenant's own prices.
          */
         get: operations["listPrices"];
         put?: never;
         /**
          * Add a price, from now or a later date
-         * @description The past is never edited: a price holds for launches from its effective date until the next one, and what was
-         *     launched before keeps the price it was quoted. With `organization_id` it holds for one tenant, in place of the
-         *     list price and its discount.
+         * @description Past prices are never edited: a price applies to launches from its effective date until the next one, and earlier
+         *     launches keep their quoted price. With `organization_id` it applies to one tenant, instead of the list price and
+         *     its discount.
          */
         post: operations["createPrice"];
         delete?: never;
@@ -3936,7 +4137,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a tenant may buy, product by product */
+        /** Product entitlements of a tenant */
         get: operations["listSkuEntitlements"];
         put?: never;
         post?: never;
@@ -3955,12 +4156,12 @@ export interface paths {
         };
         get?: never;
         /**
-         * Let a tenant buy a product, or not
-         * @description Holds in place of the policy `catalog.entitled_by_default`. What runs already goes on.
+         * Set a product entitlement of a tenant
+         * @description Overrides the policy `catalog.entitled_by_default`. Running leases continue.
          */
         put: operations["setSkuEntitlement"];
         post?: never;
-        /** Take back what was set; the policy holds again */
+        /** Reset an entitlement to the policy default */
         delete: operations["resetSkuEntitlement"];
         options?: never;
         head?: never;
@@ -3971,7 +4172,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description RFC 9457 problem. Some codes carry further members, documented with the code. */
+        /** @description RFC 9457 problem. Some codes have further members, documented with the code. */
         Problem: {
             /** Format: uri-reference */
             type: string;
@@ -3981,8 +4182,9 @@ export interface components {
             code: string;
             /** Format: uuid */
             correlation_id: string;
+            /** @description What is wrong where; of a large body the first mistake alone. */
             errors?: {
-                /** @description JSON pointer into the body or the name of a parameter. */
+                /** @description JSON pointer into the body, or the name of a parameter. */
                 pointer: string;
                 code?: string;
                 detail: string;
@@ -4000,24 +4202,24 @@ export interface components {
         };
         AuthConfiguration: {
             issuer: string;
-            /** @description The public client for the device flow; null where the command line takes API keys only. */
+            /** @description The public client for the device flow; null if the command line accepts API keys only. */
             cli_client_id: string | null;
-            /** @description What access tokens must be meant for. */
+            /** @description Required audience of access tokens. */
             audience: string;
             scopes: string[];
         };
         /** Format: date-time */
         Timestamp: string;
-        Session: {
+        SignIn: {
             /** Format: uuid */
             id: string;
             created_at: components["schemas"]["Timestamp"];
-            /** @description To the minute. */
+            /** @description With a precision of one minute. */
             last_used_at: components["schemas"]["Timestamp"];
             expires_at: components["schemas"]["Timestamp"];
             user_agent: string;
             ip: string;
-            /** @description Whether it is the one that asks. */
+            /** @description Whether it is the caller's own session. */
             current: boolean;
         };
         /** @description Opaque cursor of the next page, null on the last one. */
@@ -4035,7 +4237,7 @@ export interface components {
             /** Format: uuid */
             newcomers_project_id: string | null;
             enabled: boolean;
-            /** @description What to register at the provider. */
+            /** @description Redirect URL to register at the provider. */
             redirect_uri: string;
             created_at: components["schemas"]["Timestamp"];
         };
@@ -4046,7 +4248,7 @@ export interface components {
             name: string;
             /**
              * Format: uri
-             * @description An https URL at a public address, exactly as the provider writes it in its discovery document.
+             * @description An https URL at a public address, exactly as in the provider's discovery document.
              */
             issuer: string;
             client_id: string;
@@ -4055,7 +4257,7 @@ export interface components {
             cli_client_id?: string;
             /**
              * Format: uuid
-             * @description Where people become Regular Users when they first sign in. Without it they get no rights by themselves.
+             * @description Project in which people become Regular Users when they first sign in. Without it they get no permissions.
              */
             newcomers_project_id?: string;
         };
@@ -4079,7 +4281,7 @@ export interface components {
         };
         Permissions: string[];
         Me: {
-            /** @description Null when a service account asks. */
+            /** @description Null for a service account. */
             user: {
                 /** Format: uuid */
                 id: string;
@@ -4091,9 +4293,10 @@ export interface components {
                 id: string;
                 name: string;
             } | null;
-            /** @description Send as `X-CSRF-Token` with mutations of a browser session; null for API keys. */
+            /** @description Send as `X-CSRF-Token` with mutations of a browser sign-in; null for API keys. */
             csrf_token: string | null;
             platform_permissions: components["schemas"]["Permissions"];
+            next_page: components["schemas"]["NextPage"];
             organizations: {
                 /** Format: uuid */
                 id: string;
@@ -4144,6 +4347,11 @@ export interface components {
             resource_name: string;
             /** Format: uuid */
             organization_id: string;
+            /**
+             * Format: uuid
+             * @description Team that owns the project.
+             */
+            team_id: string;
             name: string;
             created_at: components["schemas"]["Timestamp"];
         };
@@ -4151,9 +4359,19 @@ export interface components {
             /** Format: uuid */
             organization_id: string;
             name: string;
+            /**
+             * Format: uuid
+             * @description Team of the organization that owns the project; its default team if absent.
+             */
+            team_id?: string;
         };
         UpdateProject: {
-            name: string;
+            name?: string;
+            /**
+             * Format: uuid
+             * @description Team of the organization that takes over the project.
+             */
+            team_id?: string;
         };
         Holder: {
             /** @enum {unknown} */
@@ -4207,8 +4425,10 @@ export interface components {
             member_id: string;
             /** @description How many live API keys would be revoked. */
             api_keys: number;
+            /** @description How many live tokens of service accounts would be revoked, because the member owns the account or issued the token. */
+            service_account_tokens: number;
             resources: components["schemas"]["OwnedResource"][];
-            /** @description There are more resources than are listed. */
+            /** @description Whether there are more resources than listed. */
             truncated: boolean;
         };
         Invitation: {
@@ -4235,7 +4455,7 @@ export interface components {
             organization_id: string;
             /** Format: email */
             email: string;
-            /** @description The key of a built-in group or the id of one of the tenant's own. */
+            /** @description The key of a built-in group, or the id of one of the tenant's groups. */
             permission_group: string;
             /** Format: uuid */
             project_id?: string;
@@ -4244,6 +4464,7 @@ export interface components {
             invitation: components["schemas"]["Invitation"];
             /** @description Null when the answer is a replay. */
             token: string | null;
+            /** @description A page that asks the invited person before they join. */
             accept_url: string | null;
             secret_already_shown?: boolean;
         };
@@ -4258,6 +4479,19 @@ export interface components {
             /** Format: uuid */
             project_id: string | null;
         };
+        InvitationPreview: {
+            organization_name: string;
+            /** @description Null for the whole organization. */
+            project_name: string | null;
+            /** @description The name of the group. */
+            permission_group: string;
+            invited_by: {
+                name: string;
+                /** @description Null for a service account. */
+                email: string | null;
+            };
+            expires_at: components["schemas"]["Timestamp"];
+        };
         Team: {
             /** Format: uuid */
             id: string;
@@ -4266,6 +4500,8 @@ export interface components {
             organization_id: string;
             name: string;
             description: string;
+            /** @description New projects belong to it unless they name another team. An organization has exactly one. */
+            is_default: boolean;
             created_at: components["schemas"]["Timestamp"];
         };
         CreateTeam: {
@@ -4277,7 +4513,14 @@ export interface components {
         UpdateTeam: {
             name?: string;
             description?: string;
+            /**
+             * @description Makes it the default team instead of the current one.
+             * @enum {boolean}
+             */
+            is_default?: true;
         };
+        /** @enum {unknown} */
+        TeamRole: "member" | "manager";
         TeamMember: {
             /** Format: uuid */
             user_id: string;
@@ -4287,7 +4530,11 @@ export interface components {
             name: string;
             /** @enum {unknown} */
             state: "active" | "disabled";
+            role: components["schemas"]["TeamRole"];
             added_at: components["schemas"]["Timestamp"];
+        };
+        UpdateTeamMember: {
+            role: components["schemas"]["TeamRole"];
         };
         PermissionGroup: {
             /** @description A key such as `regular_user` for a built-in group. */
@@ -4300,7 +4547,7 @@ export interface components {
             description: string;
             built_in: boolean;
             /**
-             * @description A group of scope `project` can be bound at a project or at the tenant, one of scope `tenant` at the tenant alone.
+             * @description A group of scope `project` can be bound at a project or at the tenant, one of scope `tenant` at the tenant only.
              * @enum {unknown}
              */
             scope: "tenant" | "project";
@@ -4314,7 +4561,7 @@ export interface components {
             name: string;
             description?: string;
             permissions?: string[];
-            /** @description The key of a built-in group or the id of one of the tenant's own. */
+            /** @description The key of a built-in group, or the id of one of the tenant's groups. */
             clone_of?: string;
         };
         UpdatePermissionGroup: {
@@ -4327,7 +4574,7 @@ export interface components {
             organization_id: string;
             /** Format: uuid */
             project_id?: string;
-            /** @description The key of a built-in group or the id of one of the tenant's own. */
+            /** @description The key of a built-in group, or the id of one of the tenant's groups. */
             permission_group: string;
             holder: components["schemas"]["Holder"];
         };
@@ -4352,7 +4599,7 @@ export interface components {
             description: string;
             /**
              * Format: uuid
-             * @description Null when it belongs to the project.
+             * @description Null if it belongs to the project.
              */
             owner_user_id: string | null;
             /** @enum {unknown} */
@@ -4368,7 +4615,7 @@ export interface components {
         };
         ServiceAccountWithToken: {
             service_account: components["schemas"]["ServiceAccount"];
-            /** @description Null when the answer is a replay. */
+            /** @description Null in a replayed response. */
             token: string | null;
             secret_already_shown?: boolean;
         };
@@ -4384,7 +4631,7 @@ export interface components {
         ApiKey: {
             /** Format: uuid */
             id: string;
-            /** @description Null for a key of the platform. */
+            /** @description Null for a platform key. */
             resource_name: string | null;
             /** Format: uuid */
             organization_id: string | null;
@@ -4392,7 +4639,7 @@ export interface components {
             user_id: string;
             name: string;
             prefix: string;
-            /** @description Null for all rights of the owner. */
+            /** @description Null for all permissions of the owner. */
             scopes: string[] | null;
             /** @enum {unknown} */
             state: "active" | "expired" | "revoked";
@@ -4401,7 +4648,7 @@ export interface components {
             expires_at: string | null;
             /**
              * Format: date-time
-             * @description To the minute.
+             * @description With a precision of one minute.
              */
             last_used_at: string | null;
             /** Format: date-time */
@@ -4416,18 +4663,18 @@ export interface components {
         };
         ApiKeyWithSecret: {
             api_key: components["schemas"]["ApiKey"];
-            /** @description Null when the answer is a replay. */
+            /** @description Null in a replayed response. */
             secret: string | null;
             secret_already_shown?: boolean;
         };
         /** @enum {string} */
-        NotificationKind: "low_balance" | "balance_exhausted" | "budget_threshold" | "payment" | "payment_failed" | "lease_ending" | "lease_ended" | "lease_idle" | "launch_failed" | "release_failed" | "host_lost" | "maintenance" | "incident" | "project_leases";
+        NotificationKind: "low_balance" | "balance_exhausted" | "budget_threshold" | "payment" | "payment_failed" | "lease_ending" | "lease_ended" | "lease_idle" | "reservation_lapsed" | "launch_failed" | "release_failed" | "host_lost" | "maintenance" | "service_account" | "incident" | "project_leases";
         Notification: {
             /** Format: uuid */
             id: string;
             /**
              * Format: uuid
-             * @description Whose matter it is; null for the platform's.
+             * @description Organization concerned; null for the platform.
              */
             organization_id: string | null;
             kind: components["schemas"]["NotificationKind"];
@@ -4436,7 +4683,7 @@ export interface components {
             title: string;
             /** @description Plain text. */
             body: string;
-            /** @description A path of the console. */
+            /** @description A path in the console. */
             link: string;
             event_type: string;
             created_at: components["schemas"]["Timestamp"];
@@ -4444,7 +4691,7 @@ export interface components {
         };
         NotificationChoice: {
             enabled: boolean;
-            /** @description Whether the person chose it; a default otherwise. */
+            /** @description Whether the person chose it; false for a default. */
             chosen: boolean;
         };
         NotificationPreferences: {
@@ -4454,6 +4701,32 @@ export interface components {
                 inbox: components["schemas"]["NotificationChoice"];
                 email: components["schemas"]["NotificationChoice"];
             }[];
+        };
+        ProjectSecret: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            resource_name: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** Format: uuid */
+            project_id: string;
+            /** @description Counts how often it was set. */
+            version: number;
+            /**
+             * Format: uuid
+             * @description User or service account that set the value.
+             */
+            set_by: string;
+            /** @description Its name at that time. */
+            set_by_name: string;
+            created_at: components["schemas"]["Timestamp"];
+            set_at: components["schemas"]["Timestamp"];
+        };
+        SetProjectSecret: {
+            /** Format: uuid */
+            project_id: string;
+            value: string;
         };
         SshKey: {
             /** Format: uuid */
@@ -4504,7 +4777,7 @@ export interface components {
             gpus_total: number;
             allowed_gpu_counts: number[];
             resource_profile: components["schemas"]["ResourceProfile"];
-            /** @description The lowest of its regions. */
+            /** @description The lowest price of its regions. */
             price_per_gpu_hour: components["schemas"]["Money"];
             /** @description Whether the tenant may buy it. */
             entitled: boolean;
@@ -4513,7 +4786,7 @@ export interface components {
                 gpus_available: number;
                 /** @description Most GPUs that fit on one node now. */
                 largest_slice: number;
-                /** @description How many of each size would fit now, each size by itself. */
+                /** @description How many machines of each size would fit now, each size considered separately. */
                 by_gpu_count: {
                     gpu_count: number;
                     available: number;
@@ -4522,7 +4795,7 @@ export interface components {
             }[];
         };
         Digest: string;
-        /** @description What a machine of this image must show, beyond a login, before it counts as ready. */
+        /** @description Checks beyond a login that a machine of this image must pass before it counts as ready. */
         ReadinessChecks: ("nvidia_driver" | "cuda_toolkit")[];
         Image: {
             image: string;
@@ -4533,8 +4806,8 @@ export interface components {
             readiness_checks: components["schemas"]["ReadinessChecks"];
         };
         /**
-         * @description The lease ends so long after its launch and is released then. Placement keeps leases that end together on one
-         *     node, which leaves more room for everybody.
+         * @description The lease is released this long after its launch. Placement groups leases that end together on one node, which
+         *     leaves more capacity for everyone.
          */
         MaxDuration: number;
         PlacementShape: {
@@ -4543,11 +4816,11 @@ export interface components {
         };
         PlacementReason: {
             filter: string;
-            /** @description To be read after "nodes". */
+            /** @description Predicate to follow "nodes". */
             reason: string;
-            /** @description Nodes for which this is the first obstacle. */
+            /** @description Nodes for which this is the first reason. */
             nodes: number;
-            /** @description Nodes for which it is the only one. */
+            /** @description Nodes for which this is the only reason. */
             nodes_otherwise_fitting: number;
         };
         QuotaHolder: {
@@ -4575,42 +4848,42 @@ export interface components {
             node_id: string;
             hostname: string;
             free_gpus: number;
-            /** @description Every filter against the node; none when it can serve the request. */
+            /** @description Every filter that rejects the node; empty if it can serve the request. */
             rejected_by: string[];
-            /** @description What ranks a node that can serve, in order of weight; lower is better. */
+            /** @description Ranking criteria of a node that fits, in order of weight; lower is better. */
             scores: {
                 score: string;
-                /** @description Null when it has no bound. */
+                /** @description Null if unlimited. */
                 value: number | null;
             }[];
         };
         PlacementExplanation: {
-            /** @description Whether a node has room; the quota is another matter. */
+            /** @description Whether a node has capacity, regardless of quota. */
             fits: boolean;
             requested: components["schemas"]["PlacementShape"];
-            /** @description Why nodes cannot serve it, also when others can. */
+            /** @description Reasons why nodes cannot serve it, even if others can. */
             reasons: components["schemas"]["PlacementReason"][];
-            /** @description The asked shape if it fits, else the largest smaller one that fits now; null when none does. */
+            /** @description The requested shape if it fits, else the largest smaller one that fits now; null if none does. */
             nearest: components["schemas"]["PlacementShape"] | null;
             /**
-             * @description When it may fit: now if it does, else when enough leases with a known end are over; null when no known end
-             *     makes room.
+             * @description When it may fit: now if it does, else when enough leases with a known end are over; null if no known end frees
+             *     enough capacity.
              */
             expected_at: components["schemas"]["Timestamp"] | null;
             price: {
                 per_gpu_hour: components["schemas"]["Money"];
                 per_hour: components["schemas"]["Money"];
-                /** @description What the asked duration costs when all of it is used. */
+                /** @description Cost of the full requested duration. */
                 for_max_duration: components["schemas"]["Money"] | null;
             };
-            /** @description What happens to leases when the tenant's money is used up; null without `project_id`. */
+            /** @description Effect of an empty balance on leases; null without `project_id`. */
             at_zero: string | null;
-            /** @description Whether the project and the caller may hold it; null without `project_id`. */
+            /** @description Whether the quotas of project and caller allow it; null without `project_id`. */
             quota: {
                 allows: boolean;
                 exceeded: components["schemas"]["QuotaExcess"][];
             } | null;
-            /** @description The nodes nearest to serving it, best first; null for who may not see the fleet. */
+            /** @description The nodes nearest to serving it, best first; null for callers who may not see the fleet. */
             nodes: components["schemas"]["PlacementNode"][] | null;
         };
         /** @description A word such as `training`, or a name and a value such as `team=nlp`. */
@@ -4619,8 +4892,13 @@ export interface components {
         /** @enum {unknown} */
         AllocationState: "queued" | "reserved" | "provisioning" | "active" | "releasing" | "released" | "failed" | "release_failed";
         /**
-         * @description Desired (intent), observed (node evidence), execution (what the workflow does) and projected (what the read model
-         *     last showed, built from events) are kept and shown apart.
+         * @description What works on an allocation. In `queued` and `waiting_for_cleanup` no workflow runs.
+         * @enum {unknown}
+         */
+        ExecutionState: "idle" | "queued" | "provisioning" | "releasing" | "cleaning_up" | "waiting_for_cleanup";
+        /**
+         * @description Desired (intent), observed (node evidence), execution (current step of the workflow) and projected (latest value of
+         *     the read model, built from events) are stored and shown separately.
          */
         FourStates: {
             projected: null | {
@@ -4632,20 +4910,20 @@ export interface components {
             desired: "active" | "released";
             /** @enum {unknown} */
             observed: "unknown" | "absent" | "running";
-            execution: string;
+            execution: components["schemas"]["ExecutionState"];
         };
-        /** @description Where a queued launch stands. Tenants take turns by what they hold; who has waited long goes first. */
+        /** @description Queue status of a launch. Tenants take turns by usage; launches that have waited long go first. */
         QueueStanding: {
-            /** @description In line for the same GPUs; null until it was looked at. */
+            /** @description Position among launches for the same GPUs; null until it is known. */
             position: number | null;
             /**
              * @description `capacity`: no node has room. `quota`: a limit of the project or user is reached. `money`: the balance or a
-             *     budget does not cover it. `closed`: the SKU is not sold to the tenant now.
+             *     budget does not cover it. `closed`: the SKU is not available to the tenant now.
              * @enum {unknown}
              */
             reason: "not_looked_at" | "capacity" | "quota" | "money" | "closed";
             detail: string;
-            /** @description When a node may have room for it, by the leases whose end is known. */
+            /** @description When capacity is expected, based on leases with an end time. */
             expected_at: components["schemas"]["Timestamp"] | null;
             queued_at: components["schemas"]["Timestamp"];
             expires_at: components["schemas"]["Timestamp"];
@@ -4667,19 +4945,22 @@ export interface components {
             tags: components["schemas"]["Tags"];
             state: components["schemas"]["AllocationState"];
             states: components["schemas"]["FourStates"];
-            /** @description The price when it was sold; it does not change for the life of the allocation. */
+            /** @description The price at launch; it does not change for the life of the allocation. */
             quote: {
                 per_gpu_hour: components["schemas"]["Money"];
                 per_hour: components["schemas"]["Money"];
             };
+            /** @description What is billed and what has accrued since, as on the billing pages. */
             cost_so_far: components["schemas"]["Money"];
+            /** @description Whether `cost_so_far` grows now. It stands still while the host is unreachable or the machine is not served, and after the release request. */
+            accruing: boolean;
             created_at: components["schemas"]["Timestamp"];
             active_at: components["schemas"]["Timestamp"] | null;
             release_requested_at: components["schemas"]["Timestamp"] | null;
             released_at: components["schemas"]["Timestamp"] | null;
-            /** @description When it is released by itself; null when nothing was agreed. */
+            /** @description When it is released automatically; null if it has no end time. */
             ends_at: components["schemas"]["Timestamp"] | null;
-            /** @description When the host was asked to give its tenant root; such a host is erased and installed anew after the lease. Null where the tenant is an unprivileged user, and for slices, whose root is that of their own machine. */
+            /** @description When root for the tenant was requested from the host; such a host is erased and reinstalled after the lease. Null if the tenant is an unprivileged user, and for slices, whose tenants have root in their own machine. */
             root_granted_at: components["schemas"]["Timestamp"] | null;
             queue: components["schemas"]["QueueStanding"] | null;
             failure: null | {
@@ -4688,9 +4969,9 @@ export interface components {
             };
         };
         /**
-         * @description What a slice does when it first boots: a script that begins with `#!`, or `#cloud-config`. It adds to what the platform
-         *     sets; `user_data_refused` names keys that are not the tenant's, such as users, keys, names and network. Kept sealed
-         *     until the machine is active and never shown.
+         * @description Runs when a slice first boots: a script that begins with `#!`, or `#cloud-config`. It is merged with the platform's
+         *     settings; `user_data_refused` lists keys that a tenant may not set, such as users, keys, names and network. Stored
+         *     encrypted until the machine is active and never shown.
          */
         UserData: string;
         CreateAllocation: {
@@ -4706,32 +4987,55 @@ export interface components {
             tags?: components["schemas"]["Tags"];
             max_duration_seconds?: components["schemas"]["MaxDuration"];
             /**
-             * @description What to do when no node has room; `fail` if not said. Quotas refuse in either case.
+             * @description What to do if there is no capacity; defaults to `fail`. Quotas apply in either case.
              * @enum {unknown}
              */
             when_unavailable?: "fail" | "queue";
             user_data?: components["schemas"]["UserData"];
+        };
+        /** @enum {unknown} */
+        AllocationSection: "launch" | "lease" | "release";
+        /** @enum {unknown} */
+        AllocationStage: "queue" | "placement" | "plan" | "image" | "seed" | "vm" | "network" | "readiness" | "active" | "user" | "host" | "release" | "detach" | "stop" | "network_cleanup" | "wipe" | "verify" | "released" | "erase" | "failed";
+        TimelineStep: {
+            stage: components["schemas"]["AllocationStage"];
+            title: string;
+            /**
+             * @description `skipped`: it was not needed, or something else ended it first.
+             * @enum {unknown}
+             */
+            state: "waiting" | "active" | "done" | "failed" | "skipped";
+            /** @description How far an active step is; null when that is unknown or it is not active. */
+            percent: number | null;
+            started_at: components["schemas"]["Timestamp"] | null;
+            ended_at: components["schemas"]["Timestamp"] | null;
+            detail: string;
+        };
+        /** @description A part of the timeline that has begun, with its steps in order. */
+        TimelineSection: {
+            section: components["schemas"]["AllocationSection"];
+            title: string;
+            steps: components["schemas"]["TimelineStep"][];
         };
         TimelineEntry: {
             /** Format: uuid */
             event_id: string;
             event_type: string;
             occurred_at: components["schemas"]["Timestamp"];
-            /** @enum {unknown} */
-            stage: "queue" | "placement" | "plan" | "image" | "seed" | "vm" | "network" | "readiness" | "user" | "active" | "host" | "release" | "detach" | "stop" | "network_cleanup" | "wipe" | "verify" | "released" | "failed";
+            stage: components["schemas"]["AllocationStage"];
             /** @enum {unknown} */
             status: "running" | "done" | "failed";
             message: string;
             percent: number | null;
         };
         Connection: {
-            /** @description From inside the private network. */
+            /** @description Address inside the private network. */
             ssh_command: string;
-            /** @description The address the machine has; the one it should get until that is known. */
+            /** @description The machine's address; until it is known, the one that it should get. */
             private_ip: string;
             username: string;
             host_key_fingerprint: string;
-            /** @description The whole key as `known_hosts` wants it; null when the host did not tell. */
+            /** @description The host key in `known_hosts` format; null if the host did not report it. */
             host_public_key: string | null;
             mac: string;
             expected_ip: string;
@@ -4748,7 +5052,7 @@ export interface components {
             verified: boolean;
             verification: string;
             /**
-             * @description `host`: its own agent looked. `maas`: it was erased from outside. `witness`: a person vouched for it.
+             * @description `host`: checked by its own agent. `maas`: erased by MAAS. `witness`: attested by a person.
              * @enum {unknown}
              */
             proven_by: "host" | "maas" | "witness";
@@ -4775,17 +5079,17 @@ export interface components {
             tools: components["schemas"]["WipeTool"][];
             started_at: components["schemas"]["Timestamp"];
             finished_at: components["schemas"]["Timestamp"];
-            /** @description When it was signed; the signed certificate can be had from then on. */
+            /** @description When it was signed; the signed certificate is available from then on. */
             issued_at: components["schemas"]["Timestamp"] | null;
         };
-        /** @description What the platform states about one wipe of one disk. `previous_hash` chains it to the certificate before it. */
+        /** @description The platform's statement about one wipe of one disk. `previous_hash` chains it to the certificate before it. */
         WipeStatement: {
             /** @constant */
             format: "gpuaas.wipe-certificate/1";
             sequence: number;
             /** Format: uuid */
             certificate_id: string;
-            /** @description Of the allocation whose data it was. */
+            /** @description Tenant of the allocation whose data it was. */
             resource_name: string;
             /** Format: uuid */
             organization_id: string;
@@ -4798,11 +5102,11 @@ export interface components {
             slot_index: number;
             device_serial: string;
             method: string;
-            /** @description False when the disk could not be read back as empty; it was not sold again on this. */
+            /** @description False if the disk was not read back as empty; such a disk is not leased again. */
             verified: boolean;
             verification: string;
             /**
-             * @description A task of the host, or a person who witnessed it.
+             * @description A task of the host, or a person as witness.
              * @enum {unknown}
              */
             proven_by: "host" | "witness";
@@ -4819,11 +5123,12 @@ export interface components {
             /** @description Ed25519 over the canonical JSON (RFC 8785) of `certificate`, base64url. */
             signature: string;
         };
+        /** @enum {unknown} */
+        AllocationPhase: "onboarding" | "placement" | "image_clone" | "vm_boot" | "ssh_readiness" | "cleanup";
         ProgressStage: {
+            stage: components["schemas"]["AllocationPhase"];
             /** @enum {unknown} */
-            stage: "onboarding" | "placement" | "image_clone" | "vm_boot" | "ssh_readiness" | "cleanup";
-            /** @enum {unknown} */
-            status: "waiting" | "running" | "done" | "failed";
+            status: "waiting" | "running" | "done" | "failed" | "skipped";
             percent: number;
             started_at: components["schemas"]["Timestamp"] | null;
             ended_at: components["schemas"]["Timestamp"] | null;
@@ -4850,7 +5155,7 @@ export interface components {
                 released_at: components["schemas"]["Timestamp"] | null;
             }[];
             stages: components["schemas"]["ProgressStage"][];
-            /** @description What hosts were asked for it, newest first, in the hosts' own words. */
+            /** @description Node tasks of the allocation, newest first, with host messages. */
             tasks: {
                 /** Format: uuid */
                 task_id: string;
@@ -4859,7 +5164,7 @@ export interface components {
                 stage: string | null;
                 percent: number | null;
                 message: string | null;
-                /** @description Where to read the task. */
+                /** @description Path of the task. */
                 path: string;
             }[];
         };
@@ -4874,14 +5179,23 @@ export interface components {
             sku: string;
             region: string;
             node_count: number;
+            /** @description GPUs on its nodes. */
+            gpu_count: number;
             starts_at: components["schemas"]["Timestamp"];
             ends_at: components["schemas"]["Timestamp"];
             reason: string;
             /** @enum {unknown} */
-            state: "upcoming" | "active" | "over" | "cancelled";
+            state: "upcoming" | "active" | "over" | "cancelled" | "lapsed";
+            /**
+             * @description Why it lapsed; null for one that did not.
+             * @enum {unknown}
+             */
+            lapse_reason: "unused" | "unfunded" | null;
             /** @description GPUs on its nodes that the project leases now. */
             gpus_used: number;
-            /** @description Which nodes; null for tenants. */
+            /** @description Money held for it while none of it is used; null where operators reserved, and when it is over. */
+            held: components["schemas"]["Money"] | null;
+            /** @description Its nodes; null for tenants. */
             nodes: null | {
                 /** Format: uuid */
                 node_id: string;
@@ -4900,7 +5214,7 @@ export interface components {
             reason: string;
         };
         WipeCertificateKey: {
-            /** @description Begin of the SHA-256 of the public key. */
+            /** @description First part of the SHA-256 of the public key. */
             key_id: string;
             /** @constant */
             algorithm: "Ed25519";
@@ -4923,7 +5237,7 @@ export interface components {
             machine_port: components["schemas"]["Port"];
             /** @enum {unknown} */
             state: "attaching" | "attached" | "detaching" | "detached";
-            /** @description Why the host has not followed yet; it is asked again. */
+            /** @description The host's error; the change is retried. */
             failure: string | null;
             created_at: components["schemas"]["Timestamp"];
             attached_at: components["schemas"]["Timestamp"] | null;
@@ -4939,10 +5253,10 @@ export interface components {
              */
             actor_id: string;
             started_at: components["schemas"]["Timestamp"];
-            /** @description Null while it runs, and when its gateway was lost. */
+            /** @description Null while it runs, and if its gateway was lost. */
             ended_at: components["schemas"]["Timestamp"] | null;
             bytes: number;
-            /** @description It grew past what is kept of one. */
+            /** @description Whether it exceeded the size limit. */
             truncated: boolean;
         };
         Balance: {
@@ -4960,7 +5274,7 @@ export interface components {
             organization_id: string;
             /** @enum {string} */
             kind: "credit" | "adjustment" | "usage" | "usage_correction" | "app_usage" | "payment" | "refund" | "dispute";
-            /** @description What it did to the tenant's balance. */
+            /** @description Effect on the tenant's balance. */
             amount: components["schemas"]["Money"];
             reason: string;
             /** Format: uuid */
@@ -4968,7 +5282,7 @@ export interface components {
             /** Format: uuid */
             correlation_id: string;
             posted_at: components["schemas"]["Timestamp"];
-            /** @description They sum to zero. */
+            /** @description Their sum is zero. */
             entries: {
                 /** Format: uuid */
                 id: string;
@@ -4982,14 +5296,15 @@ export interface components {
             balance: components["schemas"]["Money"];
             credit_line: components["schemas"]["Money"];
             available: components["schemas"]["Money"];
-            /** @description At the tenant's rate of now; null while nothing is spent. */
+            held_for_reservations: components["schemas"]["Money"];
+            /** @description At the tenant's current rate; null while nothing is spent. */
             runs_out_at: components["schemas"]["Timestamp"] | null;
             /** @enum {string} */
             standing: "good" | "low" | "exhausted" | "stopped";
-            /** @description When leases are released unless money comes. */
+            /** @description When leases are released unless a payment arrives. */
             stops_at: components["schemas"]["Timestamp"] | null;
             grace_seconds: number;
-            /** @description What happens when nothing is available any more. */
+            /** @description Consequence of an empty balance. */
             at_zero: string;
         };
         Accrual: {
@@ -5019,7 +5334,7 @@ export interface components {
             per_hour: components["schemas"]["Money"];
             window_from: components["schemas"]["Timestamp"];
             window_to: components["schemas"]["Timestamp"];
-            /** @description Less than the window where it was not served; negative in a correction that gives back. */
+            /** @description Less than the window if it was not fully served; negative in a correction that refunds time. */
             billed_seconds: number;
             amount: components["schemas"]["Money"];
             /** Format: uuid */
@@ -5035,7 +5350,7 @@ export interface components {
             total: components["schemas"]["Money"];
         };
         /**
-         * @description `tokens` that a model read and wrote, `requests` that were answered, `model_seconds` for which a shared model was busy.
+         * @description `tokens` that a model read and wrote, `requests` that were answered, `model_seconds` of a busy shared model.
          * @enum {string}
          */
         AppUsageDimension: "tokens" | "requests" | "model_seconds";
@@ -5051,7 +5366,7 @@ export interface components {
             quantity: number;
             /** Format: int64 */
             records: number;
-            /** @description Null for what was not charged. */
+            /** @description Null for usage that was not charged. */
             amount: components["schemas"]["Money"] | null;
         };
         IdleLease: {
@@ -5062,14 +5377,14 @@ export interface components {
             project_id: string;
             gpu_count: number;
             per_hour: components["schemas"]["Money"];
-            /** @description Null when it is busy now. */
+            /** @description Null while it is busy. */
             idle_since: components["schemas"]["Timestamp"] | null;
             /**
              * Format: int64
-             * @description Since the lease began.
+             * @description Since the start of the lease.
              */
             idle_seconds: number;
-            /** @description What those seconds cost at its price. */
+            /** @description Cost of those seconds at its price. */
             cost: components["schemas"]["Money"];
         };
         /** @enum {string} */
@@ -5088,7 +5403,7 @@ export interface components {
             monthly: components["schemas"]["Money"];
             thresholds: number[];
             at_cap: components["schemas"]["BudgetCap"];
-            /** @description The month in UTC that `spent` is of. */
+            /** @description The month of `spent`, in UTC. */
             month: string;
             spent: components["schemas"]["Money"];
             created_at: components["schemas"]["Timestamp"];
@@ -5104,25 +5419,25 @@ export interface components {
              */
             scope_id: string;
             monthly: {
-                /** @description One of the price book. */
+                /** @description Currency of the price book. */
                 currency: string;
                 /** Format: int64 */
                 micros: number;
             };
-            /** @description Percentages at which people are told. */
+            /** @description Percentages at which alerts are sent. */
             thresholds: number[];
             at_cap: components["schemas"]["BudgetCap"];
         };
         /** @enum {string} */
         CostGroup: "project" | "team" | "user" | "sku" | "tag" | "region" | "day" | "month";
         ReportLine: {
-            /** @description The id, product, tag, region or date (UTC); empty for what has no team, user, tag or region. */
+            /** @description The id, product, tag, region or date (UTC); empty for spend without a team, user, tag or region. */
             group: string;
-            /** @description Its name where it has one. */
+            /** @description Its name, if it has one. */
             label: string;
             /**
              * Format: int64
-             * @description Seconds that were served × GPUs.
+             * @description Served seconds × GPUs.
              */
             gpu_seconds: number;
             amount: components["schemas"]["Money"];
@@ -5158,7 +5473,7 @@ export interface components {
             per_hour: components["schemas"]["Money"];
             from: components["schemas"]["Timestamp"];
             to: components["schemas"]["Timestamp"];
-            /** @description Those that were served. */
+            /** @description Served seconds. */
             seconds: number;
             amount: components["schemas"]["Money"];
         };
@@ -5180,7 +5495,7 @@ export interface components {
         StatementMovement: {
             /** Format: uuid */
             transaction_id: string;
-            /** @description Paid or given back with it, beside what it did to the balance; left out where there is none. */
+            /** @description Tax paid or refunded, beside the effect on the balance; left out if there is none. */
             tax?: components["schemas"]["Money"];
             kind: string;
             reason: string;
@@ -5198,7 +5513,7 @@ export interface components {
             month: string;
             closed_at: components["schemas"]["Timestamp"];
             opening_balance: components["schemas"]["Money"];
-            /** @description The opening balance and all totals but `tax`, which was paid beside them. */
+            /** @description The opening balance and all totals except `tax`, which was paid beside them. */
             closing_balance: components["schemas"]["Money"];
             totals: {
                 usage: components["schemas"]["Money"];
@@ -5210,7 +5525,7 @@ export interface components {
                 tax: components["schemas"]["Money"];
             };
             usage: components["schemas"]["StatementUsage"][];
-            /** @description What apps were used for; left out where there is none, as is its total. */
+            /** @description App usage; left out if there is none, as is its total. */
             app_usage?: components["schemas"]["StatementAppUsage"][];
             payments: components["schemas"]["StatementMovement"][];
             credits: components["schemas"]["StatementMovement"][];
@@ -5223,7 +5538,7 @@ export interface components {
             /** Format: uuid */
             organization_id: string;
             /**
-             * @description Null where people cannot pay by themselves; operators record what they receive.
+             * @description Null if online payment is not available; operators then record payments manually.
              * @enum {string|null}
              */
             provider: "stripe" | "test" | null;
@@ -5235,8 +5550,8 @@ export interface components {
             }[];
         };
         /**
-         * @description `created`: the provider does not know of it yet. `open`: it waits for somebody to pay. `processing`: the provider
-         *     is at it. The others are final.
+         * @description `created`: not yet known to the provider. `open`: waiting for the payer. `processing`: in progress at the provider.
+         *     The others are final.
          * @enum {string}
          */
         PaymentState: "created" | "open" | "processing" | "succeeded" | "failed" | "expired";
@@ -5271,19 +5586,19 @@ export interface components {
             purpose: "top_up" | "auto_top_up" | "received";
             state: components["schemas"]["PaymentState"];
             amount: components["schemas"]["Money"];
-            /** @description How much of it is tax and does not come to the balance. */
+            /** @description Tax, which is not credited to the balance. */
             tax: components["schemas"]["Money"];
-            /** @description What came, once it has. */
+            /** @description Amount received, once it has been. */
             received: components["schemas"]["Money"] | null;
-            /** @description What the provider or the bank calls it. */
+            /** @description Reference at the provider or the bank. */
             reference: string | null;
             note: string | null;
-            /** @description Where to pay while it is open. */
+            /** @description Payment page while it is open. */
             checkout_url: string | null;
             expires_at: components["schemas"]["Timestamp"] | null;
             /** Format: uuid */
             payment_method_id: string | null;
-            /** @description Why the last attempt failed. */
+            /** @description Reason of the last failure. */
             failure: {
                 code: string;
                 detail: string;
@@ -5310,10 +5625,10 @@ export interface components {
             amount: components["schemas"]["PositiveMoney"];
             /**
              * Format: uuid
-             * @description One that the tenant has kept.
+             * @description A saved method of the tenant.
              */
             payment_method_id?: string;
-            /** @description Keep what is paid with for later and for automatic top-ups. */
+            /** @description Save the payment method for later and for automatic top-ups. */
             keep_method?: boolean;
         };
         PaymentMethod: {
@@ -5322,7 +5637,7 @@ export interface components {
             resource_name: string;
             /** @enum {string} */
             provider: "stripe" | "test";
-            /** @description Such as visa …4242. */
+            /** @description For example visa …4242. */
             label: string;
             created_at: components["schemas"]["Timestamp"];
         };
@@ -5336,7 +5651,7 @@ export interface components {
             amount: components["schemas"]["Money"];
             monthly_cap: components["schemas"]["Money"];
             charged_this_month: components["schemas"]["Money"];
-            /** @description After a failed charge, when the next may be made. */
+            /** @description After a failed charge, the earliest time of the next. */
             waits_until: components["schemas"]["Timestamp"] | null;
             last_failure: string | null;
             updated_at: components["schemas"]["Timestamp"];
@@ -5351,7 +5666,7 @@ export interface components {
             amount: components["schemas"]["PositiveMoney"];
             monthly_cap: components["schemas"]["PositiveMoney"];
         };
-        /** @description Only these event types; empty for every one a tenant may see. */
+        /** @description Only these event types; empty for all that a tenant may see. */
         EventTypes: string[];
         Webhook: {
             /** Format: uuid */
@@ -5361,6 +5676,7 @@ export interface components {
             organization_id: string;
             /** Format: uuid */
             project_id: string;
+            /** @description Without the permission webhook.manage, `***` stands for path and query, which often hold a secret. */
             url: string;
             description: string;
             event_types: components["schemas"]["EventTypes"];
@@ -5374,7 +5690,7 @@ export interface components {
             failing_since: string | null;
             /**
              * Format: date-time
-             * @description Until when the secret before the last rotation signs as well.
+             * @description Until when the previous secret signs as well.
              */
             previous_secret_expires_at: string | null;
             created_at: components["schemas"]["Timestamp"];
@@ -5392,7 +5708,7 @@ export interface components {
         };
         WebhookWithSecret: {
             webhook: components["schemas"]["Webhook"];
-            /** @description Standard Webhooks signing secret (`whsec_…`); null when the answer is a replay. */
+            /** @description Standard Webhooks signing secret (`whsec_…`); null in a replayed response. */
             secret: string | null;
             secret_already_shown?: boolean;
         };
@@ -5425,7 +5741,7 @@ export interface components {
         ProfileTags: string[];
         /** @enum {unknown} */
         Posture: "fully_available" | "partially_allocated" | "fully_allocated_by_slices" | "exclusively_allocated_by_baremetal" | "draining" | "cleanup_blocked" | "unavailable";
-        /** @description A reason why nothing new is placed on the host. It goes when its cause goes. */
+        /** @description A reason why the host gets no new placements. It is removed with its cause. */
         Cordon: {
             /** @enum {unknown} */
             reason: "burn_in" | "maintenance" | "gpu_missing" | "gpu_unhealthy" | "agent_outdated" | "conversion" | "identity_rotation";
@@ -5433,8 +5749,8 @@ export interface components {
             since: components["schemas"]["Timestamp"];
         };
         /**
-         * @description Desired (what operators want of the host), observed (what its own evidence says), execution (what runs on it now:
-         *     the kind of the task, `queued` while one waits, or `idle`) and projected (the posture that lists last showed).
+         * @description Desired (the operators' intent), observed (the host's own evidence), execution (the kind of the running task,
+         *     `queued` while one waits, or `idle`) and projected (the posture last shown in lists).
          */
         NodeStates: {
             /** @enum {unknown} */
@@ -5479,7 +5795,7 @@ export interface components {
             boot_id: string | null;
             enrolled_at: components["schemas"]["Timestamp"];
             last_heartbeat_at: components["schemas"]["Timestamp"] | null;
-            /** @description The clock of the host minus that of the platform, as its agent last measured it. */
+            /** @description The host's clock minus the platform's, as last measured by its agent. */
             clock_offset_ms: number | null;
         };
         NodeConversion: {
@@ -5494,7 +5810,7 @@ export interface components {
             /** @enum {unknown} */
             state: "running" | "succeeded" | "undone" | "failed";
             reason: string;
-            /** @description What the host said when it ended. */
+            /** @description The host's error. */
             detail: string | null;
             /** Format: uuid */
             requested_by: string;
@@ -5511,7 +5827,7 @@ export interface components {
              */
             state: "ok" | "warning" | "missing" | "unknown";
             evidence: string;
-            /** @description What to do about a miss; null when there is nothing to do. */
+            /** @description Remedy of a miss; null if there is none. */
             remedy: string | null;
         };
         NodeReadiness: {
@@ -5525,6 +5841,13 @@ export interface components {
         };
         /** @enum {unknown} */
         NodeTaskState: "queued" | "claimed" | "succeeded" | "failed" | "expired";
+        /** @description What a task is about. Tasks that look at a host or change it name the host itself. */
+        NodeTaskSubject: {
+            /** @description For example node or allocation. */
+            type: string;
+            /** Format: uuid */
+            id: string;
+        };
         NodeTask: {
             /** Format: uuid */
             id: string;
@@ -5532,7 +5855,7 @@ export interface components {
             node_id: string;
             kind: string;
             state: components["schemas"]["NodeTaskState"];
-            /** @description How many attempts have been handed out. */
+            /** @description Number of attempts handed out. */
             epoch: number;
             stage: string | null;
             percent: number | null;
@@ -5541,8 +5864,7 @@ export interface components {
             claimed_at: components["schemas"]["Timestamp"] | null;
             expires_at: components["schemas"]["Timestamp"];
             finished_at: components["schemas"]["Timestamp"] | null;
-            /** Format: uuid */
-            allocation_id: string | null;
+            subject: components["schemas"]["NodeTaskSubject"];
             workflow_id: string | null;
             /** Format: uuid */
             correlation_id: string;
@@ -5574,7 +5896,7 @@ export interface components {
             reason: string;
             /** @enum {unknown} */
             state: "scheduled" | "in_progress" | "over" | "cancelled";
-            /** @description Allocations whose tenants were told. */
+            /** @description Allocations whose tenants were notified. */
             notified_allocations: number;
             /** Format: uuid */
             created_by: string;
@@ -5589,7 +5911,7 @@ export interface components {
         Locality: "same_switch" | "same_root" | "same_numa" | "remote" | null;
         /**
          * CandidateSlot
-         * @description A possible slot as the host sees it. Null means the host could not find a fitting part.
+         * @description A possible slot as the host sees it. Null if the host found no fitting part.
          */
         CandidateSlot: {
             slot_index: number;
@@ -5606,10 +5928,12 @@ export interface components {
             ovs_port: string;
             numa_node: number;
             pcie_root: string;
-            /** @description What stands on the disk though nothing is mounted: partitions, file systems, members of md or LVM. With any entry the disk may be approved only with proof of a wipe. */
+            /** @description Unmounted content of the disk: partitions, file systems, members of md or LVM. With any entry the disk may be approved only with proof of a wipe. */
             nvme_filesystems?: string[];
             /** @description PCI vendor and device id. */
             gpu_device_id?: string;
+            /** @description Serial number of the card, which stays the same in another host; null or left out where the card has none. */
+            gpu_serial?: string | null;
             gpu_driver?: string | null;
             fabric_pf_pci_address?: string | null;
             /** @description RDMA device of the physical function, such as mlx5_0. */
@@ -5624,14 +5948,14 @@ export interface components {
         };
         ApprovalRule: {
             code: string;
-            /** @description What holds when the rule is kept. */
+            /** @description The fact when the rule passes. */
             name: string;
-            /** @description What is wrong; null when the rule is kept. */
+            /** @description The miss; null when the rule passes. */
             breach: string | null;
         };
         /**
          * LeftOutDevice
-         * @description A device of the host that is in no candidate, and why.
+         * @description A device of the host that is in no candidate, and the reason.
          */
         LeftOutDevice: {
             device: string;
@@ -5646,7 +5970,7 @@ export interface components {
             /** @constant */
             approval_required: true;
             candidates: components["schemas"]["CandidateSlot"][];
-            /** @description How each candidate stands with the rules of approval, were all of them approved now. */
+            /** @description Result of the approval rules for each candidate, if all of them were approved now. */
             approval: {
                 slot_index: number;
                 rules: components["schemas"]["ApprovalRule"][];
@@ -5656,7 +5980,7 @@ export interface components {
         DiscoverySummary: {
             task: components["schemas"]["NodeTask"];
             candidates: number;
-            /** @description Candidates that miss no rule of their own. */
+            /** @description Candidates that fail no rule themselves. */
             complete: number;
             left_out: number;
         };
@@ -5678,15 +6002,15 @@ export interface components {
         /** @enum {unknown} */
         SlotState: "disabled" | "available" | "reserved" | "in_use" | "cleaning" | "cleanup_blocked";
         /**
-         * @description Desired (whether it is meant to be sold), observed (what the host's heartbeat says of its devices and lease),
-         *     execution (what the workflow of its allocation does, or `idle`) and projected (the state that lists last showed).
+         * @description Desired (whether it is meant to be leased), observed (devices and lease in the host's heartbeat), execution (current
+         *     step of its allocation's workflow, or `idle`) and projected (the state last shown in lists).
          */
         SlotStates: {
             /** @enum {unknown} */
             desired: "for_sale" | "disabled" | "retired";
             /** @enum {unknown} */
             observed: "unknown" | "missing" | "failing" | "occupied" | "vacant";
-            execution: string;
+            execution: components["schemas"]["ExecutionState"];
             projected: null | {
                 state: components["schemas"]["SlotState"];
                 projected_at: components["schemas"]["Timestamp"];
@@ -5705,6 +6029,8 @@ export interface components {
             states: components["schemas"]["SlotStates"];
             gpu_model: string;
             gpu_pci_address: string;
+            /** @description Null or left out where the card has no serial. */
+            gpu_serial?: string | null;
             fabric_vf_pci_address: string;
             nvme_serial: string;
             nvme_device: string;
@@ -5731,7 +6057,7 @@ export interface components {
         DiskOwnership: "host" | "share" | "baremetal" | "slice";
         NodeDisk: {
             serial: string;
-            /** @description Null until somebody said what it is for. */
+            /** @description Null until its owner was set. */
             ownership: components["schemas"]["DiskOwnership"] | null;
             conversion: null | {
                 /** Format: uuid */
@@ -5739,7 +6065,7 @@ export interface components {
                 started_at: components["schemas"]["Timestamp"];
                 note: string;
             };
-            /** @description The latest discovery saw it. */
+            /** @description Whether the latest discovery found it. */
             present: boolean;
             mounts: string[];
             filesystems: string[];
@@ -5759,7 +6085,7 @@ export interface components {
             /** @enum {unknown} */
             state: "active" | "expired" | "revoked" | "none";
             revoked_at: components["schemas"]["Timestamp"] | null;
-            /** @description Since when the host owes a new key, after a lease of the whole host; null when it owes none. */
+            /** @description Since when the host must rotate its key, after a lease of the whole host; null otherwise. */
             rotation_since: components["schemas"]["Timestamp"] | null;
             certificates: {
                 serial_number: string;
@@ -5796,11 +6122,11 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 state: string;
-                execution_state: string;
+                execution_state: components["schemas"]["ExecutionState"];
             };
-            /** @description A workflow is cleaning it. */
+            /** @description Whether a workflow is cleaning it. */
             running: boolean;
-            /** @description What the wipes so far showed, oldest first. */
+            /** @description Evidence of the wipes so far, oldest first. */
             certificates: components["schemas"]["WipeCertificate"][];
         };
         NodeAuthority: {
@@ -5814,21 +6140,21 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
             expires_at: components["schemas"]["Timestamp"];
             retired_at: components["schemas"]["Timestamp"] | null;
-            /** @description Hosts whose newest valid certificate is of this CA. */
+            /** @description Hosts whose newest valid certificate was issued by this CA. */
             hosts: number;
             valid_certificates: number;
             /** @description Unused enrolment tokens that name this CA. */
             open_enrolments: number;
         };
         /**
-         * @description What the host is for. In MAAS it is the tag `gpuaas-profile-slice-vm` or `gpuaas-profile-baremetal`.
+         * @description Purpose of the host. In MAAS it is the tag `gpuaas-profile-slice-vm` or `gpuaas-profile-baremetal`.
          * @enum {unknown}
          */
         Profile: "slice_vm" | "baremetal";
         MaasMachine: {
             system_id: string;
             hostname: string;
-            /** @description MAAS's state in words, such as `failed_testing`. */
+            /** @description MAAS's state as text, such as `failed_testing`. */
             status: string;
             status_message: string;
             owner: string | null;
@@ -5846,12 +6172,12 @@ export interface components {
             serial: string | null;
             /**
              * Format: uuid
-             * @description The host that this machine became.
+             * @description The host created from this machine.
              */
             node_id: string | null;
             /**
              * Format: uuid
-             * @description The onboarding that runs.
+             * @description The running onboarding.
              */
             onboarding_id: string | null;
             /** @description Why it cannot be imported now. */
@@ -5875,16 +6201,16 @@ export interface components {
             region: string;
             /** @enum {unknown} */
             state: "running" | "succeeded" | "failed" | "cancelled";
-            /** @description Whether MAAS has the machine back, after an end other than success. */
+            /** @description Whether the machine returned to MAAS, unless the onboarding succeeded. */
             undone: boolean | null;
-            /** @description Why it ended so. */
+            /** @description Reason of its end. */
             detail: string | null;
             steps: components["schemas"]["NodeOnboardingStep"][];
             /** Format: uuid */
             node_id: string | null;
             /** Format: uuid */
             enrolment_id: string | null;
-            /** @description Node tasks of the onboarding carry it, too. */
+            /** @description Also the correlation id of its node tasks. */
             workflow_id: string;
             cancel_requested_at: components["schemas"]["Timestamp"] | null;
             /** Format: uuid */
@@ -5892,6 +6218,8 @@ export interface components {
             requested_at: components["schemas"]["Timestamp"];
             ended_at: components["schemas"]["Timestamp"] | null;
         };
+        /** @description For example node or allocation. */
+        type: string;
         NodeTaskDetail: {
             task: components["schemas"]["NodeTask"];
             params: {
@@ -5909,17 +6237,17 @@ export interface components {
             /** @enum {unknown} */
             severity: "critical" | "major" | "minor";
             /**
-             * @description Acknowledged once somebody works on it.
+             * @description Acknowledged once an operator works on it.
              * @enum {unknown}
              */
             state: "open" | "acknowledged";
-            /** @description Allocations of the project that it touches. */
+            /** @description Affected allocations of the project. */
             allocation_ids: string[];
             opened_at: components["schemas"]["Timestamp"];
             acknowledged_at: components["schemas"]["Timestamp"] | null;
         };
         /** @enum {unknown} */
-        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "tick_failing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "ingress_not_applied" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "node_identity_not_rotated" | "node_onboarding_failed" | "payment_stuck" | "payment_disputed" | "email_failing";
+        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "blob_corrupt" | "event_parked" | "tick_failing" | "audit_log_growing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "ingress_not_applied" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "node_identity_not_rotated" | "node_onboarding_failed" | "payment_stuck" | "payment_disputed" | "email_failing";
         Incident: {
             /** Format: uuid */
             id: string;
@@ -5937,7 +6265,7 @@ export interface components {
             };
             /** @description Path of the runbook in the repository. */
             runbook: string;
-            /** @description How often the cause was seen while this one is open. */
+            /** @description How often the cause was seen while the incident is open. */
             occurrences: number;
             opened_at: components["schemas"]["Timestamp"];
             last_seen_at: components["schemas"]["Timestamp"];
@@ -5948,10 +6276,49 @@ export interface components {
             resolved_at: components["schemas"]["Timestamp"] | null;
             /**
              * Format: uuid
-             * @description Null when the platform saw the cause disappear.
+             * @description Null if the platform saw the cause disappear.
              */
             resolved_by: string | null;
             resolution: string | null;
+        };
+        ParkedEvent: {
+            /** Format: uuid */
+            id: string;
+            consumer: string;
+            /** Format: uuid */
+            event_id: string;
+            event_type: string;
+            /**
+             * Format: uuid
+             * @description What the event is about.
+             */
+            subject_id: string;
+            /** @enum {unknown} */
+            state: "parked" | "retrying" | "handled" | "skipped";
+            failures: number;
+            last_error: string;
+            parked_at: components["schemas"]["Timestamp"];
+            settled_at: components["schemas"]["Timestamp"] | null;
+            /**
+             * Format: uuid
+             * @description The operator who skipped it; null after a retry.
+             */
+            settled_by: string | null;
+            reason: string | null;
+        };
+        Person: {
+            /** Format: uuid */
+            id: string;
+            email: string;
+            name: string;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description Browsers in which the person is signed in. */
+            sign_ins: number;
+            /**
+             * Format: date-time
+             * @description When an operator last ended the sign-ins.
+             */
+            sign_ins_ended_at: string | null;
         };
         Tenant: {
             /** Format: uuid */
@@ -5959,7 +6326,7 @@ export interface components {
             resource_name: string;
             name: string;
             created_at: components["schemas"]["Timestamp"];
-            /** @description Its first hundred, oldest first. */
+            /** @description The oldest hundred. */
             projects: {
                 /** Format: uuid */
                 id: string;
@@ -5970,7 +6337,7 @@ export interface components {
             /** @enum {string} */
             kind: "credit" | "adjustment";
             amount: {
-                /** @description One of the price book. */
+                /** @description Currency of the price book. */
                 currency: string;
                 /**
                  * Format: int64
@@ -5987,7 +6354,7 @@ export interface components {
         };
         RecordPayment: {
             amount: components["schemas"]["PositiveMoney"];
-            /** @description That of the bank or the invoice. */
+            /** @description Reference of the bank or the invoice. */
             reference: string;
             note?: string;
         };
@@ -5996,18 +6363,18 @@ export interface components {
         Utilisation: {
             region: string;
             gpu_model: string;
-            /** @description Slots that may be sold; disabled ones are not counted. */
+            /** @description Slots that can be leased, without disabled ones. */
             approved: number;
-            /** @description Held by leases. */
+            /** @description Leased slots. */
             sold: number;
             available: number;
             /** @description Being cleaned, or quarantined. */
             other: number;
-            /** @description Of what is approved. */
+            /** @description Percentage of approved slots. */
             sold_percent: number;
         };
         UtilisationStep: {
-            /** @description When the hour or day (UTC) begins. */
+            /** @description Start of the hour or day (UTC). */
             at: components["schemas"]["Timestamp"];
             region: string;
             gpu_model: string;
@@ -6015,14 +6382,14 @@ export interface components {
             approved: number;
             sold: number;
             available: number;
-            /** @description Of what is approved. */
+            /** @description Percentage of approved slots. */
             sold_percent: number;
-            /** @description How busy sold GPUs were; null where no host could see it. */
+            /** @description Utilisation of leased GPUs; null if no host could measure it. */
             busy_percent: number | null;
         };
         Name: string;
         AppUsageReport: {
-            /** @description Chosen by the producer, once for each record. */
+            /** @description Chosen by the producer, unique per record. */
             record_id: string;
             /** Format: uuid */
             organization_id: string;
@@ -6030,12 +6397,12 @@ export interface components {
             project_id: string;
             /**
              * Format: uuid
-             * @description Who used it.
+             * @description User of the app.
              */
             user_id?: string;
             /**
              * Format: uuid
-             * @description The tenant's own lease that the app runs on. Its `model_seconds` are recorded and never charged.
+             * @description The tenant's lease that the app runs on. Its `model_seconds` are recorded and never charged.
              */
             allocation_id?: string;
             app: components["schemas"]["Name"];
@@ -6049,12 +6416,12 @@ export interface components {
             /** @enum {string} */
             outcome: "recorded" | "duplicate" | "refused";
             /**
-             * @description Why it was refused.
+             * @description Reason of a refusal.
              * @enum {string|null}
              */
             code: "record_conflict" | "place_unknown" | "time_refused" | null;
             detail: string | null;
-            /** @description What was charged for it; null where nothing is. */
+            /** @description Amount charged; null if nothing was. */
             amount: components["schemas"]["Money"] | null;
         };
         AppUsagePrice: {
@@ -6065,7 +6432,7 @@ export interface components {
             price: components["schemas"]["Money"];
             /**
              * Format: int64
-             * @description For so many.
+             * @description Number of units that the price covers.
              */
             per: number;
             effective_from: components["schemas"]["Timestamp"];
@@ -6075,20 +6442,20 @@ export interface components {
             app: components["schemas"]["Name"];
             dimension: components["schemas"]["AppUsageDimension"];
             price: {
-                /** @description One of the price book. */
+                /** @description Currency of the price book. */
                 currency: string;
                 /** Format: int64 */
                 micros: number;
             };
             /**
              * Format: int64
-             * @description Such as 1000000 tokens.
+             * @description For example 1000000 tokens.
              */
             per: number;
-            /** @description Now when it is left out; never in the past. */
+            /** @description Defaults to now; never in the past. */
             effective_from?: components["schemas"]["Timestamp"];
         };
-        /** @description Of the key's type; durations are whole seconds. */
+        /** @description Has the key's type; durations are whole seconds. */
         PolicyValue: number | boolean | string | string[];
         PolicyOrNothing: components["schemas"]["PolicyValue"] | null;
         Policy: {
@@ -6100,20 +6467,20 @@ export interface components {
             default: components["schemas"]["PolicyValue"];
             value: components["schemas"]["PolicyValue"];
             /**
-             * @description The scope whose value holds.
+             * @description The scope of the effective value.
              * @enum {unknown}
              */
             source: "default" | "global" | "tenant" | "project";
-            /** @description What is set here is weaker than a guard-rail above and does not hold as set. */
+            /** @description Whether the value set here is weaker than a guard-rail above and therefore not effective. */
             clamped: boolean;
             set_value: components["schemas"]["PolicyOrNothing"];
-            /** @description Whether the key can be set at this scope by who asks here. */
+            /** @description Whether the caller can set the key at this scope. */
             settable: boolean;
             minimum: number | null;
             maximum: number | null;
             values: string[] | null;
             /**
-             * @description What a lower scope may only tighten.
+             * @description Direction in which a lower scope may change it.
              * @enum {unknown}
              */
             guard_rail: "at_most" | "at_least" | null;
@@ -6140,20 +6507,20 @@ export interface components {
             default: components["schemas"]["PolicyValue"];
             value: components["schemas"]["PolicyValue"];
             /**
-             * @description The scope whose value holds.
+             * @description The scope of the effective value.
              * @enum {unknown}
              */
             source: "default" | "global" | "tenant" | "project";
-            /** @description What is set here is weaker than a guard-rail above and does not hold as set. */
+            /** @description Whether the value set here is weaker than a guard-rail above and therefore not effective. */
             clamped: boolean;
             set_value: components["schemas"]["PolicyOrNothing"];
-            /** @description Whether the key can be set at this scope by who asks here. */
+            /** @description Whether the caller can set the key at this scope. */
             settable: boolean;
             minimum: number | null;
             maximum: number | null;
             values: string[] | null;
             /**
-             * @description What a lower scope may only tighten.
+             * @description Direction in which a lower scope may change it.
              * @enum {unknown}
              */
             guard_rail: "at_most" | "at_least" | null;
@@ -6200,7 +6567,7 @@ export interface components {
             confirmed_at: components["schemas"]["Timestamp"];
         };
         AuditCheckpoint: {
-            /** @description What is signed, as RFC 8785 canonical JSON. */
+            /** @description The signed statement, as RFC 8785 canonical JSON. */
             checkpoint: {
                 segment: string;
                 month: string;
@@ -6218,7 +6585,7 @@ export interface components {
             signature: string;
         };
         AuditVerification: {
-            /** @description Nothing was found. */
+            /** @description Whether no fault was found. */
             whole: boolean;
             findings: {
                 /** @enum {unknown} */
@@ -6238,10 +6605,10 @@ export interface components {
             } | null;
         };
         /**
-         * @description Until lifted: `slow_clone` (images take 20 s), `vm_never_boots`, `driver_missing` (the image lacks its GPU driver), `network_residue`
-         *     (leases of the machine are left), `wipe_fails` (data is left, so no wipe is verified),
-         *     `disk_mounted` (the disk of slot 7 is in use by the host), `gpu_lost` (slot 6), `gpu_failing` (slot 5 reports an XID),
-         *     `network_cut`, `clock_skew` and `clock_skew_back` (a day ahead, a day behind), `iommu_off`, `sriov_off`,
+         * @description Until cleared: `slow_clone` (images take 20 s), `vm_never_boots`, `driver_missing` (the image lacks its GPU driver),
+         *     `network_residue` (leases of the machine are left), `wipe_fails` (data is left, so no wipe is verified),
+         *     `disk_mounted` (the disk of slot 7 is in use by the host), `gpu_lost` (slot 6), `gpu_failing` (slot 5 reports an
+         *     XID), `network_cut`, `clock_skew` and `clock_skew_back` (a day ahead, a day behind), `iommu_off`, `sriov_off`,
          *     `reboot_required`. Once: `agent_dies` (in the middle of the next task), `host_reboot`.
          * @enum {unknown}
          */
@@ -6260,7 +6627,7 @@ export interface components {
             resource_profile: components["schemas"]["ResourceProfile"];
             enabled: boolean;
         };
-        /** @description What it is sold in, at most the GPUs of a node; for `baremetal` exactly those. */
+        /** @description Sizes on sale, at most the GPUs of a node; for `baremetal` exactly those. */
         GpuCounts: number[];
         CreateSku: {
             sku: string;
@@ -6277,11 +6644,11 @@ export interface components {
             display_name: string;
             /** @enum {unknown} */
             kind: "base" | "cuda-dev";
-            /** @description The blessed one; null while there is none. */
+            /** @description The approved digest; null without one. */
             digest: components["schemas"]["Digest"] | null;
             readiness_checks: components["schemas"]["ReadinessChecks"];
         };
-        /** @description What `npm run images:build` writes beside an image that it signs. */
+        /** @description The statement that `npm run images:build` writes beside a signed image. */
         SignedImageStatement: {
             statement: {
                 /** @constant */
@@ -6307,7 +6674,7 @@ export interface components {
             holder: components["schemas"]["QuotaHolder"];
             measure: components["schemas"]["QuotaMeasure"];
             unit: components["schemas"]["QuotaUnit"];
-            /** @description What holds; micro-units for spend. */
+            /** @description The effective limit; micro-units for spend. */
             limit: number;
             /** @enum {unknown} */
             limit_set_by: "policy" | "platform" | "tenant";
@@ -6318,7 +6685,7 @@ export interface components {
         SetQuota: {
             holder: components["schemas"]["QuotaHolder"];
             measure: components["schemas"]["QuotaMeasure"];
-            /** @description With `gpus` and `spend_per_hour`. */
+            /** @description Required with `gpus` and `spend_per_hour`. */
             unit?: string;
             limit?: number;
         };
@@ -6334,7 +6701,7 @@ export interface components {
             organization_id: string | null;
             per_gpu_hour: components["schemas"]["Money"];
             effective_from: components["schemas"]["Timestamp"];
-            /** @description Until when a tenant's price holds; null when it has no end. */
+            /** @description End of a tenant's price; null if it has none. */
             effective_until: components["schemas"]["Timestamp"] | null;
             reason: string;
             created_at: components["schemas"]["Timestamp"];
@@ -6349,7 +6716,7 @@ export interface components {
                 /** Format: int64 */
                 micros: number;
             };
-            /** @description Now when it is left out; never in the past. */
+            /** @description Defaults to now; never in the past. */
             effective_from?: components["schemas"]["Timestamp"];
             /** @description Only with `organization_id`. */
             effective_until?: components["schemas"]["Timestamp"];
@@ -6359,7 +6726,7 @@ export interface components {
             sku: string;
             entitled: boolean;
             /**
-             * @description The default policy, or what was set for this tenant.
+             * @description The default policy, or the tenant's own setting.
              * @enum {unknown}
              */
             source: "policy" | "tenant";
@@ -6367,12 +6734,12 @@ export interface components {
         };
     };
     responses: {
-        /** @description The request was refused; `code` says why. */
+        /** @description The request was refused; `code` is the reason. */
         Problem: {
             headers: {
-                /** @description With 409 `idempotency_in_progress` and 429, the seconds after which to try again. */
+                /** @description With 409 `idempotency_in_progress` and 429, the seconds after which to retry. */
                 "Retry-After"?: number;
-                /** @description What is left of the caller's or address's rate, as `"policy";r=remaining;t=seconds`. */
+                /** @description Remaining rate of the caller or address, as `"policy";r=remaining;t=seconds`. */
                 RateLimit?: string;
                 [name: string]: unknown;
             };
@@ -6384,13 +6751,13 @@ export interface components {
     parameters: {
         IdentityProviderId: string;
         Limit: number;
-        /** @description The `next_page` of the previous answer. */
+        /** @description The `next_page` of the previous response. */
         Page: string;
-        /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+        /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
         IdempotencyKey: string;
         /**
-         * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
-         *     with `precondition_failed`.
+         * @description The `ETag` of the version that the edit is based on. If it is no longer current, the edit is refused with
+         *     `precondition_failed`.
          */
         IfMatch: string;
         DomainId: string;
@@ -6405,8 +6772,10 @@ export interface components {
         ServiceAccountId: string;
         TokenId: string;
         ApiKeyId: string;
+        "ProjectId-2": string;
+        SecretName: string;
         SshKeyId: string;
-        /** @description Those in one state, all that hold or await capacity (`live`), or all that are over (`ended`). */
+        /** @description Allocations in one state, all that hold or await capacity (`live`), or all that have ended (`ended`). */
         StateFilter: "live" | "ended" | "queued" | "reserved" | "provisioning" | "active" | "releasing" | "released" | "failed" | "release_failed";
         AllocationId: string;
         CertificateId: string;
@@ -6422,10 +6791,11 @@ export interface components {
         SlotId: string;
         DiskSerial: string;
         EnrolmentId: string;
-        /** @description MAAS's name for the machine. */
+        /** @description MAAS's id of the machine. */
         SystemId: string;
         OnboardingId: string;
         IncidentId: string;
+        ParkedEventId: string;
         TenantQuery: string;
         PolicyKey: string;
         ProjectQuery: string;
@@ -6493,7 +6863,7 @@ export interface operations {
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
-            /** @description Not ready; `parts` says why. */
+            /** @description Not ready; `parts` has the reasons. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6579,7 +6949,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What the `type` of a problem points to. */
+            /** @description Target of a problem's `type`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6594,9 +6964,9 @@ export interface operations {
     startLogin: {
         parameters: {
             query?: {
-                /** @description A path of this site to come back to. */
+                /** @description A path of this site to return to. */
                 return_to?: string;
-                /** @description The person's e-mail address; its domain decides whose identity provider is asked. */
+                /** @description The person's e-mail address; its domain selects the identity provider. */
                 login_hint?: string;
             };
             header?: never;
@@ -6688,7 +7058,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It is stored. */
+            /** @description Stored. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6725,7 +7095,7 @@ export interface operations {
     getAuthConfiguration: {
         parameters: {
             query?: {
-                /** @description Whose domain decides which identity provider it is. */
+                /** @description E-mail address whose domain selects the identity provider. */
                 email?: string;
             };
             header?: never;
@@ -6746,11 +7116,11 @@ export interface operations {
             "4XX": components["responses"]["Problem"];
         };
     };
-    listSessions: {
+    listSignIns: {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -6766,7 +7136,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        items: components["schemas"]["Session"][];
+                        items: components["schemas"]["SignIn"][];
                         next_page: components["schemas"]["NextPage"];
                     };
                 };
@@ -6774,21 +7144,21 @@ export interface operations {
             "4XX": components["responses"]["Problem"];
         };
     };
-    revokeSession: {
+    revokeSignIn: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                session_id: string;
+                sign_in_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description It is over. */
+            /** @description Signed out. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6798,11 +7168,11 @@ export interface operations {
             "4XX": components["responses"]["Problem"];
         };
     };
-    revokeOtherSessions: {
+    revokeOtherSignIns: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6810,7 +7180,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How many there were. */
+            /** @description Number of sessions signed out. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6829,7 +7199,7 @@ export interface operations {
             query: {
                 organization_id: string;
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -6857,7 +7227,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -6910,7 +7280,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -6935,11 +7305,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
-                 *     with `precondition_failed`.
+                 * @description The `ETag` of the version that the edit is based on. If it is no longer current, the edit is refused with
+                 *     `precondition_failed`.
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -6953,7 +7323,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The provider as it is now. */
+            /** @description The current provider. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -6970,7 +7340,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -7000,7 +7370,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -7016,7 +7386,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The domain with the TXT record that will prove it. */
+            /** @description The domain with the TXT record that proves it. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -7032,7 +7402,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -7057,7 +7427,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -7082,7 +7452,10 @@ export interface operations {
     };
     getMe: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The `next_page` of the previous response. */
+                page?: components["parameters"]["Page"];
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7105,7 +7478,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -7133,7 +7506,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -7145,7 +7518,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the caller is its admin and it has a default project. */
+            /** @description Created; the caller is its admin and it has a default project. */
             201: {
                 headers: {
                     Location?: string;
@@ -7187,11 +7560,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
-                 *     with `precondition_failed`.
+                 * @description The `ETag` of the version that the edit is based on. If it is no longer current, the edit is refused with
+                 *     `precondition_failed`.
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -7216,11 +7589,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
-                 *     with `precondition_failed`.
+                 * @description The `ETag` of the version that the edit is based on. If it is no longer current, the edit is refused with
+                 *     `precondition_failed`.
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -7251,7 +7624,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -7276,7 +7649,7 @@ export interface operations {
             query?: {
                 user_id?: string;
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -7306,8 +7679,10 @@ export interface operations {
         parameters: {
             query: {
                 organization_id: string;
+                /** @description Only projects of this team. */
+                team_id?: string;
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -7335,7 +7710,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -7390,11 +7765,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
-                 *     with `precondition_failed`.
+                 * @description The `ETag` of the version that the edit is based on. If it is no longer current, the edit is refused with
+                 *     `precondition_failed`.
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -7419,11 +7794,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
-                 *     with `precondition_failed`.
+                 * @description The `ETag` of the version that the edit is based on. If it is no longer current, the edit is refused with
+                 *     `precondition_failed`.
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -7437,7 +7812,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Renamed. */
+            /** @description Changed. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -7455,7 +7830,7 @@ export interface operations {
             query: {
                 organization_id: string;
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -7506,7 +7881,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -7530,7 +7905,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -7556,7 +7931,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -7589,7 +7964,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What the member owns. */
+            /** @description Resources of the member. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7606,7 +7981,7 @@ export interface operations {
             query: {
                 organization_id: string;
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -7634,7 +8009,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -7646,7 +8021,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The token and link are shown this once. */
+            /** @description Token and link, shown once. */
             201: {
                 headers: {
                     Location?: string;
@@ -7663,7 +8038,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -7682,6 +8057,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AcceptedInvitation"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    previewInvitation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcceptInvitation"];
+            };
+        };
+        responses: {
+            /** @description What accepting it would mean. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationPreview"];
                 };
             };
             "4XX": components["responses"]["Problem"];
@@ -7714,7 +8114,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -7739,7 +8139,7 @@ export interface operations {
             query: {
                 organization_id: string;
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -7767,7 +8167,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -7819,14 +8219,17 @@ export interface operations {
     };
     deleteTeam: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Team that takes over the projects. */
+                transfer_to?: string;
+            };
             header?: {
                 /**
-                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
-                 *     with `precondition_failed`.
+                 * @description The `ETag` of the version that the edit is based on. If it is no longer current, the edit is refused with
+                 *     `precondition_failed`.
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -7851,11 +8254,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
-                 *     with `precondition_failed`.
+                 * @description The `ETag` of the version that the edit is based on. If it is no longer current, the edit is refused with
+                 *     `precondition_failed`.
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -7886,7 +8289,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -7916,7 +8319,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -7927,7 +8330,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description In the team. */
+            /** @description Added to the team. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -7941,7 +8344,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -7952,7 +8355,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description No longer in the team. */
+            /** @description Removed from the team. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -7962,12 +8365,43 @@ export interface operations {
             "4XX": components["responses"]["Problem"];
         };
     };
+    updateTeamMember: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                team_id: components["parameters"]["TeamId"];
+                user_id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateTeamMember"];
+            };
+        };
+        responses: {
+            /** @description Changed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeamMember"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
     listPermissionGroups: {
         parameters: {
             query: {
                 organization_id: string;
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -7995,7 +8429,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -8007,7 +8441,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made. */
+            /** @description Created. */
             201: {
                 headers: {
                     Location?: string;
@@ -8050,11 +8484,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
-                 *     with `precondition_failed`.
+                 * @description The `ETag` of the version that the edit is based on. If it is no longer current, the edit is refused with
+                 *     `precondition_failed`.
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -8079,11 +8513,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
-                 *     with `precondition_failed`.
+                 * @description The `ETag` of the version that the edit is based on. If it is no longer current, the edit is refused with
+                 *     `precondition_failed`.
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -8097,7 +8531,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Changed; it holds for every binding at the next request. */
+            /** @description Changed; effective for every binding at the next request. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -8119,7 +8553,7 @@ export interface operations {
                 team_id?: string;
                 service_account_id?: string;
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -8147,7 +8581,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -8159,7 +8593,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Bound; it holds at the next request. */
+            /** @description Granted; effective at the next request. */
             201: {
                 headers: {
                     Location?: string;
@@ -8199,7 +8633,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -8209,7 +8643,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Gone at the next request. */
+            /** @description Revoked; effective at the next request. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -8224,7 +8658,7 @@ export interface operations {
             query: {
                 project_id: string;
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -8252,7 +8686,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -8264,7 +8698,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Its first token is shown this once. */
+            /** @description The account with its first token, shown once. */
             201: {
                 headers: {
                     Location?: string;
@@ -8306,11 +8740,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
-                 *     with `precondition_failed`.
+                 * @description The `ETag` of the version that the edit is based on. If it is no longer current, the edit is refused with
+                 *     `precondition_failed`.
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -8335,11 +8769,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
-                 *     with `precondition_failed`.
+                 * @description The `ETag` of the version that the edit is based on. If it is no longer current, the edit is refused with
+                 *     `precondition_failed`.
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -8370,7 +8804,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -8380,7 +8814,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The new token is shown this once. */
+            /** @description The new token, shown once. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8396,7 +8830,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -8422,7 +8856,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -8448,7 +8882,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -8474,7 +8908,7 @@ export interface operations {
             query?: {
                 organization_id?: string;
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -8502,7 +8936,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -8514,7 +8948,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The key is shown this once. */
+            /** @description The key, shown once. */
             201: {
                 headers: {
                     Location?: string;
@@ -8554,7 +8988,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -8564,7 +8998,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Refused from the next request on. */
+            /** @description Revoked; refused from the next request on. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -8577,10 +9011,10 @@ export interface operations {
     listNotifications: {
         parameters: {
             query?: {
-                /** @description Only those that were not read. */
+                /** @description Only unread ones. */
                 unread?: boolean;
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -8609,7 +9043,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -8620,14 +9054,14 @@ export interface operations {
                 "application/json": {
                     /**
                      * Format: uuid
-                     * @description The newest notification that was seen; what came after it stays unread. All without it.
+                     * @description The newest notification that was seen; later ones stay unread. All of them without it.
                      */
                     up_to?: string;
                 };
             };
         };
         responses: {
-            /** @description What is left. */
+            /** @description Remaining unread notifications. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8646,7 +9080,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -8656,7 +9090,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The notification. The first reading stands. */
+            /** @description The notification. The first reading counts. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8671,7 +9105,7 @@ export interface operations {
     getNotificationPreferences: {
         parameters: {
             query?: {
-                /** @description Whose defaults hold where nothing was chosen; the platform's without it. */
+                /** @description Organization whose defaults apply; the platform's without it. */
                 organization_id?: string;
             };
             header?: never;
@@ -8696,7 +9130,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -8709,7 +9143,7 @@ export interface operations {
                         kind: components["schemas"]["NotificationKind"];
                         /** @enum {string} */
                         channel: "inbox" | "email";
-                        /** @description Null for the default again. */
+                        /** @description Null resets it to the default. */
                         enabled: boolean | null;
                     }[];
                 };
@@ -8728,12 +9162,97 @@ export interface operations {
             "4XX": components["responses"]["Problem"];
         };
     };
+    listProjectSecrets: {
+        parameters: {
+            query: {
+                project_id: components["parameters"]["ProjectId-2"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous response. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ProjectSecret"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    setProjectSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                secret_name: components["parameters"]["SecretName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetProjectSecret"];
+            };
+        };
+        responses: {
+            /** @description The secret, without its value. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectSecret"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    deleteProjectSecret: {
+        parameters: {
+            query: {
+                project_id: components["parameters"]["ProjectId-2"];
+            };
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                secret_name: components["parameters"]["SecretName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
     listSshKeys: {
         parameters: {
             query?: {
                 project_id?: string;
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -8761,7 +9280,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -8813,7 +9332,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -8922,7 +9441,7 @@ export interface operations {
                     region: string;
                     /**
                      * Format: uuid
-                     * @description Where it would be launched; adds its tenant's price and entitlement, and the quotas.
+                     * @description Project of the launch; adds its tenant's price and entitlement, and the quotas.
                      */
                     project_id?: string;
                     max_duration_seconds?: components["schemas"]["MaxDuration"];
@@ -8946,12 +9465,12 @@ export interface operations {
         parameters: {
             query: {
                 project_id: string;
-                /** @description Those in one state, all that hold or await capacity (`live`), or all that are over (`ended`). */
+                /** @description Allocations in one state, all that hold or await capacity (`live`), or all that have ended (`ended`). */
                 state?: components["parameters"]["StateFilter"];
-                /** @description Those that have this tag. */
+                /** @description Only allocations with this tag. */
                 tag?: components["schemas"]["Tag"];
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -8979,7 +9498,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -8991,7 +9510,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Capacity is reserved and provisioning has started, or the launch is in line; follow the timeline. */
+            /** @description Capacity is reserved and provisioning has started, or the launch is queued. Follow the timeline. */
             202: {
                 headers: {
                     Location: string;
@@ -9031,7 +9550,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -9057,7 +9576,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -9083,7 +9602,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -9115,7 +9634,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -9147,7 +9666,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -9165,6 +9684,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        sections: components["schemas"]["TimelineSection"][];
                         items: components["schemas"]["TimelineEntry"][];
                         next_page: components["schemas"]["NextPage"];
                     };
@@ -9200,7 +9720,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -9211,7 +9731,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One record per cleanup, oldest first. A slice has none; its disks are wiped. */
+            /** @description One record per cleanup, oldest first. A slice has none, because its disks are wiped. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9230,7 +9750,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -9335,10 +9855,10 @@ export interface operations {
             query?: {
                 organization_id?: string;
                 node_id?: string;
-                /** @description Those in one state, all that hold or await capacity (`live`), or all that are over (`ended`). */
+                /** @description Allocations in one state, all that hold or await capacity (`live`), or all that have ended (`ended`). */
                 state?: components["parameters"]["StateFilter"];
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -9390,7 +9910,7 @@ export interface operations {
             query: {
                 project_id: string;
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -9418,7 +9938,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -9447,7 +9967,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -9457,7 +9977,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The reservation, cancelled. */
+            /** @description The cancelled reservation. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9473,7 +9993,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -9501,7 +10021,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -9530,7 +10050,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -9540,7 +10060,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The reservation, cancelled. */
+            /** @description The cancelled reservation. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9556,7 +10076,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -9584,7 +10104,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -9612,7 +10132,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -9626,7 +10146,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The key that signs from now on. */
+            /** @description The new signing key. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -9642,7 +10162,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -9653,7 +10173,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page, oldest first; what was detached is left out. */
+            /** @description One page, oldest first; detached ports are left out. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9672,7 +10192,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -9684,10 +10204,10 @@ export interface operations {
             content: {
                 "application/json": {
                     machine_port: components["schemas"]["Port"];
-                    /** @description Of the public address; that of the machine when left out. */
+                    /** @description Port of the public address; defaults to the machine's. */
                     public_port?: components["schemas"]["Port"];
                     /**
-                     * @description `tcp` when left out.
+                     * @description Defaults to `tcp`.
                      * @enum {unknown}
                      */
                     protocol?: "tcp" | "udp";
@@ -9695,7 +10215,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The host was asked; it is `attached` once its rules are in place. */
+            /** @description Sent to the host; it is `attached` once its rules are in place. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -9711,7 +10231,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -9722,7 +10242,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The host was asked; it is gone from the list once the host's rules are. */
+            /** @description Sent to the host; it leaves the list once the host's rules are removed. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -9788,7 +10308,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -9826,7 +10346,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The recording as far as it goes. */
+            /** @description The recording up to now. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9842,7 +10362,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -9853,7 +10373,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Of the machine; 22 is SSH. */
+                    /** @description Port of the machine; 22 is SSH. */
                     port: number;
                 };
             };
@@ -9904,7 +10424,7 @@ export interface operations {
             query: {
                 organization_id: components["parameters"]["OrganizationQuery"];
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -9932,7 +10452,7 @@ export interface operations {
         parameters: {
             query: {
                 organization_id: components["parameters"]["OrganizationQuery"];
-                /** @description Rate and accrual of one project; the balance is the tenant's all the same. */
+                /** @description Rate and accrual of one project; the balance is still the tenant's. */
                 project_id?: string;
             };
             header?: never;
@@ -9941,7 +10461,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One for each currency in which the tenant has or spends anything. */
+            /** @description One entry for each currency with a balance or spend. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9966,7 +10486,7 @@ export interface operations {
                 organization_id: components["parameters"]["OrganizationQuery"];
                 project_id?: string;
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -9996,7 +10516,7 @@ export interface operations {
                 organization_id: components["parameters"]["OrganizationQuery"];
                 allocation_id?: string;
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -10027,7 +10547,7 @@ export interface operations {
                 from: components["parameters"]["From"];
                 to: components["parameters"]["To"];
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -10036,7 +10556,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page of the breakdown; `costs` is of the whole time on every page. */
+            /** @description One page of the breakdown; `costs` covers the whole period on every page. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10057,7 +10577,7 @@ export interface operations {
             query: {
                 organization_id: components["parameters"]["OrganizationQuery"];
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -10086,7 +10606,7 @@ export interface operations {
             query: {
                 organization_id: components["parameters"]["OrganizationQuery"];
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -10114,7 +10634,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -10126,7 +10646,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The budget as it is now. */
+            /** @description The current budget. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10142,7 +10662,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -10152,7 +10672,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone. */
+            /** @description Deleted. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -10170,7 +10690,7 @@ export interface operations {
                 to: components["parameters"]["To"];
                 group_by: components["schemas"]["CostGroup"];
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -10205,7 +10725,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All of it. */
+            /** @description The complete table. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10222,7 +10742,7 @@ export interface operations {
             query: {
                 organization_id: components["parameters"]["OrganizationQuery"];
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -10257,7 +10777,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description As it was closed. */
+            /** @description The statement as closed. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10280,7 +10800,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description From the opening balance to the closing one, a line each. */
+            /** @description From the opening to the closing balance, one line per entry. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10326,7 +10846,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What holds for the tenant now. */
+            /** @description Current options of the tenant. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10343,7 +10863,7 @@ export interface operations {
             query: {
                 organization_id: components["parameters"]["OrganizationQuery"];
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -10368,7 +10888,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -10380,7 +10900,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The payment as it is now. */
+            /** @description The current payment. */
             202: {
                 headers: {
                     Location?: string;
@@ -10404,7 +10924,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The payment as it is now. */
+            /** @description The current payment. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10420,7 +10940,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -10436,7 +10956,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The payment as it is now; a refused card leaves it open for another one. */
+            /** @description The current payment; after a refused card it stays open for another one. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10453,7 +10973,7 @@ export interface operations {
             query: {
                 organization_id: components["parameters"]["OrganizationQuery"];
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -10481,7 +11001,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -10512,7 +11032,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The settings; 404 `not_found` where it was never set. */
+            /** @description The settings; 404 `not_found` if never set. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10528,7 +11048,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -10540,7 +11060,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The settings as they are now. */
+            /** @description The current settings. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10580,7 +11100,7 @@ export interface operations {
             query: {
                 project_id: string;
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -10608,7 +11128,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -10620,7 +11140,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The webhook with its signing secret, which is shown only now. */
+            /** @description The webhook with its signing secret, shown once. */
             201: {
                 headers: {
                     Location: string;
@@ -10660,7 +11180,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -10684,7 +11204,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -10694,7 +11214,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The webhook with its new secret, which is shown only now. */
+            /** @description The webhook with its new secret, shown once. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10710,7 +11230,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -10736,7 +11256,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -10763,7 +11283,7 @@ export interface operations {
             query?: {
                 state?: components["schemas"]["DeliveryState"];
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -10793,7 +11313,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -10820,7 +11340,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -10855,7 +11375,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The host. Its tag covers what can be edited, not what the host reports. */
+            /** @description The host. Its tag covers the editable fields, not those that the host reports. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -10873,11 +11393,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
-                 *     with `precondition_failed`.
+                 * @description The `ETag` of the version that the edit is based on. If it is no longer current, the edit is refused with
+                 *     `precondition_failed`.
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -10899,7 +11419,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The host as it is now. */
+            /** @description The current host. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -10916,7 +11436,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -10932,7 +11452,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The host, draining. */
+            /** @description The draining host. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10948,7 +11468,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -10974,7 +11494,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11008,7 +11528,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -11045,7 +11565,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The evidence; `unknown` before the first check has succeeded. */
+            /** @description The evidence; `unknown` before the first successful check. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11061,7 +11581,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11088,7 +11608,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11115,7 +11635,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -11145,7 +11665,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11158,7 +11678,7 @@ export interface operations {
                 "application/json": {
                     /** @enum {unknown} */
                     result: "passed" | "failed";
-                    /** @description What was run and seen. */
+                    /** @description Tests that were run, and their results. */
                     evidence: string;
                 };
             };
@@ -11180,7 +11700,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -11210,7 +11730,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11223,7 +11743,7 @@ export interface operations {
                 "application/json": {
                     starts_at: components["schemas"]["Timestamp"];
                     ends_at: components["schemas"]["Timestamp"];
-                    /** @description Tenants read it. */
+                    /** @description Visible to tenants. */
                     reason: string;
                 };
             };
@@ -11245,7 +11765,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11295,7 +11815,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11322,7 +11842,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -11383,7 +11903,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The differences; none means that the host is as it was approved. */
+            /** @description The differences; none if the host is as approved. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11399,7 +11919,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11416,7 +11936,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The slot as it is now. */
+            /** @description The current slot. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11432,7 +11952,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11491,7 +12011,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11525,7 +12045,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11538,11 +12058,11 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description Whoever converts a disk approves that its data is destroyed.
+                     * @description Converting a disk approves that its data is destroyed.
                      * @constant
                      */
                     destroys_data: true;
-                    /** @description Who uses it now, and how that use ends. */
+                    /** @description Current user of the disk, and how that use ends. */
                     note: string;
                 };
             };
@@ -11564,7 +12084,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11576,7 +12096,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description Needed when file systems are left on the disk. */
+                    /** @description Required if file systems are left on the disk. */
                     wipe_proof?: string;
                 };
             };
@@ -11621,7 +12141,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11634,12 +12154,12 @@ export interface operations {
                 "application/json": {
                     /** Format: uuid */
                     discovery_task_id: string;
-                    /** @description All candidates of the discovery when left out. */
+                    /** @description Defaults to all candidates of the discovery. */
                     slot_indexes?: number[];
                     /** @enum {unknown} */
                     destructive_wipe_policy: "blkdiscard" | "nvme_format" | "nvme_sanitize" | "overwrite";
                     /**
-                     * @description Only a virtual function per slot can be sold; the other is refused with the other misses.
+                     * @description Only a virtual function per slot is supported; the other value is refused with the other misses.
                      * @default per_slot_vf
                      * @enum {unknown}
                      */
@@ -11687,7 +12207,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11719,7 +12239,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11745,7 +12265,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11761,7 +12281,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The allocation, ended. */
+            /** @description The ended allocation. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11777,7 +12297,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11803,7 +12323,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11820,7 +12340,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The allocation, which holds nothing any more. */
+            /** @description The allocation, which no longer holds resources. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11836,7 +12356,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -11864,7 +12384,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11890,7 +12410,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11901,16 +12421,16 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The disk that was sold, not one that replaced it. */
+                    /** @description The disk or the GPU that was sold, not one that replaced it. */
                     device_serial: string;
                     method: string;
-                    /** @description What was read back and where it is kept. */
+                    /** @description What was read back, and where the evidence is stored. */
                     evidence: string;
                 };
             };
         };
         responses: {
-            /** @description The slot, given back. */
+            /** @description The slot: back in service, blocked until its other device is proven, or still retired. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11926,7 +12446,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11942,7 +12462,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The slot, disabled and retired. */
+            /** @description The retired slot. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11958,7 +12478,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -11986,7 +12506,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -12000,7 +12520,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The CA that signs from now on. */
+            /** @description The new signing CA. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -12016,7 +12536,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -12034,7 +12554,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The CA, retired. */
+            /** @description The retired CA. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12050,7 +12570,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -12078,7 +12598,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -12087,7 +12607,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The only host that may use the token. Without it any one new host may; a host that is enrolled already needs a token that names it. */
+                    /** @description The only host that may use the token. Without it any one new host may; a host that is already enrolled needs a token that names it. */
                     hostname?: string;
                     region: string;
                     /** @default default */
@@ -12100,7 +12620,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The token, shown once. It carries the fingerprint of the CA the agent must see. */
+            /** @description The token, shown once. It contains the fingerprint of the CA that the agent must see. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -12123,7 +12643,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -12151,11 +12671,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description MAAS's name for the machine. */
+                /** @description MAAS's id of the machine. */
                 system_id: components["parameters"]["SystemId"];
             };
             cookie?: never;
@@ -12189,7 +12709,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -12240,7 +12760,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -12250,7 +12770,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The onboarding, which ends soon. */
+            /** @description The onboarding, about to end. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -12266,11 +12786,12 @@ export interface operations {
         parameters: {
             query?: {
                 node_id?: string;
-                allocation_id?: string;
+                subject_type?: components["schemas"]["type"];
+                subject_id?: string;
                 kind?: string;
                 state?: components["schemas"]["NodeTaskState"];
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -12322,7 +12843,7 @@ export interface operations {
             query: {
                 project_id: string;
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -12353,7 +12874,7 @@ export interface operations {
                 state?: "open" | "resolved";
                 type?: components["schemas"]["IncidentType"];
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -12404,7 +12925,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -12430,7 +12951,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -12441,7 +12962,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description What was found and done. */
+                    /** @description Findings and actions. */
                     resolution: string;
                 };
             };
@@ -12459,11 +12980,164 @@ export interface operations {
             "4XX": components["responses"]["Problem"];
         };
     };
+    listParkedEvents: {
+        parameters: {
+            query?: {
+                /** @description Events that still need a decision only, settled ones only, or both when left out. */
+                state?: "open" | "settled";
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous response. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ParkedEvent"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    retryParkedEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                parked_event_id: components["parameters"]["ParkedEventId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event; its consumer tries it within seconds. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParkedEvent"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    skipParkedEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                parked_event_id: components["parameters"]["ParkedEventId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Why its effect is not needed. */
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The event, skipped. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParkedEvent"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listPeople: {
+        parameters: {
+            query?: {
+                /** @description What the address begins with; upper and lower case are the same. */
+                email?: string;
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous response. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Person"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    endSignInsOfPerson: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                user_id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description How many browsers were signed out. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        ended: number;
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
     listTenants: {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -12491,7 +13165,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -12521,7 +13195,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -12554,7 +13228,7 @@ export interface operations {
                 to: components["parameters"]["To"];
                 group_by: components["schemas"]["RevenueGroup"];
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -12604,7 +13278,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -12635,7 +13309,7 @@ export interface operations {
                 to: components["parameters"]["To"];
                 step: "hour" | "day";
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -12666,7 +13340,7 @@ export interface operations {
                 from: components["parameters"]["From"];
                 to: components["parameters"]["To"];
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -12694,7 +13368,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -12709,7 +13383,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of each record, in the order of the batch. */
+            /** @description Outcome of each record, in the order of the batch. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12730,7 +13404,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -12758,7 +13432,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -12788,7 +13462,7 @@ export interface operations {
                 organization_id?: string;
                 state?: components["schemas"]["PaymentState"];
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -12813,7 +13487,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -12830,7 +13504,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The payment as it is now. */
+            /** @description The current payment. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -12847,7 +13521,7 @@ export interface operations {
             query?: {
                 organization_id?: components["parameters"]["TenantQuery"];
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -12904,11 +13578,11 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
-                 *     with `precondition_failed`.
+                 * @description The `ETag` of the version that the edit is based on. If it is no longer current, the edit is refused with
+                 *     `precondition_failed`.
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -12920,7 +13594,7 @@ export interface operations {
             content: {
                 "application/json": {
                     value: components["schemas"]["PolicyValue"];
-                    /** @description Kept in the history. */
+                    /** @description Stored in the history. */
                     reason?: string;
                 };
             };
@@ -12946,11 +13620,11 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
-                 *     with `precondition_failed`.
+                 * @description The `ETag` of the version that the edit is based on. If it is no longer current, the edit is refused with
+                 *     `precondition_failed`.
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -12978,7 +13652,7 @@ export interface operations {
             query?: {
                 project_id?: components["parameters"]["ProjectQuery"];
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -13038,11 +13712,11 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
-                 *     with `precondition_failed`.
+                 * @description The `ETag` of the version that the edit is based on. If it is no longer current, the edit is refused with
+                 *     `precondition_failed`.
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -13055,7 +13729,7 @@ export interface operations {
             content: {
                 "application/json": {
                     value: components["schemas"]["PolicyValue"];
-                    /** @description Kept in the history. */
+                    /** @description Stored in the history. */
                     reason?: string;
                 };
             };
@@ -13081,11 +13755,11 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
-                 *     with `precondition_failed`.
+                 * @description The `ETag` of the version that the edit is based on. If it is no longer current, the edit is refused with
+                 *     `precondition_failed`.
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -13122,7 +13796,7 @@ export interface operations {
                 since?: components["parameters"]["SinceFilter"];
                 until?: components["parameters"]["UntilFilter"];
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -13175,7 +13849,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -13206,7 +13880,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -13244,7 +13918,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was found. */
+            /** @description Result of the verification. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13268,7 +13942,7 @@ export interface operations {
                 since?: components["parameters"]["SinceFilter"];
                 until?: components["parameters"]["UntilFilter"];
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -13298,7 +13972,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -13333,7 +14007,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What stands now. Faults that happen once are gone when they have happened. */
+            /** @description The current faults. One-time faults disappear when they have happened. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13349,7 +14023,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -13365,7 +14039,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What stands now. */
+            /** @description The current faults. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13381,7 +14055,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -13409,7 +14083,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -13462,11 +14136,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
-                 *     with `precondition_failed`.
+                 * @description The `ETag` of the version that the edit is based on. If it is no longer current, the edit is refused with
+                 *     `precondition_failed`.
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -13485,7 +14159,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The product as it is now. */
+            /** @description The current product. */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -13502,7 +14176,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -13558,11 +14232,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
-                 *     with `precondition_failed`.
+                 * @description The `ETag` of the version that the edit is based on. If it is no longer current, the edit is refused with
+                 *     `precondition_failed`.
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -13597,7 +14271,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -13625,7 +14299,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -13684,11 +14358,11 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of the version the edit is based on. When it is no longer the current one the edit is refused
-                 *     with `precondition_failed`.
+                 * @description The `ETag` of the version that the edit is based on. If it is no longer current, the edit is refused with
+                 *     `precondition_failed`.
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -13722,7 +14396,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -13759,7 +14433,7 @@ export interface operations {
                 /** @description Only this project or user. */
                 holder_id?: string;
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -13789,7 +14463,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -13803,7 +14477,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The quota as it is now. */
+            /** @description The current quota. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13821,7 +14495,7 @@ export interface operations {
                 /** @description Only this project or user. */
                 holder_id?: string;
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -13851,7 +14525,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -13865,7 +14539,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The quota as it is now. */
+            /** @description The current quota. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13884,7 +14558,7 @@ export interface operations {
                 region?: string;
                 organization_id?: string;
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -13912,7 +14586,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -13940,7 +14614,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -13964,7 +14638,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: components["parameters"]["Limit"];
-                /** @description The `next_page` of the previous answer. */
+                /** @description The `next_page` of the previous response. */
                 page?: components["parameters"]["Page"];
             };
             header?: never;
@@ -13994,7 +14668,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -14012,7 +14686,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The entitlement as it is now. */
+            /** @description The current entitlement. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14028,7 +14702,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes the mutation safe to retry. The same key and body replay the first answer for 24 h. */
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
                 "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -14039,7 +14713,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The entitlement as it is now. */
+            /** @description The current entitlement. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -9,7 +9,7 @@ export const operations: readonly Operation[] = [
     "id": "getHealth",
     "method": "get",
     "path": "/healthz",
-    "summary": "The process is alive",
+    "summary": "Liveness",
     "fields": [],
     "answer": "json"
   },
@@ -17,7 +17,7 @@ export const operations: readonly Operation[] = [
     "id": "getReadiness",
     "method": "get",
     "path": "/readyz",
-    "summary": "Each part of the platform and why it is not ready",
+    "summary": "Readiness of each part of the platform",
     "fields": [],
     "answer": "json"
   },
@@ -25,7 +25,7 @@ export const operations: readonly Operation[] = [
     "id": "getMetrics",
     "method": "get",
     "path": "/metrics",
-    "summary": "Measurements of this process and of the platform's backlogs",
+    "summary": "Prometheus metrics",
     "fields": [],
     "answer": "text"
   },
@@ -41,7 +41,7 @@ export const operations: readonly Operation[] = [
     "id": "getReference",
     "method": "get",
     "path": "/docs",
-    "summary": "This contract as a page to read",
+    "summary": "API reference page",
     "fields": [],
     "answer": "text"
   },
@@ -63,7 +63,7 @@ export const operations: readonly Operation[] = [
         "name": "return_to",
         "in": "query",
         "type": "string",
-        "description": "A path of this site to come back to"
+        "description": "A path of this site to return to"
       },
       {
         "name": "login_hint",
@@ -149,7 +149,7 @@ export const operations: readonly Operation[] = [
     "id": "receiveStripeEvent",
     "method": "post",
     "path": "/payments/stripe/events",
-    "summary": "Where Stripe tells of what happened to payments",
+    "summary": "Stripe webhook endpoint",
     "fields": [
       {
         "name": "id",
@@ -169,7 +169,7 @@ export const operations: readonly Operation[] = [
     "id": "logout",
     "method": "post",
     "path": "/auth/logout",
-    "summary": "End the browser session",
+    "summary": "Sign out of this browser",
     "fields": [],
     "answer": "json"
   },
@@ -177,22 +177,22 @@ export const operations: readonly Operation[] = [
     "id": "getAuthConfiguration",
     "method": "get",
     "path": "/api/v1/auth/configuration",
-    "summary": "Where programs get access tokens",
+    "summary": "OAuth metadata for command-line sign-in",
     "fields": [
       {
         "name": "email",
         "in": "query",
         "type": "string",
-        "description": "Whose domain decides which identity provider it is"
+        "description": "E-mail address whose domain selects the identity provider"
       }
     ],
     "answer": "json"
   },
   {
-    "id": "listSessions",
+    "id": "listSignIns",
     "method": "get",
-    "path": "/api/v1/sessions",
-    "summary": "The caller's browser sessions, newest first",
+    "path": "/api/v1/sign-ins",
+    "summary": "The caller's browser sign-ins, newest first",
     "fields": [
       {
         "name": "limit",
@@ -203,7 +203,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -219,13 +219,13 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
-    "id": "revokeSession",
+    "id": "revokeSignIn",
     "method": "delete",
-    "path": "/api/v1/sessions/{session_id}",
-    "summary": "End one of the caller's sessions",
+    "path": "/api/v1/sign-ins/{sign_in_id}",
+    "summary": "Sign out one of the caller's devices",
     "fields": [
       {
-        "name": "session_id",
+        "name": "sign_in_id",
         "in": "path",
         "type": "string",
         "required": true
@@ -233,10 +233,10 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
-    "id": "revokeOtherSessions",
+    "id": "revokeOtherSignIns",
     "method": "post",
-    "path": "/api/v1/sessions/revoke-others",
-    "summary": "End every session of the caller but this one",
+    "path": "/api/v1/sign-ins/revoke-others",
+    "summary": "Sign out all other devices of the caller",
     "fields": [],
     "answer": "json"
   },
@@ -261,7 +261,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -303,7 +303,7 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "string",
         "required": true,
-        "description": "An https URL at a public address, exactly as the provider writes it in its discovery document"
+        "description": "An https URL at a public address, exactly as in the provider's discovery document"
       },
       {
         "name": "client_id",
@@ -327,7 +327,7 @@ export const operations: readonly Operation[] = [
         "name": "newcomers_project_id",
         "in": "body",
         "type": "string",
-        "description": "Where people become Regular Users when they first sign in"
+        "description": "Project in which people become Regular Users when they first sign in"
       }
     ],
     "answer": "json"
@@ -387,7 +387,7 @@ export const operations: readonly Operation[] = [
     "id": "deleteIdentityProvider",
     "method": "delete",
     "path": "/api/v1/identity-providers/{identity_provider_id}",
-    "summary": "Forget a provider and its domains",
+    "summary": "Delete an identity provider and its domains",
     "fields": [
       {
         "name": "identity_provider_id",
@@ -418,7 +418,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -457,7 +457,7 @@ export const operations: readonly Operation[] = [
     "id": "deleteIdentityProviderDomain",
     "method": "delete",
     "path": "/api/v1/identity-providers/{identity_provider_id}/domains/{domain_id}",
-    "summary": "Give a domain up",
+    "summary": "Release a claimed domain",
     "fields": [
       {
         "name": "identity_provider_id",
@@ -477,7 +477,7 @@ export const operations: readonly Operation[] = [
     "id": "verifyIdentityProviderDomain",
     "method": "post",
     "path": "/api/v1/identity-providers/{identity_provider_id}/domains/{domain_id}/verify",
-    "summary": "Look for the TXT record, and route the domain's people to the provider",
+    "summary": "Verify the TXT record of a domain and route its users to the provider",
     "fields": [
       {
         "name": "identity_provider_id",
@@ -498,8 +498,16 @@ export const operations: readonly Operation[] = [
     "id": "getMe",
     "method": "get",
     "path": "/api/v1/me",
-    "summary": "Who am I, and what may I do where",
-    "fields": [],
+    "summary": "The caller, their projects and permissions",
+    "fields": [
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
     "answer": "json"
   },
   {
@@ -517,7 +525,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -533,7 +541,7 @@ export const operations: readonly Operation[] = [
     "id": "createOrganization",
     "method": "post",
     "path": "/api/v1/organizations",
-    "summary": "Make another organization",
+    "summary": "Create an organization",
     "fields": [
       {
         "name": "name",
@@ -614,7 +622,7 @@ export const operations: readonly Operation[] = [
     "id": "listHandovers",
     "method": "get",
     "path": "/api/v1/organizations/{organization_id}/handovers",
-    "summary": "What passed from people to projects, newest first",
+    "summary": "Resource handovers from members to projects, newest first",
     "fields": [
       {
         "name": "organization_id",
@@ -636,7 +644,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -668,6 +676,12 @@ export const operations: readonly Operation[] = [
         "required": true
       },
       {
+        "name": "team_id",
+        "in": "query",
+        "type": "string",
+        "description": "Only projects of this team"
+      },
+      {
         "name": "limit",
         "in": "query",
         "type": "integer"
@@ -676,7 +690,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -685,6 +699,7 @@ export const operations: readonly Operation[] = [
       "id",
       "resource_name",
       "organization_id",
+      "team_id",
       "name",
       "created_at"
     ]
@@ -693,7 +708,7 @@ export const operations: readonly Operation[] = [
     "id": "createProject",
     "method": "post",
     "path": "/api/v1/projects",
-    "summary": "Make a project",
+    "summary": "Create a project",
     "fields": [
       {
         "name": "organization_id",
@@ -706,6 +721,12 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "team_id",
+        "in": "body",
+        "type": "string",
+        "description": "Team of the organization that owns the project"
       }
     ],
     "answer": "json"
@@ -729,7 +750,7 @@ export const operations: readonly Operation[] = [
     "id": "updateProject",
     "method": "patch",
     "path": "/api/v1/projects/{project_id}",
-    "summary": "Rename a project",
+    "summary": "Rename a project or move it to another team",
     "fields": [
       {
         "name": "project_id",
@@ -740,8 +761,13 @@ export const operations: readonly Operation[] = [
       {
         "name": "name",
         "in": "body",
+        "type": "string"
+      },
+      {
+        "name": "team_id",
+        "in": "body",
         "type": "string",
-        "required": true
+        "description": "Team of the organization that takes over the project"
       }
     ],
     "ifMatch": true,
@@ -783,7 +809,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -833,7 +859,7 @@ export const operations: readonly Operation[] = [
     "id": "disableMember",
     "method": "post",
     "path": "/api/v1/members/{member_id}/disable",
-    "summary": "Take all rights from a member until they are enabled again",
+    "summary": "Disable a member",
     "fields": [
       {
         "name": "member_id",
@@ -848,7 +874,7 @@ export const operations: readonly Operation[] = [
     "id": "enableMember",
     "method": "post",
     "path": "/api/v1/members/{member_id}/enable",
-    "summary": "Give a disabled member their rights back",
+    "summary": "Enable a member",
     "fields": [
       {
         "name": "member_id",
@@ -863,7 +889,7 @@ export const operations: readonly Operation[] = [
     "id": "previewHandover",
     "method": "get",
     "path": "/api/v1/members/{member_id}/handover",
-    "summary": "What would pass to its projects if the member left now",
+    "summary": "Resources that would be transferred if the member left now",
     "fields": [
       {
         "name": "member_id",
@@ -895,7 +921,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -918,7 +944,7 @@ export const operations: readonly Operation[] = [
     "id": "createInvitation",
     "method": "post",
     "path": "/api/v1/invitations",
-    "summary": "Invite somebody by e-mail",
+    "summary": "Create an invitation",
     "fields": [
       {
         "name": "organization_id",
@@ -937,7 +963,7 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "string",
         "required": true,
-        "description": "The key of a built-in group or the id of one of the tenant's own"
+        "description": "The key of a built-in group, or the id of one of the tenant's groups"
       },
       {
         "name": "project_id",
@@ -951,7 +977,22 @@ export const operations: readonly Operation[] = [
     "id": "acceptInvitation",
     "method": "post",
     "path": "/api/v1/invitations/accept",
-    "summary": "Join an organization by invitation",
+    "summary": "Accept an invitation",
+    "fields": [
+      {
+        "name": "token",
+        "in": "body",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "previewInvitation",
+    "method": "post",
+    "path": "/api/v1/invitations/preview",
+    "summary": "See an invitation before accepting it",
     "fields": [
       {
         "name": "token",
@@ -1012,7 +1053,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -1023,6 +1064,7 @@ export const operations: readonly Operation[] = [
       "organization_id",
       "name",
       "description",
+      "is_default",
       "created_at"
     ]
   },
@@ -1030,7 +1072,7 @@ export const operations: readonly Operation[] = [
     "id": "createTeam",
     "method": "post",
     "path": "/api/v1/teams",
-    "summary": "Make a team",
+    "summary": "Create a team",
     "fields": [
       {
         "name": "organization_id",
@@ -1071,7 +1113,7 @@ export const operations: readonly Operation[] = [
     "id": "updateTeam",
     "method": "patch",
     "path": "/api/v1/teams/{team_id}",
-    "summary": "Rename or describe a team",
+    "summary": "Rename or describe a team, or make it the default one",
     "fields": [
       {
         "name": "team_id",
@@ -1088,6 +1130,12 @@ export const operations: readonly Operation[] = [
         "name": "description",
         "in": "body",
         "type": "string"
+      },
+      {
+        "name": "is_default",
+        "in": "body",
+        "type": "boolean",
+        "description": "Makes it the default team instead of the current one"
       }
     ],
     "ifMatch": true,
@@ -1104,6 +1152,12 @@ export const operations: readonly Operation[] = [
         "in": "path",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "transfer_to",
+        "in": "query",
+        "type": "string",
+        "description": "Team that takes over the projects"
       }
     ],
     "ifMatch": true
@@ -1112,7 +1166,7 @@ export const operations: readonly Operation[] = [
     "id": "listTeamMembers",
     "method": "get",
     "path": "/api/v1/teams/{team_id}/members",
-    "summary": "People in a team",
+    "summary": "Members of a team",
     "fields": [
       {
         "name": "team_id",
@@ -1129,7 +1183,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -1140,6 +1194,7 @@ export const operations: readonly Operation[] = [
       "email",
       "name",
       "state",
+      "role",
       "added_at"
     ]
   },
@@ -1164,10 +1219,41 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "updateTeamMember",
+    "method": "patch",
+    "path": "/api/v1/teams/{team_id}/members/{user_id}",
+    "summary": "Change the role of a member in a team",
+    "fields": [
+      {
+        "name": "team_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "user_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "role",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "member",
+          "manager"
+        ]
+      }
+    ],
+    "answer": "json"
+  },
+  {
     "id": "removeTeamMember",
     "method": "delete",
     "path": "/api/v1/teams/{team_id}/members/{user_id}",
-    "summary": "Take somebody out of a team",
+    "summary": "Remove a member from a team",
     "fields": [
       {
         "name": "team_id",
@@ -1204,7 +1290,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -1224,7 +1310,7 @@ export const operations: readonly Operation[] = [
     "id": "createPermissionGroup",
     "method": "post",
     "path": "/api/v1/permission-groups",
-    "summary": "Make a permission group, or clone one",
+    "summary": "Create or clone a permission group",
     "fields": [
       {
         "name": "organization_id",
@@ -1252,7 +1338,7 @@ export const operations: readonly Operation[] = [
         "name": "clone_of",
         "in": "body",
         "type": "string",
-        "description": "The key of a built-in group or the id of one of the tenant's own"
+        "description": "The key of a built-in group, or the id of one of the tenant's groups"
       }
     ],
     "answer": "json"
@@ -1359,7 +1445,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -1379,7 +1465,7 @@ export const operations: readonly Operation[] = [
     "id": "createPermissionBinding",
     "method": "post",
     "path": "/api/v1/permission-bindings",
-    "summary": "Bind a permission group",
+    "summary": "Grant a permission group",
     "fields": [
       {
         "name": "organization_id",
@@ -1397,7 +1483,7 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "string",
         "required": true,
-        "description": "The key of a built-in group or the id of one of the tenant's own"
+        "description": "The key of a built-in group, or the id of one of the tenant's groups"
       },
       {
         "name": "holder",
@@ -1427,7 +1513,7 @@ export const operations: readonly Operation[] = [
     "id": "deletePermissionBinding",
     "method": "delete",
     "path": "/api/v1/permission-bindings/{permission_binding_id}",
-    "summary": "Take a permission group away",
+    "summary": "Revoke a permission group",
     "fields": [
       {
         "name": "permission_binding_id",
@@ -1458,7 +1544,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -1479,7 +1565,7 @@ export const operations: readonly Operation[] = [
     "id": "createServiceAccount",
     "method": "post",
     "path": "/api/v1/service-accounts",
-    "summary": "Make a service account",
+    "summary": "Create a service account",
     "fields": [
       {
         "name": "project_id",
@@ -1567,7 +1653,7 @@ export const operations: readonly Operation[] = [
     "id": "rotateServiceAccountToken",
     "method": "post",
     "path": "/api/v1/service-accounts/{service_account_id}/rotate-token",
-    "summary": "Issue a new token; the one before it works a little longer",
+    "summary": "Rotate the token; the previous one works for a grace period",
     "fields": [
       {
         "name": "service_account_id",
@@ -1582,7 +1668,7 @@ export const operations: readonly Operation[] = [
     "id": "disableServiceAccount",
     "method": "post",
     "path": "/api/v1/service-accounts/{service_account_id}/disable",
-    "summary": "Refuse its tokens until it is enabled again",
+    "summary": "Disable a service account",
     "fields": [
       {
         "name": "service_account_id",
@@ -1597,7 +1683,7 @@ export const operations: readonly Operation[] = [
     "id": "enableServiceAccount",
     "method": "post",
     "path": "/api/v1/service-accounts/{service_account_id}/enable",
-    "summary": "Accept its tokens again",
+    "summary": "Enable a service account",
     "fields": [
       {
         "name": "service_account_id",
@@ -1612,7 +1698,7 @@ export const operations: readonly Operation[] = [
     "id": "revokeServiceAccountToken",
     "method": "delete",
     "path": "/api/v1/service-accounts/{service_account_id}/tokens/{token_id}",
-    "summary": "Revoke one token at once",
+    "summary": "Revoke a token",
     "fields": [
       {
         "name": "service_account_id",
@@ -1648,7 +1734,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -1671,7 +1757,7 @@ export const operations: readonly Operation[] = [
     "id": "createApiKey",
     "method": "post",
     "path": "/api/v1/api-keys",
-    "summary": "Make an API key",
+    "summary": "Create an API key",
     "fields": [
       {
         "name": "name",
@@ -1736,7 +1822,7 @@ export const operations: readonly Operation[] = [
         "name": "unread",
         "in": "query",
         "type": "boolean",
-        "description": "Only those that were not read"
+        "description": "Only unread ones"
       },
       {
         "name": "limit",
@@ -1747,7 +1833,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -1799,13 +1885,13 @@ export const operations: readonly Operation[] = [
     "id": "getNotificationPreferences",
     "method": "get",
     "path": "/api/v1/notification-preferences",
-    "summary": "What the caller is told of, and how",
+    "summary": "Notification preferences of the caller",
     "fields": [
       {
         "name": "organization_id",
         "in": "query",
         "type": "string",
-        "description": "Whose defaults hold where nothing was chosen"
+        "description": "Organization whose defaults apply"
       }
     ],
     "answer": "json"
@@ -1814,7 +1900,7 @@ export const operations: readonly Operation[] = [
     "id": "setNotificationPreferences",
     "method": "put",
     "path": "/api/v1/notification-preferences",
-    "summary": "Choose what to be told of, and how",
+    "summary": "Set notification preferences",
     "fields": [
       {
         "name": "choices",
@@ -1824,6 +1910,93 @@ export const operations: readonly Operation[] = [
       }
     ],
     "answer": "json"
+  },
+  {
+    "id": "listProjectSecrets",
+    "method": "get",
+    "path": "/api/v1/project-secrets",
+    "summary": "Secrets of a project by name, without their values",
+    "fields": [
+      {
+        "name": "project_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "name",
+      "resource_name",
+      "organization_id",
+      "project_id",
+      "version",
+      "set_by",
+      "set_by_name",
+      "created_at",
+      "set_at"
+    ]
+  },
+  {
+    "id": "setProjectSecret",
+    "method": "put",
+    "path": "/api/v1/project-secrets/{secret_name}",
+    "summary": "Create or replace a secret of a project",
+    "fields": [
+      {
+        "name": "secret_name",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "project_id",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "value",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "fromFile": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "deleteProjectSecret",
+    "method": "delete",
+    "path": "/api/v1/project-secrets/{secret_name}",
+    "summary": "Delete a secret of a project",
+    "fields": [
+      {
+        "name": "secret_name",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "project_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      }
+    ]
   },
   {
     "id": "listSshKeys",
@@ -1845,7 +2018,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -1971,7 +2144,7 @@ export const operations: readonly Operation[] = [
     "id": "explainPlacement",
     "method": "post",
     "path": "/api/v1/placements/explain",
-    "summary": "Would it fit, why not, what would, when, and for how much",
+    "summary": "Explain a placement: fit, rejections, alternatives, expected time and price",
     "fields": [
       {
         "name": "sku",
@@ -1995,13 +2168,13 @@ export const operations: readonly Operation[] = [
         "name": "project_id",
         "in": "body",
         "type": "string",
-        "description": "Where it would be launched"
+        "description": "Project of the launch"
       },
       {
         "name": "max_duration_seconds",
         "in": "body",
         "type": "integer",
-        "description": "The lease ends so long after its launch and is released then"
+        "description": "The lease is released this long after its launch"
       }
     ],
     "answer": "json"
@@ -2034,13 +2207,13 @@ export const operations: readonly Operation[] = [
           "failed",
           "release_failed"
         ],
-        "description": "Those in one state, all that hold or await capacity (`live`), or all that are over (`ended`)"
+        "description": "Allocations in one state, all that hold or await capacity (`live`), or all that have ended (`ended`)"
       },
       {
         "name": "tag",
         "in": "query",
         "type": "string",
-        "description": "Those that have this tag"
+        "description": "Only allocations with this tag"
       },
       {
         "name": "limit",
@@ -2051,7 +2224,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -2068,6 +2241,7 @@ export const operations: readonly Operation[] = [
       "image",
       "region",
       "state",
+      "accruing",
       "created_at",
       "active_at",
       "release_requested_at",
@@ -2080,7 +2254,7 @@ export const operations: readonly Operation[] = [
     "id": "createAllocation",
     "method": "post",
     "path": "/api/v1/allocations",
-    "summary": "Lease capacity",
+    "summary": "Launch an allocation",
     "fields": [
       {
         "name": "project_id",
@@ -2132,7 +2306,7 @@ export const operations: readonly Operation[] = [
         "name": "max_duration_seconds",
         "in": "body",
         "type": "integer",
-        "description": "The lease ends so long after its launch and is released then"
+        "description": "The lease is released this long after its launch"
       },
       {
         "name": "when_unavailable",
@@ -2142,13 +2316,13 @@ export const operations: readonly Operation[] = [
           "fail",
           "queue"
         ],
-        "description": "What to do when no node has room"
+        "description": "What to do if there is no capacity"
       },
       {
         "name": "user_data",
         "in": "body",
         "type": "string",
-        "description": "What a slice does when it first boots: a script that begins with `#!`, or `#cloud-config`",
+        "description": "Runs when a slice first boots: a script that begins with `#!`, or `#cloud-config`",
         "fromFile": true
       }
     ],
@@ -2174,7 +2348,7 @@ export const operations: readonly Operation[] = [
     "id": "releaseAllocation",
     "method": "post",
     "path": "/api/v1/allocations/{allocation_id}/release",
-    "summary": "Stop, wipe and give back",
+    "summary": "Release an allocation: stop and wipe it",
     "fields": [
       {
         "name": "allocation_id",
@@ -2190,7 +2364,7 @@ export const operations: readonly Operation[] = [
     "id": "retryAllocationRelease",
     "method": "post",
     "path": "/api/v1/allocations/{allocation_id}/retry-release",
-    "summary": "Try a failed release again",
+    "summary": "Retry a failed release",
     "fields": [
       {
         "name": "allocation_id",
@@ -2206,7 +2380,7 @@ export const operations: readonly Operation[] = [
     "id": "extendAllocation",
     "method": "post",
     "path": "/api/v1/allocations/{allocation_id}/extend",
-    "summary": "Let a lease with an agreed end last longer",
+    "summary": "Extend a lease that has an end time",
     "fields": [
       {
         "name": "allocation_id",
@@ -2227,7 +2401,7 @@ export const operations: readonly Operation[] = [
     "id": "setAllocationTags",
     "method": "put",
     "path": "/api/v1/allocations/{allocation_id}/tags",
-    "summary": "Say what a lease is for",
+    "summary": "Set the tags of an allocation",
     "fields": [
       {
         "name": "allocation_id",
@@ -2248,7 +2422,7 @@ export const operations: readonly Operation[] = [
     "id": "listAllocationTimeline",
     "method": "get",
     "path": "/api/v1/allocations/{allocation_id}/timeline",
-    "summary": "What happened to the allocation, oldest first",
+    "summary": "Timeline of the allocation, oldest first",
     "fields": [
       {
         "name": "allocation_id",
@@ -2265,7 +2439,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -2284,7 +2458,7 @@ export const operations: readonly Operation[] = [
     "id": "getAllocationConnection",
     "method": "get",
     "path": "/api/v1/allocations/{allocation_id}/connection",
-    "summary": "How to reach the machine",
+    "summary": "Connection details of the machine",
     "fields": [
       {
         "name": "allocation_id",
@@ -2299,7 +2473,7 @@ export const operations: readonly Operation[] = [
     "id": "listHostCleanups",
     "method": "get",
     "path": "/api/v1/allocations/{allocation_id}/host-cleanups",
-    "summary": "Proof that nothing of the allocation was left on the host it had as a whole",
+    "summary": "Host cleanup records of a bare-metal allocation",
     "fields": [
       {
         "name": "allocation_id",
@@ -2316,7 +2490,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -2337,7 +2511,7 @@ export const operations: readonly Operation[] = [
     "id": "listWipeCertificates",
     "method": "get",
     "path": "/api/v1/allocations/{allocation_id}/wipe-certificates",
-    "summary": "Proof that every slot of the allocation was wiped",
+    "summary": "Wipe certificates of the allocation",
     "fields": [
       {
         "name": "allocation_id",
@@ -2354,7 +2528,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -2377,7 +2551,7 @@ export const operations: readonly Operation[] = [
     "id": "getWipeCertificate",
     "method": "get",
     "path": "/api/v1/allocations/{allocation_id}/wipe-certificates/{certificate_id}",
-    "summary": "One signed wipe certificate, to keep and to show",
+    "summary": "Get a signed wipe certificate",
     "fields": [
       {
         "name": "allocation_id",
@@ -2398,7 +2572,7 @@ export const operations: readonly Operation[] = [
     "id": "printWipeCertificate",
     "method": "get",
     "path": "/api/v1/allocations/{allocation_id}/wipe-certificates/{certificate_id}/printable",
-    "summary": "A signed wipe certificate as a page to print",
+    "summary": "Printable wipe certificate",
     "fields": [
       {
         "name": "allocation_id",
@@ -2419,7 +2593,7 @@ export const operations: readonly Operation[] = [
     "id": "getAllocationProgress",
     "method": "get",
     "path": "/api/v1/allocations/{allocation_id}/progress",
-    "summary": "How far the allocation is, stage by stage",
+    "summary": "Progress of the allocation by stage",
     "fields": [
       {
         "name": "allocation_id",
@@ -2470,7 +2644,7 @@ export const operations: readonly Operation[] = [
           "failed",
           "release_failed"
         ],
-        "description": "Those in one state, all that hold or await capacity (`live`), or all that are over (`ended`)"
+        "description": "Allocations in one state, all that hold or await capacity (`live`), or all that have ended (`ended`)"
       },
       {
         "name": "limit",
@@ -2481,7 +2655,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -2498,6 +2672,7 @@ export const operations: readonly Operation[] = [
       "image",
       "region",
       "state",
+      "accruing",
       "created_at",
       "active_at",
       "release_requested_at",
@@ -2510,7 +2685,7 @@ export const operations: readonly Operation[] = [
     "id": "getAllocationForOperators",
     "method": "get",
     "path": "/api/v1/admin/allocations/{allocation_id}",
-    "summary": "One allocation as operators see it: shape, claims, quote, four states, stages and tasks",
+    "summary": "Get an allocation with operator details: shape, claims, quote, states, stages and tasks",
     "fields": [
       {
         "name": "allocation_id",
@@ -2525,7 +2700,7 @@ export const operations: readonly Operation[] = [
     "id": "listReservations",
     "method": "get",
     "path": "/api/v1/reservations",
-    "summary": "Capacity that is kept for a project, newest first",
+    "summary": "Reservations of a project, newest first",
     "fields": [
       {
         "name": "project_id",
@@ -2542,7 +2717,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -2555,10 +2730,12 @@ export const operations: readonly Operation[] = [
       "sku",
       "region",
       "node_count",
+      "gpu_count",
       "starts_at",
       "ends_at",
       "reason",
       "state",
+      "lapse_reason",
       "gpus_used",
       "created_at"
     ]
@@ -2567,7 +2744,7 @@ export const operations: readonly Operation[] = [
     "id": "createReservation",
     "method": "post",
     "path": "/api/v1/reservations",
-    "summary": "Keep whole nodes for a project and a time",
+    "summary": "Reserve whole nodes for a project and a period",
     "fields": [
       {
         "name": "project_id",
@@ -2618,7 +2795,7 @@ export const operations: readonly Operation[] = [
     "id": "cancelReservation",
     "method": "post",
     "path": "/api/v1/reservations/{reservation_id}/cancel",
-    "summary": "Give up what is kept for a project",
+    "summary": "Cancel a reservation",
     "fields": [
       {
         "name": "reservation_id",
@@ -2633,7 +2810,7 @@ export const operations: readonly Operation[] = [
     "id": "listAllReservations",
     "method": "get",
     "path": "/api/v1/admin/reservations",
-    "summary": "Capacity that is kept for projects of all tenants, with its nodes, newest first",
+    "summary": "Reservations of all tenants with their nodes, newest first",
     "fields": [
       {
         "name": "limit",
@@ -2644,7 +2821,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -2657,10 +2834,12 @@ export const operations: readonly Operation[] = [
       "sku",
       "region",
       "node_count",
+      "gpu_count",
       "starts_at",
       "ends_at",
       "reason",
       "state",
+      "lapse_reason",
       "gpus_used",
       "created_at"
     ]
@@ -2669,7 +2848,7 @@ export const operations: readonly Operation[] = [
     "id": "createReservationFor",
     "method": "post",
     "path": "/api/v1/admin/reservations",
-    "summary": "Keep whole nodes for a project of any tenant, without its limit",
+    "summary": "Reserve whole nodes for a project of any tenant, without its limits",
     "fields": [
       {
         "name": "project_id",
@@ -2720,7 +2899,7 @@ export const operations: readonly Operation[] = [
     "id": "cancelReservationOf",
     "method": "post",
     "path": "/api/v1/admin/reservations/{reservation_id}/cancel",
-    "summary": "Give up what is kept for a project of any tenant",
+    "summary": "Cancel a reservation of any tenant",
     "fields": [
       {
         "name": "reservation_id",
@@ -2735,7 +2914,7 @@ export const operations: readonly Operation[] = [
     "id": "listWipeCertificateKeys",
     "method": "get",
     "path": "/api/v1/wipe-certificate-keys",
-    "summary": "The keys that signed wipe certificates, newest first",
+    "summary": "Keys that sign wipe certificates, newest first",
     "fields": [
       {
         "name": "limit",
@@ -2746,7 +2925,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -2763,7 +2942,7 @@ export const operations: readonly Operation[] = [
     "id": "listWipeCertificateChain",
     "method": "get",
     "path": "/api/v1/admin/wipe-certificates",
-    "summary": "Every wipe certificate of the platform, in the order they build on each other",
+    "summary": "All wipe certificates in chain order",
     "fields": [
       {
         "name": "limit",
@@ -2774,7 +2953,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -2787,7 +2966,7 @@ export const operations: readonly Operation[] = [
     "id": "rotateWipeCertificateKey",
     "method": "post",
     "path": "/api/v1/admin/wipe-certificate-keys",
-    "summary": "Let a new key sign wipe certificates",
+    "summary": "Rotate the wipe certificate key",
     "fields": [
       {
         "name": "reason",
@@ -2802,7 +2981,7 @@ export const operations: readonly Operation[] = [
     "id": "listIngress",
     "method": "get",
     "path": "/api/v1/allocations/{allocation_id}/ingress",
-    "summary": "What leads to the machine from outside",
+    "summary": "Public ports of the machine",
     "fields": [
       {
         "name": "allocation_id",
@@ -2819,7 +2998,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -2842,7 +3021,7 @@ export const operations: readonly Operation[] = [
     "id": "attachIngress",
     "method": "post",
     "path": "/api/v1/allocations/{allocation_id}/ingress",
-    "summary": "Let a port of a public address lead to the machine",
+    "summary": "Expose a port of the machine on a public address",
     "fields": [
       {
         "name": "allocation_id",
@@ -2860,7 +3039,7 @@ export const operations: readonly Operation[] = [
         "name": "public_port",
         "in": "body",
         "type": "integer",
-        "description": "Of the public address"
+        "description": "Port of the public address"
       },
       {
         "name": "protocol",
@@ -2870,7 +3049,7 @@ export const operations: readonly Operation[] = [
           "tcp",
           "udp"
         ],
-        "description": "`tcp` when left out"
+        "description": "Defaults to `tcp`"
       }
     ],
     "answer": "json",
@@ -2880,7 +3059,7 @@ export const operations: readonly Operation[] = [
     "id": "detachIngress",
     "method": "delete",
     "path": "/api/v1/allocations/{allocation_id}/ingress/{ingress_id}",
-    "summary": "Let a port lead to the machine no longer",
+    "summary": "Remove a public port",
     "fields": [
       {
         "name": "allocation_id",
@@ -2902,7 +3081,7 @@ export const operations: readonly Operation[] = [
     "id": "createTerminalToken",
     "method": "post",
     "path": "/api/v1/allocations/{allocation_id}/terminal-token",
-    "summary": "Mint a single-use token for the web terminal",
+    "summary": "Create a single-use token for the web terminal",
     "fields": [
       {
         "name": "allocation_id",
@@ -2917,7 +3096,7 @@ export const operations: readonly Operation[] = [
     "id": "getConsoleLog",
     "method": "get",
     "path": "/api/v1/allocations/{allocation_id}/console-log",
-    "summary": "What the machine wrote to its serial console",
+    "summary": "Serial console log of the machine",
     "fields": [
       {
         "name": "allocation_id",
@@ -2932,7 +3111,7 @@ export const operations: readonly Operation[] = [
     "id": "listTerminalRecordings",
     "method": "get",
     "path": "/api/v1/allocations/{allocation_id}/terminal-recordings",
-    "summary": "Recorded terminals of the allocation, newest first",
+    "summary": "Terminal recordings of the allocation, newest first",
     "fields": [
       {
         "name": "allocation_id",
@@ -2949,7 +3128,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -2968,7 +3147,7 @@ export const operations: readonly Operation[] = [
     "id": "getTerminalRecording",
     "method": "get",
     "path": "/api/v1/allocations/{allocation_id}/terminal-recordings/{recording_id}",
-    "summary": "What a recorded terminal showed",
+    "summary": "Get a terminal recording",
     "fields": [
       {
         "name": "allocation_id",
@@ -2989,7 +3168,7 @@ export const operations: readonly Operation[] = [
     "id": "createStreamToken",
     "method": "post",
     "path": "/api/v1/allocations/{allocation_id}/stream-token",
-    "summary": "Get a token that opens streams to a port of the machine",
+    "summary": "Create a token for streams to a port of the machine",
     "fields": [
       {
         "name": "allocation_id",
@@ -3002,7 +3181,7 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "integer",
         "required": true,
-        "description": "Of the machine"
+        "description": "Port of the machine"
       }
     ],
     "answer": "json"
@@ -3011,7 +3190,7 @@ export const operations: readonly Operation[] = [
     "id": "getBalance",
     "method": "get",
     "path": "/api/v1/billing/balance",
-    "summary": "What a tenant has left",
+    "summary": "Balance of a tenant",
     "fields": [
       {
         "name": "organization_id",
@@ -3026,7 +3205,7 @@ export const operations: readonly Operation[] = [
     "id": "listLedger",
     "method": "get",
     "path": "/api/v1/billing/ledger",
-    "summary": "Everything that moved a tenant's balance, newest first",
+    "summary": "Ledger transactions of a tenant, newest first",
     "fields": [
       {
         "name": "organization_id",
@@ -3043,7 +3222,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -3062,7 +3241,7 @@ export const operations: readonly Operation[] = [
     "id": "getSpend",
     "method": "get",
     "path": "/api/v1/billing/spend",
-    "summary": "What a tenant or project spends now, and how long its money lasts",
+    "summary": "Spend rate and runway of a tenant or project",
     "fields": [
       {
         "name": "organization_id",
@@ -3083,7 +3262,7 @@ export const operations: readonly Operation[] = [
     "id": "listAccruals",
     "method": "get",
     "path": "/api/v1/billing/accruals",
-    "summary": "Running leases with their rate and what they have cost since their last debit",
+    "summary": "Running leases with their rate and accrued cost",
     "fields": [
       {
         "name": "organization_id",
@@ -3105,7 +3284,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -3144,7 +3323,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -3170,7 +3349,7 @@ export const operations: readonly Operation[] = [
     "id": "getAppUsage",
     "method": "get",
     "path": "/api/v1/billing/app-usage",
-    "summary": "What a tenant used of apps in a time, and what leases and apps cost together",
+    "summary": "App usage of a tenant in a period, with the combined cost of leases and apps",
     "fields": [
       {
         "name": "organization_id",
@@ -3199,7 +3378,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -3218,7 +3397,7 @@ export const operations: readonly Operation[] = [
     "id": "listIdleLeases",
     "method": "get",
     "path": "/api/v1/billing/idle-leases",
-    "summary": "Running leases whose GPUs have been idle, and what that cost",
+    "summary": "Idle leases and their cost",
     "fields": [
       {
         "name": "organization_id",
@@ -3235,7 +3414,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -3253,7 +3432,7 @@ export const operations: readonly Operation[] = [
     "id": "listBudgets",
     "method": "get",
     "path": "/api/v1/billing/budgets",
-    "summary": "Budgets of a tenant with what was spent of them this month",
+    "summary": "Budgets of a tenant with this month's spend",
     "fields": [
       {
         "name": "organization_id",
@@ -3270,7 +3449,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -3291,7 +3470,7 @@ export const operations: readonly Operation[] = [
     "id": "setBudget",
     "method": "put",
     "path": "/api/v1/billing/budgets",
-    "summary": "Set what a tenant, project, team or user may spend in a month",
+    "summary": "Set a monthly budget of a tenant, project, team or user",
     "fields": [
       {
         "name": "organization_id",
@@ -3329,7 +3508,7 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "integers",
         "required": true,
-        "description": "Percentages at which people are told"
+        "description": "Percentages at which alerts are sent"
       },
       {
         "name": "at_cap",
@@ -3349,7 +3528,7 @@ export const operations: readonly Operation[] = [
     "id": "deleteBudget",
     "method": "delete",
     "path": "/api/v1/billing/budgets/{budget_id}",
-    "summary": "Do without a budget",
+    "summary": "Delete a budget",
     "fields": [
       {
         "name": "budget_id",
@@ -3363,7 +3542,7 @@ export const operations: readonly Operation[] = [
     "id": "getCostReport",
     "method": "get",
     "path": "/api/v1/billing/reports/costs",
-    "summary": "What a tenant spent in a time, by project, team, user, product, tag, region or date",
+    "summary": "Spend of a tenant in a period, by project, team, user, product, tag, region or date",
     "fields": [
       {
         "name": "organization_id",
@@ -3408,7 +3587,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -3423,7 +3602,7 @@ export const operations: readonly Operation[] = [
     "id": "getCostReportCsv",
     "method": "get",
     "path": "/api/v1/billing/reports/costs/csv",
-    "summary": "The same as a table",
+    "summary": "Spend of a tenant as a CSV table",
     "fields": [
       {
         "name": "organization_id",
@@ -3483,7 +3662,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -3547,7 +3726,7 @@ export const operations: readonly Operation[] = [
     "id": "getPaymentOptions",
     "method": "get",
     "path": "/api/v1/billing/payment-options",
-    "summary": "How a tenant can pay, and how much at a time",
+    "summary": "Payment options and limits of a tenant",
     "fields": [
       {
         "name": "organization_id",
@@ -3579,7 +3758,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -3623,13 +3802,13 @@ export const operations: readonly Operation[] = [
         "name": "payment_method_id",
         "in": "body",
         "type": "string",
-        "description": "One that the tenant has kept"
+        "description": "A saved method of the tenant"
       },
       {
         "name": "keep_method",
         "in": "body",
         "type": "boolean",
-        "description": "Keep what is paid with for later and for automatic top-ups"
+        "description": "Save the payment method for later and for automatic top-ups"
       }
     ],
     "answer": "json",
@@ -3681,7 +3860,7 @@ export const operations: readonly Operation[] = [
     "id": "listPaymentMethods",
     "method": "get",
     "path": "/api/v1/billing/payment-methods",
-    "summary": "Payment methods that a tenant has kept for later",
+    "summary": "Saved payment methods of a tenant",
     "fields": [
       {
         "name": "organization_id",
@@ -3698,7 +3877,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -3715,7 +3894,7 @@ export const operations: readonly Operation[] = [
     "id": "removePaymentMethod",
     "method": "delete",
     "path": "/api/v1/billing/payment-methods/{payment_method_id}",
-    "summary": "Charge a payment method no more",
+    "summary": "Remove a saved payment method",
     "fields": [
       {
         "name": "payment_method_id",
@@ -3729,7 +3908,7 @@ export const operations: readonly Operation[] = [
     "id": "getAutoTopUp",
     "method": "get",
     "path": "/api/v1/billing/auto-top-up",
-    "summary": "Whether and when the balance is topped up by itself",
+    "summary": "Automatic top-up settings",
     "fields": [
       {
         "name": "organization_id",
@@ -3744,7 +3923,7 @@ export const operations: readonly Operation[] = [
     "id": "setAutoTopUp",
     "method": "put",
     "path": "/api/v1/billing/auto-top-up",
-    "summary": "Top the balance up by itself when it runs low",
+    "summary": "Set automatic top-up",
     "fields": [
       {
         "name": "organization_id",
@@ -3789,7 +3968,7 @@ export const operations: readonly Operation[] = [
     "id": "streamEvents",
     "method": "get",
     "path": "/api/v1/events/stream",
-    "summary": "Server-sent events of what the caller may see",
+    "summary": "Stream events visible to the caller (server-sent events)",
     "fields": [],
     "answer": "stream"
   },
@@ -3814,7 +3993,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -3837,7 +4016,7 @@ export const operations: readonly Operation[] = [
     "id": "createWebhook",
     "method": "post",
     "path": "/api/v1/webhooks",
-    "summary": "Send a project's events to an endpoint",
+    "summary": "Create a webhook",
     "fields": [
       {
         "name": "project_id",
@@ -3885,7 +4064,7 @@ export const operations: readonly Operation[] = [
     "id": "deleteWebhook",
     "method": "delete",
     "path": "/api/v1/webhooks/{webhook_id}",
-    "summary": "Stop deliveries and forget the webhook and its log",
+    "summary": "Delete a webhook and its delivery log",
     "fields": [
       {
         "name": "webhook_id",
@@ -3899,7 +4078,7 @@ export const operations: readonly Operation[] = [
     "id": "rotateWebhookSecret",
     "method": "post",
     "path": "/api/v1/webhooks/{webhook_id}/rotate-secret",
-    "summary": "Change the signing secret",
+    "summary": "Rotate the signing secret",
     "fields": [
       {
         "name": "webhook_id",
@@ -3914,7 +4093,7 @@ export const operations: readonly Operation[] = [
     "id": "enableWebhook",
     "method": "post",
     "path": "/api/v1/webhooks/{webhook_id}/enable",
-    "summary": "Deliver again after the webhook was disabled",
+    "summary": "Enable a disabled webhook",
     "fields": [
       {
         "name": "webhook_id",
@@ -3945,7 +4124,7 @@ export const operations: readonly Operation[] = [
     "id": "listWebhookDeliveries",
     "method": "get",
     "path": "/api/v1/webhooks/{webhook_id}/deliveries",
-    "summary": "What was sent to the webhook, newest first, kept for 30 days",
+    "summary": "Deliveries of a webhook, newest first, kept for 30 days",
     "fields": [
       {
         "name": "webhook_id",
@@ -3972,7 +4151,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -3993,7 +4172,7 @@ export const operations: readonly Operation[] = [
     "id": "replayWebhookDelivery",
     "method": "post",
     "path": "/api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay",
-    "summary": "Send a delivery again",
+    "summary": "Redeliver",
     "fields": [
       {
         "name": "webhook_id",
@@ -4026,7 +4205,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -4071,7 +4250,7 @@ export const operations: readonly Operation[] = [
     "id": "updateNode",
     "method": "patch",
     "path": "/api/v1/admin/nodes/{node_id}",
-    "summary": "Edit where a host belongs and what it is meant for",
+    "summary": "Update the location and profiles of a host",
     "fields": [
       {
         "name": "node_id",
@@ -4121,7 +4300,7 @@ export const operations: readonly Operation[] = [
     "id": "drainNode",
     "method": "post",
     "path": "/api/v1/admin/nodes/{node_id}/drain",
-    "summary": "Stop placing on a host; what runs there continues",
+    "summary": "Drain a host: stop new placements; running machines continue",
     "fields": [
       {
         "name": "node_id",
@@ -4142,7 +4321,7 @@ export const operations: readonly Operation[] = [
     "id": "resumeNode",
     "method": "post",
     "path": "/api/v1/admin/nodes/{node_id}/resume",
-    "summary": "Place on the host again",
+    "summary": "Resume placements on a host",
     "fields": [
       {
         "name": "node_id",
@@ -4157,7 +4336,7 @@ export const operations: readonly Operation[] = [
     "id": "convertNode",
     "method": "post",
     "path": "/api/v1/admin/nodes/{node_id}/convert",
-    "summary": "Turn a host from slices to baremetal or back",
+    "summary": "Convert a host between slices and bare metal",
     "fields": [
       {
         "name": "node_id",
@@ -4206,7 +4385,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -4228,7 +4407,7 @@ export const operations: readonly Operation[] = [
     "id": "getNodeReadiness",
     "method": "get",
     "path": "/api/v1/admin/nodes/{node_id}/readiness",
-    "summary": "The latest readiness evidence of a host",
+    "summary": "Latest readiness check of a host",
     "fields": [
       {
         "name": "node_id",
@@ -4243,7 +4422,7 @@ export const operations: readonly Operation[] = [
     "id": "startReadinessCheck",
     "method": "post",
     "path": "/api/v1/admin/nodes/{node_id}/readiness",
-    "summary": "Ask the host whether it is ready for slices",
+    "summary": "Run a readiness check on a host",
     "fields": [
       {
         "name": "node_id",
@@ -4259,7 +4438,7 @@ export const operations: readonly Operation[] = [
     "id": "startReconciliation",
     "method": "post",
     "path": "/api/v1/admin/nodes/{node_id}/reconciliation",
-    "summary": "Ask the host where it and the platform disagree",
+    "summary": "Run reconciliation on a host",
     "fields": [
       {
         "name": "node_id",
@@ -4292,7 +4471,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -4310,7 +4489,7 @@ export const operations: readonly Operation[] = [
     "id": "recordNodeBurnIn",
     "method": "post",
     "path": "/api/v1/admin/nodes/{node_id}/burn-ins",
-    "summary": "Record what a burn-in of the host showed",
+    "summary": "Record a burn-in result",
     "fields": [
       {
         "name": "node_id",
@@ -4333,7 +4512,7 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "string",
         "required": true,
-        "description": "What was run and seen"
+        "description": "Tests that were run, and their results"
       }
     ],
     "answer": "json"
@@ -4359,7 +4538,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -4382,7 +4561,7 @@ export const operations: readonly Operation[] = [
     "id": "scheduleMaintenance",
     "method": "post",
     "path": "/api/v1/admin/nodes/{node_id}/maintenance-windows",
-    "summary": "Announce maintenance of a host",
+    "summary": "Schedule maintenance of a host",
     "fields": [
       {
         "name": "node_id",
@@ -4407,7 +4586,7 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "string",
         "required": true,
-        "description": "Tenants read it"
+        "description": "Visible to tenants"
       }
     ],
     "answer": "json"
@@ -4416,7 +4595,7 @@ export const operations: readonly Operation[] = [
     "id": "cancelMaintenance",
     "method": "post",
     "path": "/api/v1/admin/nodes/{node_id}/maintenance-windows/{window_id}/cancel",
-    "summary": "Call a maintenance window off, or end it early",
+    "summary": "Cancel a maintenance window, or end it early",
     "fields": [
       {
         "name": "node_id",
@@ -4452,7 +4631,7 @@ export const operations: readonly Operation[] = [
     "id": "startTopologyDiscovery",
     "method": "post",
     "path": "/api/v1/admin/nodes/{node_id}/slice-topology/discovery",
-    "summary": "Ask the host what it is",
+    "summary": "Discover the topology of a host",
     "fields": [
       {
         "name": "node_id",
@@ -4485,7 +4664,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -4521,7 +4700,7 @@ export const operations: readonly Operation[] = [
     "id": "getTopologyDrift",
     "method": "get",
     "path": "/api/v1/admin/nodes/{node_id}/slice-topology/drift",
-    "summary": "How the host differs from what was approved",
+    "summary": "Topology drift of a host",
     "fields": [
       {
         "name": "node_id",
@@ -4543,7 +4722,7 @@ export const operations: readonly Operation[] = [
     "id": "disableResourceSlot",
     "method": "post",
     "path": "/api/v1/admin/nodes/{node_id}/resource-slots/{slot_id}/disable",
-    "summary": "Take a slot out of sale",
+    "summary": "Disable a slot",
     "fields": [
       {
         "name": "node_id",
@@ -4570,7 +4749,7 @@ export const operations: readonly Operation[] = [
     "id": "repairResourceSlot",
     "method": "post",
     "path": "/api/v1/admin/nodes/{node_id}/resource-slots/{slot_id}/repair",
-    "summary": "Bind a disabled slot to what the host has now",
+    "summary": "Repair a disabled slot: bind it to the current devices",
     "fields": [
       {
         "name": "node_id",
@@ -4604,7 +4783,7 @@ export const operations: readonly Operation[] = [
     "id": "listNodeDisks",
     "method": "get",
     "path": "/api/v1/admin/nodes/{node_id}/disks",
-    "summary": "Disks of a host with who owns them",
+    "summary": "Disks of a host with their owners",
     "fields": [
       {
         "name": "node_id",
@@ -4626,7 +4805,7 @@ export const operations: readonly Operation[] = [
     "id": "setDiskOwnership",
     "method": "patch",
     "path": "/api/v1/admin/nodes/{node_id}/disks/{serial}",
-    "summary": "Say what a disk is for",
+    "summary": "Set the owner of a disk",
     "fields": [
       {
         "name": "node_id",
@@ -4658,7 +4837,7 @@ export const operations: readonly Operation[] = [
     "id": "startDiskConversion",
     "method": "post",
     "path": "/api/v1/admin/nodes/{node_id}/disks/{serial}/convert",
-    "summary": "Begin to convert a disk to slice use",
+    "summary": "Start converting a disk to slice use",
     "fields": [
       {
         "name": "node_id",
@@ -4677,14 +4856,14 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "string",
         "required": true,
-        "description": "Whoever converts a disk approves that its data is destroyed"
+        "description": "Converting a disk approves that its data is destroyed"
       },
       {
         "name": "note",
         "in": "body",
         "type": "string",
         "required": true,
-        "description": "Who uses it now, and how that use ends"
+        "description": "Current user of the disk, and how that use ends"
       }
     ],
     "answer": "json"
@@ -4693,7 +4872,7 @@ export const operations: readonly Operation[] = [
     "id": "finishDiskConversion",
     "method": "post",
     "path": "/api/v1/admin/nodes/{node_id}/disks/{serial}/finish-conversion",
-    "summary": "Prove that a disk is free and make it slice-owned",
+    "summary": "Finish converting a disk to slice use",
     "fields": [
       {
         "name": "node_id",
@@ -4711,7 +4890,7 @@ export const operations: readonly Operation[] = [
         "name": "wipe_proof",
         "in": "body",
         "type": "string",
-        "description": "Needed when file systems are left on the disk"
+        "description": "Required if file systems are left on the disk"
       }
     ],
     "answer": "json"
@@ -4739,6 +4918,7 @@ export const operations: readonly Operation[] = [
       "desired_state",
       "gpu_model",
       "gpu_pci_address",
+      "gpu_serial",
       "fabric_vf_pci_address",
       "nvme_serial",
       "nvme_device",
@@ -4758,7 +4938,7 @@ export const operations: readonly Operation[] = [
     "id": "approveResourceSlots",
     "method": "post",
     "path": "/api/v1/admin/nodes/{node_id}/resource-slots/approve",
-    "summary": "Turn discovered candidates into slots that may be sold",
+    "summary": "Approve discovered candidates as slots",
     "fields": [
       {
         "name": "node_id",
@@ -4776,7 +4956,7 @@ export const operations: readonly Operation[] = [
         "name": "slot_indexes",
         "in": "body",
         "type": "integers",
-        "description": "All candidates of the discovery when left out"
+        "description": "Defaults to all candidates of the discovery"
       },
       {
         "name": "destructive_wipe_policy",
@@ -4798,7 +4978,7 @@ export const operations: readonly Operation[] = [
           "per_slot_vf",
           "host_shared"
         ],
-        "description": "Only a virtual function per slot can be sold"
+        "description": "Only a virtual function per slot is supported"
       }
     ],
     "answer": "json",
@@ -4811,6 +4991,7 @@ export const operations: readonly Operation[] = [
       "desired_state",
       "gpu_model",
       "gpu_pci_address",
+      "gpu_serial",
       "fabric_vf_pci_address",
       "nvme_serial",
       "nvme_device",
@@ -4830,7 +5011,7 @@ export const operations: readonly Operation[] = [
     "id": "getNodeIdentity",
     "method": "get",
     "path": "/api/v1/admin/nodes/{node_id}/identity",
-    "summary": "The certificates of a host",
+    "summary": "Certificates of a host",
     "fields": [
       {
         "name": "node_id",
@@ -4845,7 +5026,7 @@ export const operations: readonly Operation[] = [
     "id": "revokeNodeIdentity",
     "method": "post",
     "path": "/api/v1/admin/nodes/{node_id}/revoke-identity",
-    "summary": "Refuse a host from now on",
+    "summary": "Revoke the identity of a host",
     "fields": [
       {
         "name": "node_id",
@@ -4866,7 +5047,7 @@ export const operations: readonly Operation[] = [
     "id": "revokeNodeEnrolment",
     "method": "post",
     "path": "/api/v1/admin/node-enrolments/{enrolment_id}/revoke",
-    "summary": "Make an unused enrolment token worthless",
+    "summary": "Revoke an unused enrolment token",
     "fields": [
       {
         "name": "enrolment_id",
@@ -4881,7 +5062,7 @@ export const operations: readonly Operation[] = [
     "id": "forceReleaseAllocation",
     "method": "post",
     "path": "/api/v1/admin/allocations/{allocation_id}/force-release",
-    "summary": "End an allocation without its host",
+    "summary": "Force-release an allocation whose host is unreachable",
     "fields": [
       {
         "name": "allocation_id",
@@ -4902,7 +5083,7 @@ export const operations: readonly Operation[] = [
     "id": "retryReleaseForTenant",
     "method": "post",
     "path": "/api/v1/admin/allocations/{allocation_id}/retry-release",
-    "summary": "Try the cleanup of an ended or release_failed allocation again",
+    "summary": "Retry the cleanup of an ended or release_failed allocation",
     "fields": [
       {
         "name": "allocation_id",
@@ -4918,7 +5099,7 @@ export const operations: readonly Operation[] = [
     "id": "recordHostCleanup",
     "method": "post",
     "path": "/api/v1/admin/allocations/{allocation_id}/record-host-cleanup",
-    "summary": "Record that a host was cleaned or redeployed after a baremetal lease",
+    "summary": "Attest that a host was cleaned or redeployed after a bare-metal lease",
     "fields": [
       {
         "name": "allocation_id",
@@ -4956,7 +5137,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -4970,7 +5151,7 @@ export const operations: readonly Operation[] = [
     "id": "retryCleanup",
     "method": "post",
     "path": "/api/v1/admin/cleanup-queue/{slot_id}/retry",
-    "summary": "Have the host wipe again",
+    "summary": "Retry the wipe of a quarantined slot",
     "fields": [
       {
         "name": "slot_id",
@@ -4986,7 +5167,7 @@ export const operations: readonly Operation[] = [
     "id": "recordExternalWipe",
     "method": "post",
     "path": "/api/v1/admin/cleanup-queue/{slot_id}/record-proof",
-    "summary": "Record a wipe that was proven outside the platform",
+    "summary": "Attest a wipe done outside the platform",
     "fields": [
       {
         "name": "slot_id",
@@ -4999,7 +5180,7 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "string",
         "required": true,
-        "description": "The disk that was sold, not one that replaced it"
+        "description": "The disk or the GPU that was sold, not one that replaced it"
       },
       {
         "name": "method",
@@ -5012,7 +5193,7 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "string",
         "required": true,
-        "description": "What was read back and where it is kept"
+        "description": "What was read back, and where the evidence is stored"
       }
     ],
     "answer": "json"
@@ -5021,7 +5202,7 @@ export const operations: readonly Operation[] = [
     "id": "retireSlot",
     "method": "post",
     "path": "/api/v1/admin/cleanup-queue/{slot_id}/retire",
-    "summary": "Take a quarantined slot out of the fleet for good",
+    "summary": "Retire a quarantined slot",
     "fields": [
       {
         "name": "slot_id",
@@ -5042,7 +5223,7 @@ export const operations: readonly Operation[] = [
     "id": "listNodeAuthorities",
     "method": "get",
     "path": "/api/v1/admin/node-authorities",
-    "summary": "The CAs that vouch for hosts, newest first",
+    "summary": "Node certificate authorities, newest first",
     "fields": [
       {
         "name": "limit",
@@ -5053,7 +5234,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -5075,7 +5256,7 @@ export const operations: readonly Operation[] = [
     "id": "rotateNodeAuthority",
     "method": "post",
     "path": "/api/v1/admin/node-authorities",
-    "summary": "Let a new CA sign for hosts",
+    "summary": "Rotate the node certificate authority",
     "fields": [
       {
         "name": "reason",
@@ -5090,7 +5271,7 @@ export const operations: readonly Operation[] = [
     "id": "retireNodeAuthority",
     "method": "post",
     "path": "/api/v1/admin/node-authorities/{authority_id}/retire",
-    "summary": "Stop trusting a CA that has been replaced",
+    "summary": "Retire a replaced certificate authority",
     "fields": [
       {
         "name": "authority_id",
@@ -5127,7 +5308,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -5150,7 +5331,7 @@ export const operations: readonly Operation[] = [
     "id": "createNodeEnrolment",
     "method": "post",
     "path": "/api/v1/admin/node-enrolments",
-    "summary": "Mint a one-time enrolment token for a host",
+    "summary": "Create a one-time enrolment token for a host",
     "fields": [
       {
         "name": "hostname",
@@ -5186,7 +5367,7 @@ export const operations: readonly Operation[] = [
     "id": "listMaasMachines",
     "method": "get",
     "path": "/api/v1/admin/maas/machines",
-    "summary": "The machines of MAAS",
+    "summary": "Machines in MAAS",
     "fields": [
       {
         "name": "limit",
@@ -5197,7 +5378,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -5227,14 +5408,14 @@ export const operations: readonly Operation[] = [
     "id": "importMaasMachine",
     "method": "post",
     "path": "/api/v1/admin/maas/machines/{system_id}/import",
-    "summary": "Make a machine of MAAS a host",
+    "summary": "Import a MAAS machine as a host",
     "fields": [
       {
         "name": "system_id",
         "in": "path",
         "type": "string",
         "required": true,
-        "description": "MAAS's name for the machine"
+        "description": "MAAS's id of the machine"
       },
       {
         "name": "profile",
@@ -5245,7 +5426,7 @@ export const operations: readonly Operation[] = [
           "slice_vm",
           "baremetal"
         ],
-        "description": "What the host is for"
+        "description": "Purpose of the host"
       },
       {
         "name": "region",
@@ -5276,7 +5457,7 @@ export const operations: readonly Operation[] = [
     "id": "listNodeOnboardings",
     "method": "get",
     "path": "/api/v1/admin/node-onboardings",
-    "summary": "Machines on their way from MAAS into the fleet, newest first",
+    "summary": "Onboardings from MAAS, newest first",
     "fields": [
       {
         "name": "limit",
@@ -5287,7 +5468,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -5314,7 +5495,7 @@ export const operations: readonly Operation[] = [
     "id": "getNodeOnboarding",
     "method": "get",
     "path": "/api/v1/admin/node-onboardings/{onboarding_id}",
-    "summary": "One machine on its way, step by step",
+    "summary": "Get an onboarding with its steps",
     "fields": [
       {
         "name": "onboarding_id",
@@ -5329,7 +5510,7 @@ export const operations: readonly Operation[] = [
     "id": "cancelNodeOnboarding",
     "method": "post",
     "path": "/api/v1/admin/node-onboardings/{onboarding_id}/cancel",
-    "summary": "Stop an onboarding",
+    "summary": "Cancel an onboarding",
     "fields": [
       {
         "name": "onboarding_id",
@@ -5353,7 +5534,13 @@ export const operations: readonly Operation[] = [
         "type": "string"
       },
       {
-        "name": "allocation_id",
+        "name": "subject_type",
+        "in": "query",
+        "type": "string",
+        "description": "For example node or allocation"
+      },
+      {
+        "name": "subject_id",
         "in": "query",
         "type": "string"
       },
@@ -5383,7 +5570,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -5401,7 +5588,6 @@ export const operations: readonly Operation[] = [
       "claimed_at",
       "expires_at",
       "finished_at",
-      "allocation_id",
       "workflow_id",
       "correlation_id"
     ]
@@ -5410,7 +5596,7 @@ export const operations: readonly Operation[] = [
     "id": "getNodeTask",
     "method": "get",
     "path": "/api/v1/admin/tasks/{task_id}",
-    "summary": "One node task with what was asked and what the host answered",
+    "summary": "Get a node task with its parameters and output",
     "fields": [
       {
         "name": "task_id",
@@ -5425,7 +5611,7 @@ export const operations: readonly Operation[] = [
     "id": "listProjectIncidents",
     "method": "get",
     "path": "/api/v1/incidents",
-    "summary": "Open incidents that touch what a project leases, newest first",
+    "summary": "Open incidents affecting a project, newest first",
     "fields": [
       {
         "name": "project_id",
@@ -5442,7 +5628,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -5460,7 +5646,7 @@ export const operations: readonly Operation[] = [
     "id": "listIncidents",
     "method": "get",
     "path": "/api/v1/admin/incidents",
-    "summary": "What needs a person, newest first",
+    "summary": "Incidents, newest first",
     "fields": [
       {
         "name": "state",
@@ -5482,7 +5668,10 @@ export const operations: readonly Operation[] = [
           "worker_lost",
           "allocation_release_failed",
           "slot_cleanup_blocked",
+          "blob_corrupt",
+          "event_parked",
           "tick_failing",
+          "audit_log_growing",
           "audit_seal_late",
           "audit_chain_broken",
           "node_unreachable",
@@ -5514,7 +5703,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -5559,7 +5748,7 @@ export const operations: readonly Operation[] = [
     "id": "acknowledgeIncident",
     "method": "post",
     "path": "/api/v1/admin/incidents/{incident_id}/acknowledge",
-    "summary": "Say that somebody is on it",
+    "summary": "Acknowledge an incident",
     "fields": [
       {
         "name": "incident_id",
@@ -5574,7 +5763,7 @@ export const operations: readonly Operation[] = [
     "id": "resolveIncident",
     "method": "post",
     "path": "/api/v1/admin/incidents/{incident_id}/resolve",
-    "summary": "Close an incident",
+    "summary": "Resolve an incident",
     "fields": [
       {
         "name": "incident_id",
@@ -5587,7 +5776,146 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "string",
         "required": true,
-        "description": "What was found and done"
+        "description": "Findings and actions"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "listParkedEvents",
+    "method": "get",
+    "path": "/api/v1/admin/parked-events",
+    "summary": "Parked events, newest first",
+    "fields": [
+      {
+        "name": "state",
+        "in": "query",
+        "type": "string",
+        "choices": [
+          "open",
+          "settled"
+        ],
+        "description": "Events that still need a decision only, settled ones only, or both when left out"
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "consumer",
+      "event_id",
+      "event_type",
+      "subject_id",
+      "state",
+      "failures",
+      "last_error",
+      "parked_at",
+      "settled_at",
+      "settled_by",
+      "reason"
+    ]
+  },
+  {
+    "id": "retryParkedEvent",
+    "method": "post",
+    "path": "/api/v1/admin/parked-events/{parked_event_id}/retry",
+    "summary": "Retry a parked event",
+    "fields": [
+      {
+        "name": "parked_event_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json",
+    "accepted": "ParkedEvent"
+  },
+  {
+    "id": "skipParkedEvent",
+    "method": "post",
+    "path": "/api/v1/admin/parked-events/{parked_event_id}/skip",
+    "summary": "Skip a parked event for good",
+    "fields": [
+      {
+        "name": "parked_event_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "reason",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "description": "Why its effect is not needed"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "listPeople",
+    "method": "get",
+    "path": "/api/v1/admin/people",
+    "summary": "People of the platform, with the devices they are signed in on",
+    "fields": [
+      {
+        "name": "email",
+        "in": "query",
+        "type": "string",
+        "description": "What the address begins with"
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "email",
+      "name",
+      "created_at",
+      "sign_ins",
+      "sign_ins_ended_at"
+    ]
+  },
+  {
+    "id": "endSignInsOfPerson",
+    "method": "post",
+    "path": "/api/v1/admin/people/{user_id}/end-sign-ins",
+    "summary": "End all sign-ins of a person",
+    "fields": [
+      {
+        "name": "user_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "reason",
+        "in": "body",
+        "type": "string",
+        "required": true
       }
     ],
     "answer": "json"
@@ -5596,7 +5924,7 @@ export const operations: readonly Operation[] = [
     "id": "listTenants",
     "method": "get",
     "path": "/api/v1/admin/tenants",
-    "summary": "Every organization of the platform with its projects, oldest first",
+    "summary": "All organizations with their projects, oldest first",
     "fields": [
       {
         "name": "limit",
@@ -5607,7 +5935,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -5623,7 +5951,7 @@ export const operations: readonly Operation[] = [
     "id": "postLedgerAdjustment",
     "method": "post",
     "path": "/api/v1/admin/tenants/{organization_id}/ledger-adjustments",
-    "summary": "Give a tenant credit, or correct its balance",
+    "summary": "Credit a tenant or correct its balance",
     "fields": [
       {
         "name": "organization_id",
@@ -5666,7 +5994,7 @@ export const operations: readonly Operation[] = [
     "id": "recordPayment",
     "method": "post",
     "path": "/api/v1/admin/tenants/{organization_id}/payments",
-    "summary": "Record a payment that was received",
+    "summary": "Record a manual payment",
     "fields": [
       {
         "name": "organization_id",
@@ -5685,7 +6013,7 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "string",
         "required": true,
-        "description": "That of the bank or the invoice"
+        "description": "Reference of the bank or the invoice"
       },
       {
         "name": "note",
@@ -5699,7 +6027,7 @@ export const operations: readonly Operation[] = [
     "id": "getRevenueReport",
     "method": "get",
     "path": "/api/v1/admin/reports/revenue",
-    "summary": "What the platform earned in a time, by tenant, product, region or date",
+    "summary": "Revenue in a period, by tenant, product, region or date",
     "fields": [
       {
         "name": "from",
@@ -5735,7 +6063,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -5750,7 +6078,7 @@ export const operations: readonly Operation[] = [
     "id": "getRevenueReportCsv",
     "method": "get",
     "path": "/api/v1/admin/reports/revenue/csv",
-    "summary": "The same as a table",
+    "summary": "Revenue as a CSV table",
     "fields": [
       {
         "name": "from",
@@ -5784,7 +6112,7 @@ export const operations: readonly Operation[] = [
     "id": "getUtilisation",
     "method": "get",
     "path": "/api/v1/admin/reports/utilisation",
-    "summary": "How much of the fleet is sold now, by region and GPU model",
+    "summary": "Current fleet utilisation by region and GPU model",
     "fields": [
       {
         "name": "limit",
@@ -5795,7 +6123,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -5814,7 +6142,7 @@ export const operations: readonly Operation[] = [
     "id": "getUtilisationHistory",
     "method": "get",
     "path": "/api/v1/admin/reports/utilisation/history",
-    "summary": "How much of the fleet was sold and used, by region and GPU model",
+    "summary": "Fleet utilisation over time by region and GPU model",
     "fields": [
       {
         "name": "from",
@@ -5847,7 +6175,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -5868,7 +6196,7 @@ export const operations: readonly Operation[] = [
     "id": "listAppUsage",
     "method": "get",
     "path": "/api/v1/admin/app-usage-records",
-    "summary": "What was used of apps in a time, by tenant, project, producer, app and dimension",
+    "summary": "App usage in a period, by tenant, project, producer, app and dimension",
     "fields": [
       {
         "name": "organization_id",
@@ -5896,7 +6224,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -5915,7 +6243,7 @@ export const operations: readonly Operation[] = [
     "id": "reportAppUsage",
     "method": "post",
     "path": "/api/v1/admin/app-usage-records",
-    "summary": "Report what tenants used of apps",
+    "summary": "Report app usage",
     "fields": [
       {
         "name": "producer",
@@ -5947,7 +6275,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -5965,7 +6293,7 @@ export const operations: readonly Operation[] = [
     "id": "createAppUsagePrice",
     "method": "post",
     "path": "/api/v1/admin/app-usage-prices",
-    "summary": "Price a dimension of an app, from now or a later date",
+    "summary": "Add a price for a dimension of an app",
     "fields": [
       {
         "name": "app",
@@ -5983,7 +6311,7 @@ export const operations: readonly Operation[] = [
           "requests",
           "model_seconds"
         ],
-        "description": "`tokens` that a model read and wrote, `requests` that were answered, `model_seconds` for which a shared model was busy"
+        "description": "`tokens` that a model read and wrote, `requests` that were answered, `model_seconds` of a busy shared model"
       },
       {
         "name": "price",
@@ -5996,13 +6324,13 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "integer",
         "required": true,
-        "description": "Such as 1000000 tokens"
+        "description": "For example 1000000 tokens"
       },
       {
         "name": "effective_from",
         "in": "body",
         "type": "string",
-        "description": "Now when it is left out"
+        "description": "Defaults to now"
       }
     ],
     "answer": "json"
@@ -6030,7 +6358,7 @@ export const operations: readonly Operation[] = [
           "failed",
           "expired"
         ],
-        "description": "`created`: the provider does not know of it yet"
+        "description": "`created`: not yet known to the provider"
       },
       {
         "name": "limit",
@@ -6041,7 +6369,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -6067,7 +6395,7 @@ export const operations: readonly Operation[] = [
     "id": "refundPayment",
     "method": "post",
     "path": "/api/v1/admin/payments/{payment_id}/refunds",
-    "summary": "Give a payment back, or a part of it",
+    "summary": "Refund a payment in full or in part",
     "fields": [
       {
         "name": "payment_id",
@@ -6095,7 +6423,7 @@ export const operations: readonly Operation[] = [
     "id": "listPolicies",
     "method": "get",
     "path": "/api/v1/admin/policies",
-    "summary": "Every policy key with the value that holds",
+    "summary": "All policies with their effective values",
     "fields": [
       {
         "name": "organization_id",
@@ -6111,7 +6439,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -6133,7 +6461,7 @@ export const operations: readonly Operation[] = [
     "id": "getPolicy",
     "method": "get",
     "path": "/api/v1/admin/policies/{policy_name}",
-    "summary": "One policy key with its latest changes",
+    "summary": "Get a policy with its latest changes",
     "fields": [
       {
         "name": "policy_name",
@@ -6153,7 +6481,7 @@ export const operations: readonly Operation[] = [
     "id": "setPolicy",
     "method": "put",
     "path": "/api/v1/admin/policies/{policy_name}",
-    "summary": "Set a policy for the platform, or for one tenant",
+    "summary": "Set a policy for the platform or one tenant",
     "fields": [
       {
         "name": "policy_name",
@@ -6171,13 +6499,13 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "value",
         "required": true,
-        "description": "Of the key's type"
+        "description": "Has the key's type"
       },
       {
         "name": "reason",
         "in": "body",
         "type": "string",
-        "description": "Kept in the history"
+        "description": "Stored in the history"
       }
     ],
     "ifMatch": true,
@@ -6187,7 +6515,7 @@ export const operations: readonly Operation[] = [
     "id": "resetPolicy",
     "method": "delete",
     "path": "/api/v1/admin/policies/{policy_name}",
-    "summary": "Take back what is set; what holds above holds again",
+    "summary": "Reset a policy to the value of the higher scope",
     "fields": [
       {
         "name": "policy_name",
@@ -6208,7 +6536,7 @@ export const operations: readonly Operation[] = [
     "id": "listOrganizationPolicies",
     "method": "get",
     "path": "/api/v1/organizations/{organization_id}/policies",
-    "summary": "The policies that a tenant can have, with the value that holds",
+    "summary": "Tenant policies with their effective values",
     "fields": [
       {
         "name": "organization_id",
@@ -6230,7 +6558,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -6252,7 +6580,7 @@ export const operations: readonly Operation[] = [
     "id": "getOrganizationPolicy",
     "method": "get",
     "path": "/api/v1/organizations/{organization_id}/policies/{policy_name}",
-    "summary": "One policy key as it holds for a tenant, with its latest changes there",
+    "summary": "Get a tenant policy with its latest changes",
     "fields": [
       {
         "name": "organization_id",
@@ -6302,13 +6630,13 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "value",
         "required": true,
-        "description": "Of the key's type"
+        "description": "Has the key's type"
       },
       {
         "name": "reason",
         "in": "body",
         "type": "string",
-        "description": "Kept in the history"
+        "description": "Stored in the history"
       }
     ],
     "ifMatch": true,
@@ -6318,7 +6646,7 @@ export const operations: readonly Operation[] = [
     "id": "resetOrganizationPolicy",
     "method": "delete",
     "path": "/api/v1/organizations/{organization_id}/policies/{policy_name}",
-    "summary": "Take back what the tenant or project has set",
+    "summary": "Reset a tenant or project policy",
     "fields": [
       {
         "name": "organization_id",
@@ -6407,7 +6735,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -6452,7 +6780,7 @@ export const operations: readonly Operation[] = [
     "id": "confirmAuditExport",
     "method": "post",
     "path": "/api/v1/admin/audit-logs/export-confirmations",
-    "summary": "Confirm that the export of a month is kept",
+    "summary": "Confirm that a monthly export is stored off-site",
     "fields": [
       {
         "name": "month",
@@ -6484,7 +6812,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -6497,7 +6825,7 @@ export const operations: readonly Operation[] = [
     "id": "verifyAuditLogs",
     "method": "get",
     "path": "/api/v1/admin/audit-logs/verification",
-    "summary": "Verify a part of the audit log",
+    "summary": "Verify part of the audit log",
     "fields": [
       {
         "name": "from_segment",
@@ -6579,7 +6907,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -6615,7 +6943,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -6643,7 +6971,7 @@ export const operations: readonly Operation[] = [
     "id": "setLabFaults",
     "method": "put",
     "path": "/api/v1/admin/lab/hosts/{lab_hostname}/faults",
-    "summary": "Break a simulated host, or mend it",
+    "summary": "Set the faults of a simulated host",
     "fields": [
       {
         "name": "lab_hostname",
@@ -6664,7 +6992,7 @@ export const operations: readonly Operation[] = [
     "id": "listAdminSkus",
     "method": "get",
     "path": "/api/v1/admin/skus",
-    "summary": "Every product, on sale or not",
+    "summary": "List all products, on sale or not",
     "fields": [
       {
         "name": "limit",
@@ -6675,7 +7003,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -6735,7 +7063,7 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "integers",
         "required": true,
-        "description": "What it is sold in, at most the GPUs of a node"
+        "description": "Sizes on sale, at most the GPUs of a node"
       },
       {
         "name": "resource_profile",
@@ -6765,7 +7093,7 @@ export const operations: readonly Operation[] = [
     "id": "updateSku",
     "method": "patch",
     "path": "/api/v1/admin/skus/{sku}",
-    "summary": "Open or close a product for sale, or change what it offers",
+    "summary": "Open or close a product for sale, or change its offer",
     "fields": [
       {
         "name": "sku",
@@ -6787,7 +7115,7 @@ export const operations: readonly Operation[] = [
         "name": "allowed_gpu_counts",
         "in": "body",
         "type": "integers",
-        "description": "What it is sold in, at most the GPUs of a node"
+        "description": "Sizes on sale, at most the GPUs of a node"
       },
       {
         "name": "resource_profile",
@@ -6868,7 +7196,7 @@ export const operations: readonly Operation[] = [
     "id": "listAdminImages",
     "method": "get",
     "path": "/api/v1/admin/images",
-    "summary": "Every image, blessed or not",
+    "summary": "List all images, approved or not",
     "fields": [
       {
         "name": "limit",
@@ -6879,7 +7207,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -6895,7 +7223,7 @@ export const operations: readonly Operation[] = [
     "id": "createImage",
     "method": "post",
     "path": "/api/v1/admin/images",
-    "summary": "Add an image, which can be launched once a digest of it is blessed",
+    "summary": "Add an image; it can be launched once a digest is approved",
     "fields": [
       {
         "name": "image",
@@ -6924,7 +7252,7 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "strings",
         "required": true,
-        "description": "What a machine of this image must show, beyond a login, before it counts as ready"
+        "description": "Checks beyond a login that a machine of this image must pass before it counts as ready"
       }
     ],
     "answer": "json"
@@ -6948,7 +7276,7 @@ export const operations: readonly Operation[] = [
     "id": "updateImage",
     "method": "patch",
     "path": "/api/v1/admin/images/{image}",
-    "summary": "Rename an image or change what it must show before it counts as ready",
+    "summary": "Rename an image or change its readiness checks",
     "fields": [
       {
         "name": "image",
@@ -6965,7 +7293,7 @@ export const operations: readonly Operation[] = [
         "name": "readiness_checks",
         "in": "body",
         "type": "strings",
-        "description": "What a machine of this image must show, beyond a login, before it counts as ready"
+        "description": "Checks beyond a login that a machine of this image must pass before it counts as ready"
       }
     ],
     "ifMatch": true,
@@ -6975,7 +7303,7 @@ export const operations: readonly Operation[] = [
     "id": "blessImage",
     "method": "post",
     "path": "/api/v1/admin/images/{image}/bless",
-    "summary": "Vouch for a digest; launches use it from now on",
+    "summary": "Approve a digest for new launches",
     "fields": [
       {
         "name": "image",
@@ -6999,7 +7327,7 @@ export const operations: readonly Operation[] = [
         "name": "signed_statement",
         "in": "body",
         "type": "json",
-        "description": "What `npm run images:build` writes beside an image that it signs"
+        "description": "The statement that `npm run images:build` writes beside a signed image"
       }
     ],
     "answer": "json"
@@ -7008,7 +7336,7 @@ export const operations: readonly Operation[] = [
     "id": "listOrganizationQuotas",
     "method": "get",
     "path": "/api/v1/organizations/{organization_id}/quotas",
-    "summary": "What projects and users may hold, and what they hold",
+    "summary": "Quotas and usage of projects and users",
     "fields": [
       {
         "name": "organization_id",
@@ -7031,7 +7359,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -7050,7 +7378,7 @@ export const operations: readonly Operation[] = [
     "id": "setOrganizationQuota",
     "method": "put",
     "path": "/api/v1/organizations/{organization_id}/quotas",
-    "summary": "Limit a project or user of the tenant",
+    "summary": "Set a quota of a project or user",
     "fields": [
       {
         "name": "organization_id",
@@ -7079,7 +7407,7 @@ export const operations: readonly Operation[] = [
         "name": "unit",
         "in": "body",
         "type": "string",
-        "description": "With `gpus` and `spend_per_hour`"
+        "description": "Required with `gpus` and `spend_per_hour`"
       },
       {
         "name": "limit",
@@ -7093,7 +7421,7 @@ export const operations: readonly Operation[] = [
     "id": "listTenantQuotas",
     "method": "get",
     "path": "/api/v1/admin/tenants/{organization_id}/quotas",
-    "summary": "What projects and users of any tenant may hold, and what they hold",
+    "summary": "Quotas and usage of all tenants",
     "fields": [
       {
         "name": "organization_id",
@@ -7116,7 +7444,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -7135,7 +7463,7 @@ export const operations: readonly Operation[] = [
     "id": "setTenantQuota",
     "method": "put",
     "path": "/api/v1/admin/tenants/{organization_id}/quotas",
-    "summary": "Set the platform's limit for a project or user",
+    "summary": "Set the platform quota of a project or user",
     "fields": [
       {
         "name": "organization_id",
@@ -7164,7 +7492,7 @@ export const operations: readonly Operation[] = [
         "name": "unit",
         "in": "body",
         "type": "string",
-        "description": "With `gpus` and `spend_per_hour`"
+        "description": "Required with `gpus` and `spend_per_hour`"
       },
       {
         "name": "limit",
@@ -7204,7 +7532,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -7253,7 +7581,7 @@ export const operations: readonly Operation[] = [
         "name": "effective_from",
         "in": "body",
         "type": "string",
-        "description": "Now when it is left out"
+        "description": "Defaults to now"
       },
       {
         "name": "effective_until",
@@ -7287,7 +7615,7 @@ export const operations: readonly Operation[] = [
     "id": "listSkuEntitlements",
     "method": "get",
     "path": "/api/v1/admin/tenants/{organization_id}/sku-entitlements",
-    "summary": "What a tenant may buy, product by product",
+    "summary": "Product entitlements of a tenant",
     "fields": [
       {
         "name": "organization_id",
@@ -7304,7 +7632,7 @@ export const operations: readonly Operation[] = [
         "name": "page",
         "in": "query",
         "type": "string",
-        "description": "The `next_page` of the previous answer"
+        "description": "The `next_page` of the previous response"
       }
     ],
     "paged": true,
@@ -7320,7 +7648,7 @@ export const operations: readonly Operation[] = [
     "id": "setSkuEntitlement",
     "method": "put",
     "path": "/api/v1/admin/tenants/{organization_id}/sku-entitlements/{sku}",
-    "summary": "Let a tenant buy a product, or not",
+    "summary": "Set a product entitlement of a tenant",
     "fields": [
       {
         "name": "organization_id",
@@ -7352,7 +7680,7 @@ export const operations: readonly Operation[] = [
     "id": "resetSkuEntitlement",
     "method": "delete",
     "path": "/api/v1/admin/tenants/{organization_id}/sku-entitlements/{sku}",
-    "summary": "Take back what was set; the policy holds again",
+    "summary": "Reset an entitlement to the policy default",
     "fields": [
       {
         "name": "organization_id",

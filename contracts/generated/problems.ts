@@ -6,31 +6,39 @@ export const problems = {
   },
   "forbidden": {
     "status": 403,
-    "title": "The caller lacks the permission"
+    "title": "Permission denied"
   },
   "csrf_token_invalid": {
     "status": 403,
-    "title": "The session's CSRF token is missing or wrong"
+    "title": "Missing or invalid CSRF token"
   },
   "not_found": {
     "status": 404,
-    "title": "There is no such resource"
+    "title": "Not found"
+  },
+  "misdirected_request": {
+    "status": 421,
+    "title": "The platform does not answer at this address"
+  },
+  "service_unavailable": {
+    "status": 503,
+    "title": "Temporarily unavailable"
   },
   "method_not_allowed": {
     "status": 405,
-    "title": "The resource does not know this method"
+    "title": "Method not allowed"
   },
   "invalid_request": {
     "status": 400,
-    "title": "The request does not match the contract"
+    "title": "Invalid request"
   },
   "body_too_large": {
     "status": 413,
-    "title": "The body is larger than the operation allows"
+    "title": "Request body too large"
   },
   "unsupported_media_type": {
     "status": 415,
-    "title": "The body must be JSON"
+    "title": "Request body must be JSON"
   },
   "rate_limited": {
     "status": 429,
@@ -38,15 +46,15 @@ export const problems = {
   },
   "precondition_failed": {
     "status": 412,
-    "title": "The resource was changed since it was read"
+    "title": "The resource has changed since it was read"
   },
   "idempotency_key_reused": {
     "status": 422,
-    "title": "The idempotency key was used with another request"
+    "title": "Idempotency key already used for a different request"
   },
   "idempotency_in_progress": {
     "status": 409,
-    "title": "An equal request is still running"
+    "title": "A request with this idempotency key is still in progress"
   },
   "identity_provider_unavailable": {
     "status": 503,
@@ -54,23 +62,23 @@ export const problems = {
   },
   "sign_in_denied": {
     "status": 403,
-    "title": "This person may not sign in here"
+    "title": "Sign-in not allowed"
   },
   "issuer_refused": {
     "status": 422,
-    "title": "The issuer cannot be used"
+    "title": "Issuer not accepted"
   },
   "identity_provider_exists": {
     "status": 409,
-    "title": "The organization has registered this issuer already"
+    "title": "Issuer already registered for this organization"
   },
   "domain_taken": {
     "status": 409,
-    "title": "The domain is claimed already"
+    "title": "Domain already claimed"
   },
   "domain_not_proven": {
     "status": 409,
-    "title": "The DNS record that proves the domain was not found"
+    "title": "DNS verification record not found"
   },
   "login_failed": {
     "status": 400,
@@ -78,43 +86,43 @@ export const problems = {
   },
   "sku_unknown": {
     "status": 422,
-    "title": "There is no such product"
+    "title": "Unknown product"
   },
   "sku_not_entitled": {
     "status": 403,
-    "title": "The organization may not buy this product"
+    "title": "Your organization is not entitled to this product"
   },
   "sku_invalid": {
     "status": 422,
-    "title": "The product does not fit its node"
+    "title": "Product does not fit the node type"
   },
   "slice_products_disabled": {
     "status": 409,
-    "title": "Slices are not on sale yet"
+    "title": "GPU slices are not available yet"
   },
   "price_in_past": {
     "status": 422,
-    "title": "The past of the price book is never edited"
+    "title": "Prices cannot start in the past"
   },
   "price_exists": {
     "status": 409,
-    "title": "There is a price with this effective date"
+    "title": "A price with this effective date already exists"
   },
   "price_in_effect": {
     "status": 409,
-    "title": "A price that took effect cannot be withdrawn"
+    "title": "A price that is in effect cannot be withdrawn"
   },
   "image_unknown": {
     "status": 422,
-    "title": "There is no such image"
+    "title": "Unknown image"
   },
   "region_unavailable": {
     "status": 422,
-    "title": "The region is not open"
+    "title": "Region not available"
   },
   "gpu_count_not_allowed": {
     "status": 422,
-    "title": "The product is not sold in this size"
+    "title": "GPU count not offered for this product"
   },
   "sku_unavailable": {
     "status": 409,
@@ -122,31 +130,39 @@ export const problems = {
   },
   "quota_unknown": {
     "status": 422,
-    "title": "There is nothing of the kind to limit"
+    "title": "Unknown quota"
   },
   "quota_exceeded": {
     "status": 409,
-    "title": "The launch would exceed a quota"
+    "title": "Quota exceeded"
   },
   "reservation_unavailable": {
     "status": 409,
-    "title": "So many nodes cannot be kept for the time"
+    "title": "Not enough nodes for this period"
   },
   "reservation_refused": {
     "status": 422,
-    "title": "The reservation is not one that can be made"
+    "title": "Invalid reservation"
+  },
+  "reservation_unpaid": {
+    "status": 409,
+    "title": "Reservations need a payment first"
+  },
+  "limit_reached": {
+    "status": 409,
+    "title": "Limit reached"
   },
   "queue_full": {
     "status": 409,
-    "title": "The project has as many launches in line as it may have"
+    "title": "Queue limit of the project reached"
   },
   "duration_refused": {
     "status": 422,
-    "title": "The lease would last longer than it may"
+    "title": "Duration exceeds the limit"
   },
   "extension_refused": {
     "status": 409,
-    "title": "The lease cannot be extended so"
+    "title": "The lease cannot be extended"
   },
   "allocation_not_active": {
     "status": 409,
@@ -154,39 +170,43 @@ export const problems = {
   },
   "guest_unreachable": {
     "status": 502,
-    "title": "The machine cannot be reached"
+    "title": "Machine unreachable"
   },
   "terminal_unavailable": {
     "status": 503,
-    "title": "No terminal can be opened at the moment"
+    "title": "Terminals are temporarily unavailable"
   },
   "console_log_unavailable": {
     "status": 409,
-    "title": "The console log cannot be read at the moment"
+    "title": "Console log not available"
   },
   "too_many_streams": {
     "status": 429,
-    "title": "The machine has as many connections as it may have"
+    "title": "Connection limit reached"
   },
   "allocation_not_releasable": {
     "status": 409,
-    "title": "The allocation cannot be released in its state"
+    "title": "The allocation cannot be released in its current state"
   },
   "discovery_not_ready": {
     "status": 409,
-    "title": "The discovery has no result that can be approved"
+    "title": "The discovery has no approvable result"
   },
   "slot_approval_refused": {
     "status": 422,
-    "title": "Candidates do not meet the approval rules"
+    "title": "Candidates violate the approval rules"
   },
   "discovery_superseded": {
     "status": 409,
-    "title": "A later discovery of the host has succeeded"
+    "title": "Superseded by a later discovery"
   },
   "slot_cleanup_pending": {
     "status": 409,
-    "title": "The slot is quarantined until its cleanup is proven"
+    "title": "The slot is quarantined until its wipe is verified"
+  },
+  "parked_event_settled": {
+    "status": 409,
+    "title": "The parked event was handled or skipped already"
   },
   "slot_not_blocked": {
     "status": 409,
@@ -194,43 +214,43 @@ export const problems = {
   },
   "allocation_not_blocked": {
     "status": 409,
-    "title": "Nothing of the allocation waits for cleanup"
+    "title": "The allocation has nothing in quarantine"
   },
   "cleanup_running": {
     "status": 409,
-    "title": "A workflow is cleaning the slot"
+    "title": "A cleanup of the slot is already running"
   },
   "proof_device_mismatch": {
     "status": 422,
-    "title": "The proof names another disk than the one that was sold"
+    "title": "The proof is for a different disk"
   },
   "authority_rotation_running": {
     "status": 409,
-    "title": "Too many CAs are trusted at a time"
+    "title": "Too many certificate authorities are trusted"
   },
   "authority_signing": {
     "status": 409,
-    "title": "The CA signs for hosts; rotate first"
+    "title": "The certificate authority is in use for signing; rotate it first"
   },
   "authority_elsewhere": {
     "status": 409,
-    "title": "The CA is not run by this platform"
+    "title": "The certificate authority is managed externally"
   },
   "certificate_authority_unavailable": {
     "status": 503,
-    "title": "The CA of hosts cannot be reached"
+    "title": "Node certificate authority unavailable"
   },
   "authority_in_use": {
     "status": 409,
-    "title": "Hosts or enrolments depend on the CA"
+    "title": "Hosts or enrolments still depend on this certificate authority"
   },
   "enrolment_closed": {
     "status": 409,
-    "title": "The enrolment was used already"
+    "title": "Enrolment already used"
   },
   "slot_not_disabled": {
     "status": 409,
-    "title": "Only a disabled slot can be changed"
+    "title": "Disable the slot first"
   },
   "disk_in_use": {
     "status": 409,
@@ -238,79 +258,87 @@ export const problems = {
   },
   "disk_conversion_refused": {
     "status": 409,
-    "title": "The disk cannot become slice-owned yet"
+    "title": "The disk cannot be converted yet"
   },
   "node_conversion_running": {
     "status": 409,
-    "title": "A conversion of the host is running"
+    "title": "A conversion of this host is already running"
   },
   "node_mode_unchanged": {
     "status": 409,
-    "title": "The host is in that mode already"
+    "title": "The host is already in this mode"
   },
   "maas_disabled": {
     "status": 409,
-    "title": "The platform has no MAAS"
+    "title": "MAAS is not configured"
   },
   "maas_unavailable": {
     "status": 503,
-    "title": "MAAS does not answer"
+    "title": "MAAS is unavailable"
   },
   "maas_refused": {
     "status": 409,
-    "title": "MAAS refused what it was asked"
+    "title": "MAAS rejected the request"
   },
   "maas_machine_refused": {
     "status": 409,
-    "title": "The machine cannot be imported as it is"
+    "title": "The machine cannot be imported in its current state"
   },
   "onboarding_running": {
     "status": 409,
-    "title": "The machine is on its way into the fleet already"
+    "title": "The machine is already being onboarded"
   },
   "onboarding_ended": {
     "status": 409,
-    "title": "The onboarding has ended"
+    "title": "The onboarding has already ended"
   },
   "node_needs_conversion": {
     "status": 409,
-    "title": "The mode of a host with slots changes by conversion"
+    "title": "Convert the host to change its mode"
   },
   "node_in_use": {
     "status": 409,
-    "title": "The host holds claims that forbid the change"
+    "title": "The host is in use"
   },
   "burn_in_not_ready": {
     "status": 409,
-    "title": "The host has not shown what a burn-in builds on"
+    "title": "The host is not ready for a burn-in"
   },
   "maintenance_window_invalid": {
     "status": 422,
-    "title": "The window must end after it starts and not lie in the past"
+    "title": "Invalid maintenance window"
   },
   "enrolment_token_invalid": {
     "status": 401,
-    "title": "The enrolment token is unknown, used, expired or for another host"
+    "title": "Invalid enrolment token"
   },
   "csr_invalid": {
     "status": 422,
-    "title": "The certificate request cannot be used"
+    "title": "Invalid certificate signing request"
   },
   "task_fenced": {
     "status": 409,
-    "title": "The task was handed to a later attempt"
+    "title": "The task was reassigned to a later attempt"
   },
   "webhook_url_refused": {
     "status": 422,
-    "title": "Events cannot be sent to this URL"
+    "title": "Webhook URL not allowed"
   },
   "webhook_event_type_unknown": {
     "status": 422,
-    "title": "There is no such event type for tenants"
+    "title": "Unknown event type"
+  },
+  "storage_quota_exceeded": {
+    "status": 409,
+    "title": "Storage quota of the organization exceeded"
+  },
+  "secret_too_large": {
+    "status": 422,
+    "title": "The secret is too large"
   },
   "webhook_limit_reached": {
     "status": 409,
-    "title": "The project has as many webhooks as it may have"
+    "title": "Webhook limit of the project reached"
   },
   "webhook_disabled": {
     "status": 409,
@@ -318,195 +346,215 @@ export const problems = {
   },
   "response_breaks_contract": {
     "status": 500,
-    "title": "The answer is not one the contract declares"
+    "title": "The response violates the API contract"
   },
   "currency_unknown": {
     "status": 422,
-    "title": "Nothing is sold in this currency"
+    "title": "Unsupported currency"
   },
   "adjustment_refused": {
     "status": 422,
-    "title": "The adjustment cannot be posted"
+    "title": "Invalid adjustment"
   },
   "exceeds_own_rights": {
     "status": 403,
-    "title": "Nobody grants more rights than they hold"
+    "title": "You cannot grant permissions you do not have"
   },
   "last_tenant_admin": {
     "status": 409,
-    "title": "The organization would be left without an admin"
+    "title": "The organization needs at least one admin"
   },
   "organization_not_empty": {
     "status": 409,
-    "title": "The organization still owns live resources"
+    "title": "The organization still has active resources"
   },
   "project_not_empty": {
     "status": 409,
-    "title": "The project still owns live resources"
+    "title": "The project still has active resources"
+  },
+  "team_owns_projects": {
+    "status": 409,
+    "title": "The team still owns projects"
+  },
+  "default_team_required": {
+    "status": 409,
+    "title": "The default team cannot be deleted"
+  },
+  "team_unknown": {
+    "status": 422,
+    "title": "Unknown team"
   },
   "name_taken": {
     "status": 409,
-    "title": "There is one with this name already"
+    "title": "Name already in use"
   },
   "permission_unknown": {
     "status": 422,
-    "title": "There is no such permission"
+    "title": "Unknown permission"
   },
   "permission_group_unknown": {
     "status": 422,
-    "title": "There is no such permission group"
+    "title": "Unknown permission group"
   },
   "permission_group_scope_refused": {
     "status": 422,
-    "title": "The permission group cannot be bound at this scope"
+    "title": "The permission group cannot be granted at this scope"
   },
   "holder_unknown": {
     "status": 422,
-    "title": "There is no such user, team or service account here"
+    "title": "Unknown user, team or service account"
   },
   "binding_exists": {
     "status": 409,
-    "title": "The permission group is already bound so"
+    "title": "The permission group is already granted"
   },
   "member_unknown": {
     "status": 422,
-    "title": "There is no such active member"
+    "title": "Unknown or inactive member"
   },
   "invitation_not_usable": {
     "status": 409,
-    "title": "The invitation is unknown, used, expired or revoked"
+    "title": "Invalid invitation"
   },
   "invitation_email_mismatch": {
     "status": 409,
-    "title": "The invitation is for another address"
+    "title": "The invitation is for a different e-mail address"
   },
   "invitation_pending": {
     "status": 409,
-    "title": "The address has a pending invitation already"
+    "title": "An invitation for this address is already pending"
   },
   "member_elsewhere": {
     "status": 409,
-    "title": "The person belongs to the organization of their identity provider alone"
+    "title": "Members of this identity provider cannot join other organizations"
   },
   "already_member": {
     "status": 409,
-    "title": "The person is a member already"
+    "title": "Already a member"
   },
   "users_only": {
     "status": 403,
-    "title": "A service account has nothing of its own"
+    "title": "Not available to service accounts"
   },
   "api_key_lifetime_refused": {
     "status": 422,
-    "title": "The key would live too long or has ended already"
+    "title": "Invalid API key expiry"
   },
   "api_key_organization_required": {
     "status": 422,
-    "title": "The key must name its organization"
+    "title": "Choose the organization of the API key"
   },
   "service_account_disabled": {
     "status": 409,
     "title": "The service account is disabled"
   },
+  "email_not_verified": {
+    "status": 403,
+    "title": "The identity provider does not confirm the e-mail address"
+  },
+  "rotation_needs_person": {
+    "status": 403,
+    "title": "A person must issue the next token of the service account"
+  },
   "ssh_key_invalid": {
     "status": 422,
-    "title": "The text is not a public key that can be used"
+    "title": "Invalid SSH public key"
   },
   "ssh_key_exists": {
     "status": 409,
-    "title": "The key was added before"
+    "title": "SSH key already added"
   },
   "image_signature_required": {
     "status": 409,
-    "title": "The digest must come with a statement that its builder signed"
+    "title": "A signed image statement is required"
   },
   "image_statement_refused": {
     "status": 422,
-    "title": "The statement does not vouch for this digest of this image"
+    "title": "The image statement does not match this digest"
   },
   "ingress_not_offered": {
     "status": 409,
-    "title": "Nothing can be reached from outside here"
+    "title": "Public ingress is not available"
   },
   "ingress_port_refused": {
     "status": 422,
-    "title": "The port cannot be reached from outside"
+    "title": "This port cannot be exposed"
   },
   "ingress_limit_reached": {
     "status": 409,
-    "title": "As many ports lead to the machine as may"
+    "title": "Ingress limit of the machine reached"
   },
   "ingress_pool_exhausted": {
     "status": 409,
-    "title": "No public address has this port free"
+    "title": "No public address available for this port"
   },
   "user_data_refused": {
     "status": 422,
-    "title": "The machine cannot be started with this user-data"
+    "title": "Invalid user data"
   },
   "ssh_key_unknown": {
     "status": 422,
-    "title": "There is no such SSH key for this launch"
+    "title": "Unknown SSH key"
   },
   "policy_value_invalid": {
     "status": 422,
-    "title": "The value is not one the policy can have"
+    "title": "Invalid policy value"
   },
   "policy_weaker_than_guard_rail": {
     "status": 422,
-    "title": "The value is weaker than what holds above"
+    "title": "The value is weaker than the guard-rail of a higher scope"
   },
   "policy_not_settable_here": {
     "status": 409,
-    "title": "The policy cannot be set at this scope"
+    "title": "This policy cannot be set at this scope"
   },
   "audit_export_not_confirmable": {
     "status": 409,
-    "title": "The export of the month cannot be confirmed"
+    "title": "The export cannot be confirmed"
   },
   "internal_error": {
     "status": 500,
-    "title": "Something went wrong on our side"
+    "title": "Internal server error"
   },
   "budget_exceeded": {
     "status": 409,
-    "title": "A budget of this month is used up"
+    "title": "Monthly budget exhausted"
   },
   "budget_scope_unknown": {
     "status": 422,
-    "title": "The tenant has no such project, team or user"
+    "title": "Unknown project, team or user"
   },
   "balance_too_low": {
     "status": 409,
-    "title": "The balance does not cover the launch"
+    "title": "Insufficient balance"
   },
   "payment_provider_missing": {
     "status": 409,
-    "title": "Nobody can pay by themselves here"
+    "title": "Online payment is not available"
   },
   "payment_amount_refused": {
     "status": 422,
-    "title": "The amount cannot be paid"
+    "title": "Invalid payment amount"
   },
   "payment_method_unknown": {
     "status": 422,
-    "title": "The tenant has no such payment method"
+    "title": "Unknown payment method"
   },
   "payment_not_open": {
     "status": 409,
-    "title": "The payment does not wait for a test card"
+    "title": "The payment is not open"
   },
   "payment_reference_taken": {
     "status": 409,
-    "title": "A payment with this reference was recorded already"
+    "title": "Payment reference already recorded"
   },
   "refund_refused": {
     "status": 409,
-    "title": "The payment cannot be refunded so"
+    "title": "The payment cannot be refunded"
   },
   "provider_signature_invalid": {
     "status": 400,
-    "title": "The event does not come from the payment provider"
+    "title": "Invalid provider signature"
   }
 } as const;
 

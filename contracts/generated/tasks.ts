@@ -28,7 +28,7 @@ export interface AllTasks {
   "slot-bundle.json"?: SlotBundle;
 }
 /**
- * Signed by the platform; the agent opens one tunnel stream under it, to what it names of the allocation.
+ * Signed by the platform; the agent opens one tunnel stream under it, to the named resource of the allocation.
  */
 export interface AccessGrant {
   grant_id: string;
@@ -40,7 +40,7 @@ export interface AccessGrant {
   user_id: string;
   resource: "port" | "console_log";
   /**
-   * Of the guest; null for its console log.
+   * Port of the guest; null for its console log.
    */
   port: number | null;
   expires_at: string;
@@ -48,7 +48,7 @@ export interface AccessGrant {
 export interface AllocationDeprovisionUserOutput {
   user_absent: boolean;
   /**
-   * What of the tenant was still found: processes, files, sessions, scheduled work.
+   * Leftovers of the tenant: processes, files, sessions, scheduled work.
    *
    * @maxItems 50
    */
@@ -66,22 +66,22 @@ export interface AllocationDeprovisionUserParams {
 export interface AllocationProvisionUserOutput {
   host_key_fingerprint: string;
   /**
-   * The whole key as known_hosts wants it: type and base64.
+   * The host key in known_hosts format: type and base64.
    */
   host_public_key?: string;
   /**
-   * Where the host answers inside its network.
+   * Address of the host inside its network.
    */
   address: string | null;
   /**
-   * Whether the user can become root; the platform takes only what it asked for.
+   * Whether the user can become root; the platform accepts only the requested value.
    */
   privileged: boolean;
   boot_id: string;
   started_at: string;
 }
 /**
- * Hands an enrolled host to one tenant as a user, unprivileged unless root is asked for.
+ * Gives an enrolled host to one tenant as a user, unprivileged unless root is requested.
  */
 export interface AllocationProvisionUserParams {
   allocation_id: string;
@@ -93,12 +93,12 @@ export interface AllocationProvisionUserParams {
    */
   ssh_authorized_keys: string[];
   /**
-   * Whether the user may become root. Asked for only where the release of the host means that it is erased and installed anew.
+   * Whether the user may become root. Requested only if the host is erased and reinstalled after its release.
    */
   root?: boolean;
 }
 /**
- * A port of a public address that leads to a port of one machine.
+ * A port of a public address that is forwarded to a port of one machine.
  */
 export interface IngressRule {
   public_address: string;
@@ -118,14 +118,14 @@ export interface NodeSetModeParams {
 }
 export interface SliceIngressSetOutput {
   /**
-   * What leads to the machine now, as the host's own rules say.
+   * Forwardings to the machine, as read from the host's rules.
    *
    * @maxItems 64
    */
   rules: IngressRule[];
 }
 /**
- * Everything that shall lead from outside to the machine, and nothing else.
+ * The complete list of forwardings to the machine.
  */
 export interface SliceIngressSetParams {
   allocation_id: string;
@@ -167,12 +167,12 @@ export interface PrereqCheck {
   state: "ok" | "warning" | "missing" | "unknown";
   evidence: string;
   /**
-   * What to do about a miss; null when there is nothing to do.
+   * Remedy of a miss; null if there is none.
    */
   remedy: string | null;
 }
 /**
- * What the intended profile asks of the host beyond the basics.
+ * Requirements of the intended profile beyond the basics.
  */
 export interface SlicePrereqCheckParams {
   /**
@@ -194,11 +194,11 @@ export interface SlicePrereqCheckParams {
 export interface SliceReconcileOutput {
   checked_at: string;
   /**
-   * How many were looked for.
+   * Number of machines checked.
    */
   machines: number;
   /**
-   * Where host and platform disagree; empty when they do not.
+   * Differences between host and platform; empty if there are none.
    *
    * @maxItems 200
    */
@@ -207,14 +207,14 @@ export interface SliceReconcileOutput {
 export interface ReconcileFinding {
   subject: "lease" | "machine" | "gpu" | "fabric" | "disk" | "port" | "address" | "ingress" | "guest";
   /**
-   * Not there though it should be, there though nobody holds it, or not as it should be.
+   * Missing on the host, present without an owner, or different from the platform's record.
    */
   state: "missing" | "orphan" | "wrong";
   allocation_id: string | null;
   evidence: string;
 }
 /**
- * What the platform believes to run on the host. The host looks and tells; it changes nothing.
+ * The platform's view of the host. The host compares and reports; it changes nothing.
  */
 export interface SliceReconcileParams {
   /**
@@ -228,14 +228,14 @@ export interface SliceReconcileParams {
      */
     slots: SlotBundle[];
     /**
-     * What leads to the machine from outside; not looked at when left out.
+     * Expected forwardings to the machine; not checked if left out.
      *
      * @maxItems 64
      */
     ingress?: IngressRule[];
   }[];
   /**
-   * Slots that the platform still claims for allocations whose machines are coming, going or in quarantine. Whatever is theirs is nobody's orphan.
+   * Slots still claimed for allocations whose machines are starting, ending or in quarantine. Their resources are no orphans.
    *
    * @maxItems 16
    */
@@ -276,7 +276,7 @@ export interface SliceTopologyDiscoverOutput {
   inventory?: HostInventory;
 }
 /**
- * A possible slot as the host sees it. Null means the host could not find a fitting part.
+ * A possible slot as the host sees it. Null if the host found no fitting part.
  */
 export interface CandidateSlot {
   slot_index: number;
@@ -298,7 +298,7 @@ export interface CandidateSlot {
   numa_node: number;
   pcie_root: string;
   /**
-   * What stands on the disk though nothing is mounted: partitions, file systems, members of md or LVM. With any entry the disk may be approved only with proof of a wipe.
+   * Unmounted content of the disk: partitions, file systems, members of md or LVM. With any entry the disk may be approved only with proof of a wipe.
    *
    * @maxItems 64
    */
@@ -307,6 +307,10 @@ export interface CandidateSlot {
    * PCI vendor and device id.
    */
   gpu_device_id?: string;
+  /**
+   * Serial number of the card, which stays the same in another host; null or left out where the card has none.
+   */
+  gpu_serial?: string | null;
   gpu_driver?: string | null;
   fabric_pf_pci_address?: string | null;
   /**
@@ -322,7 +326,7 @@ export interface CandidateSlot {
   nvme_locality?: Locality;
 }
 /**
- * A device of the host that is in no candidate, and why.
+ * A device of the host that is in no candidate, and the reason.
  */
 export interface LeftOutDevice {
   device: string;
@@ -349,7 +353,7 @@ export interface LeftOutDevice {
     | "no_gpus";
 }
 /**
- * What the host is made of, as read at discovery.
+ * Hardware of the host, as read at discovery.
  */
 export interface HostInventory {
   cpu: {
@@ -452,7 +456,7 @@ export interface SliceTopologyDiscoverParams {}
 export interface SliceVmProvisionOutput {
   host_key_fingerprint: string;
   /**
-   * The whole key as known_hosts wants it: type and base64.
+   * The host key in known_hosts format: type and base64.
    */
   host_public_key?: string;
   network: {
@@ -493,11 +497,11 @@ export interface SliceVmProvisionParams {
    */
   ssh_authorized_keys: string[];
   /**
-   * Of the tenant: a script that begins with `#!`, or `#cloud-config` that leaves users, keys, names and network alone. Added when the task is claimed; it is stored with no task.
+   * User-data of the tenant: a script that begins with `#!`, or `#cloud-config` without users, keys, names and network. Added when the task is claimed, never stored with it.
    */
   user_data?: string;
   /**
-   * What the image promises beyond a login; each is proven inside the guest before the machine is called ready.
+   * Checks that the image promises beyond a login; each must pass inside the guest before the machine counts as ready.
    *
    * @maxItems 16
    */
@@ -506,7 +510,7 @@ export interface SliceVmProvisionParams {
 export interface SliceVmReleaseOutput {
   vm_absent: boolean;
   /**
-   * How the machine ended: it was not there, it followed the request, or it was forced.
+   * How the machine ended: absent, shut down on request, or forced.
    */
   stop: "absent" | "graceful" | "forced";
   /**
@@ -523,7 +527,7 @@ export interface SliceVmReleaseOutput {
     verified: boolean;
     verification: string;
     /**
-     * What wiped and what read back; agents before 0.2 leave it out.
+     * Tools that wiped and read back; absent from agents before 0.2.
      *
      * @maxItems 10
      */
@@ -544,7 +548,7 @@ export interface SliceVmReleaseParams {
   slots: SlotBundle[];
   wipe_method: "blkdiscard" | "nvme_format" | "nvme_sanitize" | "overwrite";
   /**
-   * By slot id, where slots of one machine have policies that differ; `wipe_method` is for all others.
+   * By slot id, if slots of one machine have different policies; `wipe_method` applies to the others.
    */
   wipe_methods?: {
     [k: string]: "blkdiscard" | "nvme_format" | "nvme_sanitize" | "overwrite";
@@ -582,7 +586,7 @@ export const taskSchemas: Record<string, object> = {
   "access-grant.json": {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "AccessGrant",
-    "description": "Signed by the platform; the agent opens one tunnel stream under it, to what it names of the allocation.",
+    "description": "Signed by the platform; the agent opens one tunnel stream under it, to the named resource of the allocation.",
     "type": "object",
     "required": [
       "grant_id",
@@ -619,7 +623,7 @@ export const taskSchemas: Record<string, object> = {
         ]
       },
       "port": {
-        "description": "Of the guest; null for its console log.",
+        "description": "Port of the guest; null for its console log.",
         "type": [
           "integer",
           "null"
@@ -651,7 +655,7 @@ export const taskSchemas: Record<string, object> = {
         "type": "boolean"
       },
       "leftovers": {
-        "description": "What of the tenant was still found: processes, files, sessions, scheduled work.",
+        "description": "Leftovers of the tenant: processes, files, sessions, scheduled work.",
         "type": "array",
         "maxItems": 50,
         "items": {
@@ -720,13 +724,13 @@ export const taskSchemas: Record<string, object> = {
         "pattern": "^SHA256:[A-Za-z0-9+/]{43}$"
       },
       "host_public_key": {
-        "description": "The whole key as known_hosts wants it: type and base64.",
+        "description": "The host key in known_hosts format: type and base64.",
         "type": "string",
         "pattern": "^(ssh|ecdsa)-[a-z0-9-]{3,40} [A-Za-z0-9+/]+={0,2}$",
         "maxLength": 1000
       },
       "address": {
-        "description": "Where the host answers inside its network.",
+        "description": "Address of the host inside its network.",
         "type": [
           "string",
           "null"
@@ -734,7 +738,7 @@ export const taskSchemas: Record<string, object> = {
         "maxLength": 45
       },
       "privileged": {
-        "description": "Whether the user can become root; the platform takes only what it asked for.",
+        "description": "Whether the user can become root; the platform accepts only the requested value.",
         "type": "boolean"
       },
       "boot_id": {
@@ -750,7 +754,7 @@ export const taskSchemas: Record<string, object> = {
   "allocation.provision_user.params.json": {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "AllocationProvisionUserParams",
-    "description": "Hands an enrolled host to one tenant as a user, unprivileged unless root is asked for.",
+    "description": "Gives an enrolled host to one tenant as a user, unprivileged unless root is requested.",
     "type": "object",
     "required": [
       "allocation_id",
@@ -784,7 +788,7 @@ export const taskSchemas: Record<string, object> = {
         }
       },
       "root": {
-        "description": "Whether the user may become root. Asked for only where the release of the host means that it is erased and installed anew.",
+        "description": "Whether the user may become root. Requested only if the host is erased and reinstalled after its release.",
         "type": "boolean"
       }
     }
@@ -792,7 +796,7 @@ export const taskSchemas: Record<string, object> = {
   "ingress-rule.json": {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "IngressRule",
-    "description": "A port of a public address that leads to a port of one machine.",
+    "description": "A port of a public address that is forwarded to a port of one machine.",
     "type": "object",
     "required": [
       "public_address",
@@ -874,7 +878,7 @@ export const taskSchemas: Record<string, object> = {
     "additionalProperties": false,
     "properties": {
       "rules": {
-        "description": "What leads to the machine now, as the host's own rules say.",
+        "description": "Forwardings to the machine, as read from the host's rules.",
         "type": "array",
         "maxItems": 64,
         "items": {
@@ -886,7 +890,7 @@ export const taskSchemas: Record<string, object> = {
   "slice.ingress_set.params.json": {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "SliceIngressSetParams",
-    "description": "Everything that shall lead from outside to the machine, and nothing else.",
+    "description": "The complete list of forwardings to the machine.",
     "type": "object",
     "required": [
       "allocation_id",
@@ -982,7 +986,7 @@ export const taskSchemas: Record<string, object> = {
             "maxLength": 500
           },
           "remedy": {
-            "description": "What to do about a miss; null when there is nothing to do.",
+            "description": "Remedy of a miss; null if there is none.",
             "type": [
               "string",
               "null"
@@ -996,7 +1000,7 @@ export const taskSchemas: Record<string, object> = {
   "slice.prereq_check.params.json": {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "SlicePrereqCheckParams",
-    "description": "What the intended profile asks of the host beyond the basics.",
+    "description": "Requirements of the intended profile beyond the basics.",
     "type": "object",
     "additionalProperties": false,
     "properties": {
@@ -1041,12 +1045,12 @@ export const taskSchemas: Record<string, object> = {
         "format": "date-time"
       },
       "machines": {
-        "description": "How many were looked for.",
+        "description": "Number of machines checked.",
         "type": "integer",
         "minimum": 0
       },
       "findings": {
-        "description": "Where host and platform disagree; empty when they do not.",
+        "description": "Differences between host and platform; empty if there are none.",
         "type": "array",
         "maxItems": 200,
         "items": {
@@ -1074,7 +1078,7 @@ export const taskSchemas: Record<string, object> = {
               ]
             },
             "state": {
-              "description": "Not there though it should be, there though nobody holds it, or not as it should be.",
+              "description": "Missing on the host, present without an owner, or different from the platform's record.",
               "enum": [
                 "missing",
                 "orphan",
@@ -1100,7 +1104,7 @@ export const taskSchemas: Record<string, object> = {
   "slice.reconcile.params.json": {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "SliceReconcileParams",
-    "description": "What the platform believes to run on the host. The host looks and tells; it changes nothing.",
+    "description": "The platform's view of the host. The host compares and reports; it changes nothing.",
     "type": "object",
     "required": [
       "machines"
@@ -1131,7 +1135,7 @@ export const taskSchemas: Record<string, object> = {
               }
             },
             "ingress": {
-              "description": "What leads to the machine from outside; not looked at when left out.",
+              "description": "Expected forwardings to the machine; not checked if left out.",
               "type": "array",
               "maxItems": 64,
               "items": {
@@ -1142,7 +1146,7 @@ export const taskSchemas: Record<string, object> = {
         }
       },
       "held": {
-        "description": "Slots that the platform still claims for allocations whose machines are coming, going or in quarantine. Whatever is theirs is nobody's orphan.",
+        "description": "Slots still claimed for allocations whose machines are starting, ending or in quarantine. Their resources are no orphans.",
         "type": "array",
         "maxItems": 16,
         "items": {
@@ -1205,7 +1209,7 @@ export const taskSchemas: Record<string, object> = {
     "$defs": {
       "CandidateSlot": {
         "title": "CandidateSlot",
-        "description": "A possible slot as the host sees it. Null means the host could not find a fitting part.",
+        "description": "A possible slot as the host sees it. Null if the host found no fitting part.",
         "type": "object",
         "required": [
           "slot_index",
@@ -1293,7 +1297,7 @@ export const taskSchemas: Record<string, object> = {
             "maxLength": 32
           },
           "nvme_filesystems": {
-            "description": "What stands on the disk though nothing is mounted: partitions, file systems, members of md or LVM. With any entry the disk may be approved only with proof of a wipe.",
+            "description": "Unmounted content of the disk: partitions, file systems, members of md or LVM. With any entry the disk may be approved only with proof of a wipe.",
             "type": "array",
             "maxItems": 64,
             "items": {
@@ -1305,6 +1309,14 @@ export const taskSchemas: Record<string, object> = {
             "type": "string",
             "pattern": "^[0-9a-f]{4}:[0-9a-f]{4}$",
             "description": "PCI vendor and device id."
+          },
+          "gpu_serial": {
+            "type": [
+              "string",
+              "null"
+            ],
+            "maxLength": 64,
+            "description": "Serial number of the card, which stays the same in another host; null or left out where the card has none."
           },
           "gpu_driver": {
             "type": [
@@ -1384,7 +1396,7 @@ export const taskSchemas: Record<string, object> = {
       },
       "LeftOutDevice": {
         "title": "LeftOutDevice",
-        "description": "A device of the host that is in no candidate, and why.",
+        "description": "A device of the host that is in no candidate, and the reason.",
         "type": "object",
         "required": [
           "device",
@@ -1819,7 +1831,7 @@ export const taskSchemas: Record<string, object> = {
           }
         },
         "title": "HostInventory",
-        "description": "What the host is made of, as read at discovery."
+        "description": "Hardware of the host, as read at discovery."
       }
     }
   },
@@ -1848,7 +1860,7 @@ export const taskSchemas: Record<string, object> = {
         "pattern": "^SHA256:[A-Za-z0-9+/]{43}$"
       },
       "host_public_key": {
-        "description": "The whole key as known_hosts wants it: type and base64.",
+        "description": "The host key in known_hosts format: type and base64.",
         "type": "string",
         "pattern": "^(ssh|ecdsa)-[a-z0-9-]{3,40} [A-Za-z0-9+/]+={0,2}$",
         "maxLength": 1000
@@ -2008,13 +2020,13 @@ export const taskSchemas: Record<string, object> = {
         "minLength": 1,
         "maxLength": 16384,
         "x-secret": true,
-        "description": "Of the tenant: a script that begins with `#!`, or `#cloud-config` that leaves users, keys, names and network alone. Added when the task is claimed; it is stored with no task."
+        "description": "User-data of the tenant: a script that begins with `#!`, or `#cloud-config` without users, keys, names and network. Added when the task is claimed, never stored with it."
       },
       "readiness_checks": {
         "type": "array",
         "maxItems": 16,
         "uniqueItems": true,
-        "description": "What the image promises beyond a login; each is proven inside the guest before the machine is called ready.",
+        "description": "Checks that the image promises beyond a login; each must pass inside the guest before the machine counts as ready.",
         "items": {
           "enum": [
             "nvidia_driver",
@@ -2040,7 +2052,7 @@ export const taskSchemas: Record<string, object> = {
         "type": "boolean"
       },
       "stop": {
-        "description": "How the machine ended: it was not there, it followed the request, or it was forced.",
+        "description": "How the machine ended: absent, shut down on request, or forced.",
         "enum": [
           "absent",
           "graceful",
@@ -2087,7 +2099,7 @@ export const taskSchemas: Record<string, object> = {
               "maxLength": 500
             },
             "tools": {
-              "description": "What wiped and what read back; agents before 0.2 leave it out.",
+              "description": "Tools that wiped and read back; absent from agents before 0.2.",
               "type": "array",
               "maxItems": 10,
               "items": {
@@ -2155,7 +2167,7 @@ export const taskSchemas: Record<string, object> = {
         ]
       },
       "wipe_methods": {
-        "description": "By slot id, where slots of one machine have policies that differ; `wipe_method` is for all others.",
+        "description": "By slot id, if slots of one machine have different policies; `wipe_method` applies to the others.",
         "type": "object",
         "maxProperties": 16,
         "propertyNames": {

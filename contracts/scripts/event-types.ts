@@ -2,9 +2,20 @@ import { readFileSync } from 'node:fs';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { parse as parseYaml } from 'yaml';
 
+type Audience = 'tenant' | 'operator' | 'person';
+type Level = 'platform' | 'tenant' | 'project';
+
+/** Where the permission to see an event of an audience may be held. */
+const LEVELS: Record<Audience, readonly Level[]> = {
+  tenant: ['tenant', 'project'],
+  operator: ['platform'],
+  person: [],
+};
+
 interface Message {
   summary: string;
-  'x-audience': 'tenant' | 'operator' | 'person';
+  'x-audience': Audience;
+  'x-permission'?: Partial<Record<Level, string>>;
   payload: { allOf: [unknown, { properties: { payload: { $ref: string } } }] };
 }
 
@@ -14,10 +25,16 @@ interface AsyncApi {
 }
 
 /** Event names, audiences and payload schemas of the AsyncAPI document, as TypeScript. */
-export async function eventTypes(file: string, header: string): Promise<string> {
-  const document = parseYaml(readFileSync(file, 'utf8')) as AsyncApi;
+export async function eventTypes(
+  file: string,
+  header: string,
+  stageSchemas: string,
+  permissions: readonly string[],
+): Promise<string> {
+  const document = withStages(parseYaml(readFileSync(file, 'utf8')), JSON.parse(stageSchemas)) as AsyncApi;
   const { messages, schemas } = document.components;
-  const types: Record<string, { summary: string; audience: string }> = {};
+  const types: Record<string, { summary: string; audience: string; permission: Message['x-permission'] }> =
+    {};
   const schemaOf: Record<string, string> = {};
   for (const [name, channel] of Object.entries(document.channels)) {
     const message = messages[name];
@@ -26,9 +43,11 @@ export async function eventTypes(file: string, header: string): Promise<string> 
       channel.address !== name ||
       channel.messages.event.$ref !== `#/components/messages/${name}`
     ) {
-      throw new Error(`channel ${name} must carry the message of its own name at its own address`);
+      throw new Error(`channel ${name} must carry the message of the same name at the same address`);
     }
-    types[name] = { summary: message.summary, audience: message['x-audience'] };
+    requirePermission(name, message, permissions);
+    const permission = message['x-permission'] ?? {};
+    types[name] = { summary: message.summary, audience: message['x-audience'], permission };
     schemaOf[name] = message.payload.allOf[1].properties.payload.$ref.split('/').at(-1)!;
   }
   const used = Object.fromEntries(
@@ -54,4 +73,32 @@ export async function eventTypes(file: string, header: string): Promise<string> 
       2,
     )};\n`,
   ].join('');
+}
+
+/** An event that names no permission would be seen by nobody, or by everybody: neither is decided by omission. */
+function requirePermission(name: string, message: Message, known: readonly string[]): void {
+  const levels = LEVELS[message['x-audience']];
+  const named = Object.entries(message['x-permission'] ?? {});
+  if (levels.length > 0 !== named.length > 0)
+    throw new Error(`event ${name} must say by x-permission what it takes to see it`);
+  for (const [level, permission] of named) {
+    if (!levels.some((allowed) => allowed === level))
+      throw new Error(`event ${name} asks for a permission at ${level}, which its audience does not have`);
+    if (!known.includes(permission))
+      throw new Error(`event ${name} asks for ${permission}, which is unknown`);
+  }
+}
+
+const STAGES = 'generated/stages.schema.json#/';
+
+/** The document with each reference to a stage replaced by its enum: validators of payloads read no other file. */
+function withStages(node: unknown, schemas: Record<string, unknown>): unknown {
+  if (Array.isArray(node)) return node.map((one: unknown) => withStages(one, schemas));
+  if (typeof node !== 'object' || node === null) return node;
+  if ('$ref' in node && typeof node.$ref === 'string' && node.$ref.startsWith(STAGES)) {
+    const schema = schemas[node.$ref.slice(STAGES.length)];
+    if (!schema) throw new Error(`asyncapi.yaml: nothing at ${node.$ref}`);
+    return schema;
+  }
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, withStages(value, schemas)]));
 }

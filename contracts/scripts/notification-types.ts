@@ -12,12 +12,12 @@ interface Notifications {
   messages: Record<string, { kind: string; severity: string; link: string; to: Record<string, Words> }>;
 }
 
-const AUDIENCES = ['money', 'spenders', 'owner', 'counted', 'operators', 'affected'];
+const AUDIENCES = ['money', 'spenders', 'owner', 'counted', 'keepers', 'reservers', 'operators', 'affected'];
 const SEVERITIES = ['info', 'warning', 'critical'];
 
-/** Kinds of notifications and the words of each, as data. */
+/** Notification types and their texts, as data. */
 export function notificationTypes(file: string, header: string): string {
-  const { kinds, messages } = parseYaml(readFileSync(file, 'utf8')) as Notifications;
+  const { kinds, messages }: Notifications = parseYaml(readFileSync(file, 'utf8'));
   for (const [event, { kind, severity, to }] of Object.entries(messages)) {
     const unknown = Object.keys(to).find((audience) => !AUDIENCES.includes(audience));
     if (!Object.hasOwn(kinds, kind)) throw new Error(`notification of ${event}: there is no kind ${kind}`);

@@ -6,7 +6,7 @@ interface Schema {
   enum?: unknown[];
   const?: unknown;
   description?: string;
-  /** Long enough that people keep it in a file. */
+  /** Long enough that people pass it as a file. */
   'x-from-file'?: boolean;
   properties?: Record<string, Schema>;
   required?: string[];
@@ -43,12 +43,12 @@ interface Described {
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const IF_MATCH = 'if-match';
 
-/** The operations of a bundled contract as `Operation`s: what a program needs to offer every one of them. */
+/** The operations of a bundled contract as `Operation`s: everything a program needs to offer them. */
 export function operationData(bundle: string, header: string): string {
-  const document = JSON.parse(bundle) as {
+  const document: {
     info: { version: string };
     paths: Record<string, Record<string, Described>>;
-  };
+  } = JSON.parse(bundle);
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     METHODS.filter((method) => method in methods).map((method) =>
       describe(document, method, path, methods[method]!),
@@ -107,8 +107,8 @@ function field(
   schema: Schema,
   { required, description }: { required?: boolean; description?: string },
 ): OperationField {
-  const { type, choices, description: told } = plain(document, schema);
-  const words = description ?? told;
+  const { type, choices, description: own } = plain(document, schema);
+  const words = description ?? own;
   return {
     name,
     in: place,
@@ -195,11 +195,14 @@ function answerOf(
 
 function acceptedOf(document: object, responses: Described['responses']): string | undefined {
   const answer = responses['202'] && resolve(document, responses['202']);
-  const schema = answer?.content?.['application/json']?.schema;
-  return schema?.$ref?.split('/').at(-1);
+  if (!answer) return undefined;
+  const schema = answer.content?.['application/json']?.schema;
+  // The name of the schema is how a program finds out how to wait for the end of the work.
+  if (!schema?.$ref) throw new Error(`a 202 must name the schema of its answer: ${JSON.stringify(answer)}`);
+  return schema.$ref.split('/').at(-1);
 }
 
-/** What a reference stands for; anything else stands for itself. */
+/** The target of a reference; any other value is returned unchanged. */
 function resolve<T extends object>(document: object, value: T | Reference): T {
   if (!('$ref' in value) || value.$ref === undefined) return value as T;
   const found = value.$ref

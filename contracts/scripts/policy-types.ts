@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse as parseYaml } from 'yaml';
-import { policyMismatch, policyScopes, type PolicyDefinition } from '../src/policies.ts';
+import { policyValueError, policyScopes, type PolicyDefinition } from '../src/policies.ts';
 
 const FIELDS = new Set([
   'type',
@@ -17,7 +17,7 @@ const FIELDS = new Set([
 
 /** The registry of policy keys with the type of each key's value. */
 export function policyTypes(file: string, header: string, permissions: Record<string, string>): string {
-  const registry = parseYaml(readFileSync(file, 'utf8')) as Record<string, PolicyDefinition>;
+  const registry: Record<string, PolicyDefinition> = parseYaml(readFileSync(file, 'utf8'));
   for (const [key, definition] of Object.entries(registry)) {
     const fault = faultOf(key, definition, permissions);
     if (fault) throw new Error(`policy ${key}: ${fault}`);
@@ -52,11 +52,11 @@ function faultOf(
   if (type === 'string' && pattern && definition.guard_rail) return 'free words have no order';
   if ((type === 'duration') !== key.endsWith('_seconds')) return 'durations, and only they, end in _seconds';
   for (const [scope, permission] of Object.entries(set_by)) {
-    if (!(policyScopes as readonly string[]).includes(scope)) return `there is no scope ${scope}`;
+    if (!policyScopes.some((known) => known === scope)) return `there is no scope ${scope}`;
     if (!permission || !(permission in permissions)) return `there is no permission ${permission}`;
   }
   if (!set_by.global) return 'every key can be set globally';
-  const mismatch = policyMismatch(definition, definition.default);
+  const mismatch = policyValueError(definition, definition.default);
   return mismatch && `its default ${mismatch}`;
 }
 

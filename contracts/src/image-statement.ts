@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { signCanonical, verifyCanonical } from './signing.ts';
 
-/** What a builder says of an image that it has built. */
+/** A builder's statement about an image. */
 export interface ImageStatement {
   version: 1;
   image: string;
@@ -12,7 +12,7 @@ export interface ImageStatement {
   readiness_checks: string[];
   /** Of the recipe and the tools that lay the disk out. */
   recipe_sha256: string;
-  /** The moment of the archive that packages were taken from. */
+  /** Date of the archive that packages were taken from. */
   snapshot: string;
   packages: { name: string; version: string }[];
 }
@@ -35,7 +35,7 @@ export function signImageStatement(statement: ImageStatement, privateKey: KeyObj
   return { statement, key_id: imageKeyId(privateKey), signature: signCanonical(statement, privateKey) };
 }
 
-/** An Ed25519 key as policies name it: its 32 bytes in base64url, as in a JWK. Null when it is none. */
+/** An Ed25519 key as policies list it: its 32 bytes in base64url, as in a JWK. Null for an invalid key. */
 export function imageKey(x: string): KeyObject | null {
   try {
     return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
@@ -44,8 +44,8 @@ export function imageKey(x: string): KeyObject | null {
   }
 }
 
-/** Which of the trusted keys vouches for the statement; null when none does. */
-export function trustedSigner(signed: SignedImageStatement, trusted: readonly string[]): string | null {
+/** The trusted key that signed the statement; null if there is none. */
+export function findTrustedSigner(signed: SignedImageStatement, trusted: readonly string[]): string | null {
   for (const x of trusted) {
     const key = imageKey(x);
     if (!key || imageKeyId(key) !== signed.key_id) continue;

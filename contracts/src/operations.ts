@@ -9,9 +9,9 @@ export interface Operation {
   ifMatch?: true;
   /** Answers with a page of items and a cursor. */
   paged?: true;
-  /** What a success carries; nothing when left out. */
+  /** Content type of a success; none when left out. */
   answer?: 'json' | 'text' | 'stream';
-  /** What is made or moved in the background, by the name of its schema. */
+  /** Schema of the resource that is created or changed in the background. */
   accepted?: string;
   /** Plain properties of an item of a list, in the order of the contract. */
   columns?: string[];
@@ -20,11 +20,11 @@ export interface Operation {
 export interface OperationField {
   name: string;
   in: 'path' | 'query' | 'body';
-  /** `value` may be a text or something else; `json` is whatever has no plainer form. */
+  /** `value` may be a text or another type; `json` has no plainer form. */
   type: 'string' | 'integer' | 'number' | 'boolean' | 'strings' | 'integers' | 'money' | 'value' | 'json';
   required?: true;
   choices?: string[];
   description?: string;
-  /** People keep it in a file. */
+  /** Its value usually comes from a file. */
   fromFile?: true;
 }

@@ -9,9 +9,9 @@ export interface PolicyDefinition {
   readonly default: PolicyValue;
   readonly minimum?: number;
   readonly maximum?: number;
-  /** What a string may be and a list may hold, weakest first where a guard-rail orders them. */
+  /** Allowed values of a string or list, weakest first where a guard-rail orders them. */
   readonly values?: readonly string[];
-  /** What a string or each word of a list looks like, where it cannot be named beforehand. */
+  /** Pattern of a string or of each word of a list, where values cannot be enumerated. */
   readonly pattern?: string;
   readonly unit?: string;
   readonly doc: string;
@@ -20,7 +20,7 @@ export interface PolicyDefinition {
 }
 
 /** Why the value cannot be one of the key, or null when it can. */
-export function policyMismatch(definition: PolicyDefinition, value: unknown): string | null {
+export function policyValueError(definition: PolicyDefinition, value: unknown): string | null {
   switch (definition.type) {
     case 'integer':
     case 'duration':
@@ -38,8 +38,8 @@ function numberMismatch({ type, minimum, maximum }: PolicyDefinition, value: unk
   if (!Number.isSafeInteger(value)) {
     return type === 'duration' ? 'must be a whole number of seconds' : 'must be a whole number';
   }
-  if ((value as number) < minimum!) return `must be at least ${minimum}`;
-  if ((value as number) > maximum!) return `must be at most ${maximum}`;
+  if (Number(value) < (minimum ?? -Infinity)) return `must be at least ${minimum}`;
+  if (Number(value) > (maximum ?? Infinity)) return `must be at most ${maximum}`;
   return null;
 }
 

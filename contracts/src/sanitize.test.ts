@@ -24,7 +24,7 @@ describe('sanitize', () => {
     expect(sanitizeText(`${prefix}${'+/a0'.repeat(10)}=`)).toBe('[REDACTED]');
   });
 
-  it('keeps what is no secret', () => {
+  it('keeps values that are no secret', () => {
     const text = 'GET https://host:8443/node/v1 at 12:30, mail a@b.c, http://h/x?y=1@2';
     expect(sanitizeText(text)).toBe(text);
   });
@@ -43,7 +43,7 @@ describe('sanitize', () => {
     expect(sanitize({ deep: [{ [name]: 'hunter2' }] })).toEqual({ deep: [{ [name]: '[REDACTED]' }] });
   });
 
-  it('looks into errors and their causes', () => {
+  it('sanitizes errors and their causes', () => {
     const error = new Error('no connection to postgres://u:hunter2@h/db', { cause: { password: 'hunter2' } });
     expect(JSON.stringify(sanitize(error))).not.toContain('hunter2');
   });

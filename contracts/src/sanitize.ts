@@ -1,6 +1,6 @@
 import { SECRET_PREFIXES } from './secret-prefixes.ts';
 
-/** Names of fields whose values never leave the process, wherever they are nested and however they are spelled. */
+/** Suffixes of field names whose values never leave the process, at any depth and in any spelling. */
 const SECRET_ENDINGS = [
   'authorization',
   'cookie',
@@ -44,7 +44,7 @@ const SECRET_VALUES = [
   /(?<=\bBearer )[^\s"',]+/gi,
 ];
 
-/** `scheme://user:password@host`, to the last `@` before the path: a password may hold one. */
+/** `scheme://user:password@host`, to the last `@` before the path: a password may contain one. */
 const URL_CREDENTIALS = /(\b[a-z][a-z0-9+.-]*:\/\/[^:/?#\s"']*):[^/?#\s"']*@/gi;
 
 /** Each of the patterns above needs one of these, and nearly no text has any. */
@@ -80,8 +80,17 @@ export function sanitize(value: unknown, depth = 0): unknown {
     };
   }
   if (Array.isArray(value)) return value.map((item) => sanitize(item, depth + 1));
+  return sanitizeEntries(value, depth);
+}
+
+/** A copy of fields that may be logged. */
+export function sanitizeFields(fields: object): Record<string, unknown> {
+  return sanitizeEntries(fields, 0);
+}
+
+function sanitizeEntries(fields: object, depth: number): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [
+    Object.entries(fields).map(([key, item]) => [
       key,
       isSecretName(key) ? REDACTED : sanitize(item, depth + 1),
     ]),

@@ -1,4 +1,4 @@
-/** What our secrets begin with, so that people, scanners and the sanitizer know one when they see it. */
+/** Prefixes of our secrets, so that people, scanners and the sanitizer recognise them. */
 export const SECRET_PREFIXES = {
   api_key: 'gpk_',
   service_account_token: 'gps_',

@@ -1,4 +1,4 @@
-/** What the lab can break on a simulated host, and what it looks like from outside. */
+/** Faults that the lab can inject into a simulated host, and their visible effect. */
 export const SIMULATED_FAULTS = [
   'wipe_fails',
   'vm_never_boots',
@@ -19,7 +19,7 @@ export const SIMULATED_FAULTS = [
 ] as const;
 export type SimulatedFault = (typeof SIMULATED_FAULTS)[number];
 
-/** The names in a list with commas; `name@hostname` means one host. */
+/** The names in a comma-separated list; `name@hostname` addresses one host. */
 export function listFaults(text: string): string[] {
   return text
     .split(',')
@@ -28,18 +28,18 @@ export function listFaults(text: string): string[] {
 }
 
 /** The names in a file of faults: one a line, or with commas. */
-export function faultsIn(text: string): string[] {
+export function parseFaults(text: string): string[] {
   return text.split(/[\s,]+/).filter((name) => name !== '');
 }
 
-/** Those that befall this host. */
-export function faultsOn(hostname: string, names: readonly string[]): SimulatedFault[] {
+/** Faults in the list that apply to this host. */
+export function faultsForHost(hostname: string, names: readonly string[]): SimulatedFault[] {
   return SIMULATED_FAULTS.filter((fault) =>
     names.some((name) => name === fault || name === `${fault}@${hostname}`),
   );
 }
 
-/** Those of the list that nobody would act on. */
+/** Names in the list that are no faults. */
 export function unknownFaults(text: string): string[] {
   return listFaults(text).filter(
     (name) => !SIMULATED_FAULTS.some((known) => name === known || name.startsWith(`${known}@`)),

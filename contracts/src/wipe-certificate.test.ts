@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { signCanonical } from './signing.ts';
 import {
-  CHAIN_BEGINNING,
+  CHAIN_GENESIS,
   certificateKeyId,
   checkCertificate,
   checkChain,
@@ -63,17 +63,17 @@ function issue(
   return { certificate, signature: signCanonical(certificate, key.privateKey) };
 }
 
-const first = issue(1, CHAIN_BEGINNING, older, 1);
+const first = issue(1, CHAIN_GENESIS, older, 1);
 const second = issue(2, hashWipeStatement(first.certificate), older, 9);
 const third = issue(3, hashWipeStatement(second.certificate), newer, 12);
 const chain = [first, second, third];
 
 describe('a wipe certificate', () => {
-  it('holds under the key that signed it, also after that key was replaced', () => {
+  it('is valid under the key that signed it, also after that key was replaced', () => {
     expect(chain.map((signed) => checkCertificate(signed, keys))).toEqual([null, null, null]);
   });
 
-  it('does not hold when any word of it is another', () => {
+  it('is invalid when any field is changed', () => {
     for (const field of Object.keys(first.certificate) as (keyof WipeStatement)[]) {
       const value = first.certificate[field];
       const other =
@@ -83,24 +83,24 @@ describe('a wipe certificate', () => {
     }
   });
 
-  it('does not hold under a key that is unknown, renamed or was not in force', () => {
+  it('is invalid under a key that is unknown, renamed or not in force', () => {
     expect(checkCertificate(first, [newer.published])).toMatchObject({ kind: 'key_unknown' });
     const renamed = { ...newer.published, key_id: older.published.key_id };
     expect(checkCertificate(first, [renamed])).toMatchObject({ kind: 'key_unknown' });
-    const late = issue(1, CHAIN_BEGINNING, older, 11);
+    const late = issue(1, CHAIN_GENESIS, older, 11);
     expect(checkCertificate(late, keys)).toMatchObject({ kind: 'key_not_in_force' });
   });
 });
 
 describe('a chain of wipe certificates', () => {
-  it('holds across a change of keys, and can be checked in parts', () => {
+  it('is valid across a change of keys, and can be checked in parts', () => {
     const whole = checkChain(chain, keys);
     expect(whole.findings).toEqual([]);
     const part = checkChain([first, second], keys);
     expect(checkChain([third], keys, part.head)).toEqual(whole);
   });
 
-  it('shows what was taken out, put in or exchanged', () => {
+  it('detects removed, inserted and replaced certificates', () => {
     const kinds = (altered: SignedWipeCertificate[]) =>
       checkChain(altered, keys).findings.map(({ sequence, kind }) => `${sequence} ${kind}`);
     expect(kinds([first, third])).toEqual(['3 certificate_missing']);

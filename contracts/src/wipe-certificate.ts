@@ -7,8 +7,8 @@ export type WipeStatement = components['schemas']['WipeStatement'];
 export type SignedWipeCertificate = components['schemas']['SignedWipeCertificate'];
 export type PublishedKey = components['schemas']['WipeCertificateKey'];
 
-/** What the first certificate of a chain builds on. */
-export const CHAIN_BEGINNING = '0'.repeat(64);
+/** Previous hash of the first certificate in a chain. */
+export const CHAIN_GENESIS = '0'.repeat(64);
 
 export interface CertificateFinding {
   sequence: number;
@@ -22,18 +22,18 @@ export interface CertificateFinding {
   detail: string;
 }
 
-/** SHA-256 over the canonical JSON of what was signed; the next certificate carries it. */
+/** SHA-256 over the canonical JSON of the signed statement; the next certificate carries it. */
 export function hashWipeStatement(statement: WipeStatement): string {
   return createHash('sha256').update(canonicalize(statement)!).digest('hex');
 }
 
-/** A key is named after itself, so that nobody can put another one under its name. */
+/** A key's id is derived from the key, so that no other key can be presented under its id. */
 export function certificateKeyId(publicKey: KeyObject): string {
   const der = publicKey.export({ type: 'spki', format: 'der' });
   return createHash('sha256').update(der).digest('hex').slice(0, 16);
 }
 
-/** What is wrong with a certificate; null when the platform's key vouches for every word of it. Needs no network. */
+/** Error of a certificate; null when the platform's key signed all of it. Needs no network. */
 export function checkCertificate(
   { certificate, signature }: SignedWipeCertificate,
   keys: readonly PublishedKey[],
@@ -62,7 +62,7 @@ export function checkCertificate(
 export function checkChain(
   chain: readonly SignedWipeCertificate[],
   keys: readonly PublishedKey[],
-  before: { sequence: number; hash: string } = { sequence: 0, hash: CHAIN_BEGINNING },
+  before: { sequence: number; hash: string } = { sequence: 0, hash: CHAIN_GENESIS },
 ): { findings: CertificateFinding[]; head: { sequence: number; hash: string } } {
   const findings: CertificateFinding[] = [];
   let head = before;

@@ -1,17 +1,19 @@
 /**
- * What is derived from the migrated schema: kysely's types, `schema.sql` and the diagram in `docs/schema.md`.
+ * Files derived from the migrated schema: kysely's types, `schema.sql` and the diagram in `docs/schema.md`.
  * `--check` fails on drift instead of writing.
  */
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { generate, getDialect, type ExpressionNode } from 'kysely-codegen';
 import { Client } from 'pg';
 import { startEmbeddedPostgres } from '../src/platform/db/embedded-postgres.ts';
 import { migrate } from '../src/platform/db/migrate.ts';
+import { columnTypes } from './column-types.ts';
 import { drawSchema } from './schema-diagram.ts';
 import { dumpSchema } from './schema-dump.ts';
+import { STORED_COLUMNS } from './stored-columns.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const typesFile = join(root, 'control-plane/src/platform/db/generated/schema.ts');
@@ -23,10 +25,10 @@ const dataDir = mkdtempSync(join(tmpdir(), 'gpuaas-types-'));
 const postgres = await startEmbeddedPostgres({ dataDir, settings: { fsync: 'off' } });
 try {
   await migrate(postgres.url);
-  generateTypes(postgres.url);
   const client = new Client({ connectionString: postgres.url });
   await client.connect();
   try {
+    keep(typesFile, await generateTypes(postgres.url, await columnTypes(client)));
     keep(sqlFile, await dumpSchema(client));
     keep(diagramFile, await drawSchema(client));
   } finally {
@@ -37,15 +39,24 @@ try {
   rmSync(dataDir, { recursive: true, force: true });
 }
 
-function generateTypes(url: string): void {
-  const options = [
-    ['--dialect', 'postgres'],
-    ['--url', url],
-    ['--out-file', typesFile],
-    ['--exclude-pattern', 'public.schema_migrations'],
-    ['--type-mapping', JSON.stringify({ int8: 'bigint' })],
-  ];
-  execFileSync('kysely-codegen', [...options.flat(), ...(check ? ['--verify'] : [])], { stdio: 'inherit' });
+async function generateTypes(url: string, columns: Record<string, ExpressionNode>): Promise<string> {
+  const dialect = getDialect('postgres');
+  const db = await dialect.introspector.connect({ connectionString: url, dialect });
+  try {
+    return await generate({
+      db,
+      dialect,
+      outFile: null,
+      excludePattern: 'public.schema_(migrations|functions)',
+      typeMapping: { int8: 'bigint' },
+      overrides: { columns },
+      customImports: Object.fromEntries(
+        Object.values(STORED_COLUMNS).map((type) => [type, '../stored-types.ts']),
+      ),
+    });
+  } finally {
+    await db.destroy();
+  }
 }
 
 function keep(file: string, text: string): void {

@@ -30,7 +30,7 @@ const COLUMNS = `
         and k.conkey = array[a.attnum]) then 'UK' end) as keys
   from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-    and c.relname <> 'schema_migrations'
+    and c.relname not in ('schema_migrations', 'schema_functions')
   order by 1, a.attnum`;
 
 const REFERENCES = `
@@ -43,7 +43,7 @@ const REFERENCES = `
   where k.contype = 'f' and k.connamespace = 'public'::regnamespace and k.conparentid = 0
   group by k.oid order by 1, 2, 3`;
 
-/** The tables and what refers to what, as a Markdown page with a mermaid diagram. */
+/** The tables and their references, as a Markdown page with a mermaid diagram. */
 export async function drawSchema(client: Client): Promise<string> {
   const { rows: columns } = await client.query<Column>(COLUMNS);
   const { rows: references } = await client.query<Reference>(REFERENCES);

@@ -59,7 +59,7 @@ const SECTIONS: readonly { title: string; query: string }[] = [
   },
   {
     title: 'Constraints',
-    // Keys before what refers to them. NOT NULL stands with its column.
+    // Keys before their references. NOT NULL stands with its column.
     query: `select format('alter table %s add constraint %I %s;', k.conrelid::regclass, k.conname,
         pg_get_constraintdef(k.oid)) as statement
       from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_namespace n on n.oid = c.relnamespace

@@ -5,7 +5,7 @@ import { Simulator } from '../src/domains/placement/simulator/simulator.ts';
 /** `npm run placement:simulate`: JSON lines on stdin, one answer per line on stdout. */
 const simulator = new Simulator();
 
-// Whoever reads the answers may stop reading at any time.
+// The reader may close the pipe at any time.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exitCode = error.code === 'EPIPE' ? 0 : 1;
   process.stdin.destroy();

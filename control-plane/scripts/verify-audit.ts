@@ -5,7 +5,8 @@ import { parseArgs } from 'node:util';
 import { verifyAudit, type Anchor } from '../src/platform/audit/verify.ts';
 import { openDatabase } from '../src/platform/db/database.ts';
 import { loadPlatformKeys } from '../src/platform/keys/platform-keys.ts';
-import { loadPlatformKey, Sealer } from '../src/platform/keys/seal.ts';
+import { KeyFile } from '../src/platform/keys/key-file.ts';
+import { Sealer } from '../src/platform/keys/seal.ts';
 import { readConfig } from '../src/roles/config.ts';
 import { withPlatformDatabase } from './platform-database.ts';
 
@@ -17,13 +18,13 @@ const anchors = (values.anchor ?? []).map(readAnchor);
 process.exitCode = await withPlatformDatabase(async (url) => {
   const { db, close } = openDatabase(url, { max: 2 });
   try {
-    // Without the file the key is opened with platform.key: nothing in the database can vouch for itself.
+    // Without the file the key is opened with platform.key: nothing in the database can certify itself.
     const publicKey = values['public-key']
       ? await readFile(values['public-key'], 'utf8')
       : (
           await loadPlatformKeys(
             db,
-            new Sealer(await loadPlatformKey(join(readConfig([]).dataDir, 'platform.key'))),
+            new Sealer(await KeyFile.open(join(readConfig([]).dataDir, 'platform.key'))),
           )
         ).audit.publicPem;
     const began = performance.now();

@@ -1,7 +1,10 @@
-/** `npm run ledger:verify`: proves ledger, balances, usage of leases and apps, payments and statements, or names what does not hold. */
+/**
+ * `npm run ledger:verify`: verifies ledger, balances, usage of leases and apps, payments and statements, and
+ * lists violations.
+ */
 import { verifyAppUsage } from '../src/domains/billing/app-usage/verify-app-usage.ts';
-import { verifyLedger } from '../src/domains/billing/verify-ledger.ts';
-import { verifySnapshots, verifyUsage } from '../src/domains/billing/verify-usage.ts';
+import { verifyLedger } from '../src/domains/billing/ledger/verify-ledger.ts';
+import { verifySnapshots, verifyUsage } from '../src/domains/billing/metering/verify-usage.ts';
 import { verifyPayments } from '../src/domains/payments/verify-payments.ts';
 import { verifyStatements } from '../src/domains/statements/verify-statements.ts';
 import { openDatabase } from '../src/platform/db/database.ts';

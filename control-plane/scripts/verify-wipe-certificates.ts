@@ -6,7 +6,7 @@ import { openDatabase } from '../src/platform/db/database.ts';
 import { withPlatformDatabase } from './platform-database.ts';
 
 const { values } = parseArgs({ options: { keys: { type: 'string' } } });
-// Keys kept elsewhere say more: nothing in the database can vouch for itself.
+// Keys stored elsewhere prove more: nothing in the database can certify itself.
 const keys = values.keys
   ? (JSON.parse(await readFile(values.keys, 'utf8')) as { items: Parameters<typeof verifyCertificates>[1] })
       .items

@@ -17,7 +17,7 @@ export interface AgentProcessOptions {
   log: LabLog;
 }
 
-/** A process of agents that comes back when it ends, and the power cord of the machines it drives. */
+/** A process of agents that is restarted when it ends, and the power cord of the machines it drives. */
 export interface AgentProcess {
   pid(): number | null;
   kill(signal: NodeJS.Signals): void;
@@ -26,7 +26,7 @@ export interface AgentProcess {
 }
 
 export function startAgentProcess({ name, logFile, prepare, log }: AgentProcessOptions): AgentProcess {
-  // Guests hold on to the cord of the process that started them, so every cord is kept until the power goes.
+  // Guests keep the cord of the process that started them, so every cord is kept until the power goes.
   const cords = new Set<Readable | Writable>();
   const stopping = new AbortController();
   let child: ChildProcess | null = null;
@@ -76,7 +76,7 @@ export function startAgentProcess({ name, logFile, prepare, log }: AgentProcessO
   };
 }
 
-/** The agent gets nothing of the platform's own environment, which may hold its secrets. */
+/** The agent inherits nothing of the platform's environment, which may contain its secrets. */
 function passedOn(): Record<string, string> {
   return Object.fromEntries(
     PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),

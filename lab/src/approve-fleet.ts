@@ -7,14 +7,14 @@ import type { LabLog } from './lab-log.ts';
 type Node = components['schemas']['Node'];
 type Candidate = components['schemas']['CandidateSlot'];
 
-/** A large fleet must not ask for everything at once. */
+/** Limits the concurrent requests of a large fleet. */
 const AT_A_TIME = 16;
 const DISCOVERY_DEADLINE_MS = 120_000;
-const FIRST_LOOK_MS = 200;
+const FIRST_POLL_MS = 200;
 
 /**
- * As an operator: discovers every host that has no slots yet and approves what may be sold and records its burn-in. Safe
- * to repeat. A host that does not answer, twice, is left to a person; the others are sold without it.
+ * As an operator: discovers every host that has no slots yet, approves its candidates and records its
+ * burn-in. Safe to repeat. A host that fails twice is left for a person; the others are leased without it.
  */
 export async function approveFleet(client: GpuaasClient, log: LabLog): Promise<void> {
   const asked = (await listNodes(client)).filter(hasNoSlots);
@@ -68,7 +68,7 @@ async function approveNode(client: GpuaasClient, node: Node, log: LabLog): Promi
 
 async function awaitTask(client: GpuaasClient, node: Node, taskId: string): Promise<void> {
   const end = Date.now() + DISCOVERY_DEADLINE_MS;
-  let wait = FIRST_LOOK_MS;
+  let wait = FIRST_POLL_MS;
   for (;;) {
     const { task } = await unwrap(
       client.GET('/api/v1/admin/tasks/{task_id}', { params: { path: { task_id: taskId } } }),
@@ -88,10 +88,10 @@ interface Discovery {
   candidates: Candidate[];
 }
 
-/** The latest result serves as well as the asked one: somebody else may have asked after us. */
+/** Accepts any later result as well: another operator may have started a discovery after us. */
 async function awaitDiscovery(client: GpuaasClient, node: Node, taskId: string): Promise<Discovery> {
   const end = Date.now() + DISCOVERY_DEADLINE_MS;
-  let wait = FIRST_LOOK_MS;
+  let wait = FIRST_POLL_MS;
   const path = { node_id: node.id };
   for (;;) {
     const discovery = await unwrap(

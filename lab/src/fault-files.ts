@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { faultsIn, faultsOn, listFaults, type SimulatedFault } from '@gpuaas/contracts/simulated-faults';
+import {
+  parseFaults,
+  faultsForHost,
+  listFaults,
+  type SimulatedFault,
+} from '@gpuaas/contracts/simulated-faults';
 
-/** Sets, lifts and reads the faults of simulated hosts by the file that each of them looks at. */
+/** Sets, clears and reads the faults of simulated hosts through the file that each of them polls. */
 export interface FaultFiles {
   hostnames(): Promise<string[]>;
   faultsOf(hostname: string): Promise<SimulatedFault[]>;
@@ -11,9 +16,9 @@ export interface FaultFiles {
 }
 
 export interface FaultFilesOptions {
-  /** Each host keeps its state in a folder of its own name in here. */
+  /** Each host stores its state in a folder with its name in here. */
   stateDir: string;
-  /** As GPUAAS_SIM_FAULTS: what holds where nothing was set since. */
+  /** As GPUAAS_SIM_FAULTS: faults in effect until they are changed. */
   configured: string;
 }
 
@@ -29,10 +34,10 @@ export function openFaultFiles({ stateDir, configured }: FaultFilesOptions): Fau
     },
     async faultsOf(hostname) {
       const set = await readFile(fileOf(hostname), 'utf8').catch(() => null);
-      return faultsOn(hostname, set === null ? listFaults(configured) : faultsIn(set));
+      return faultsForHost(hostname, set === null ? listFaults(configured) : parseFaults(set));
     },
     async setFaults(hostname, faults) {
-      // Renamed into place: the host may look at any moment.
+      // Renamed into place: the host may read it at any moment.
       const draft = `${fileOf(hostname)}.${randomUUID()}`;
       await writeFile(draft, `${faults.join('\n')}\n`, { mode: 0o600 });
       await rename(draft, fileOf(hostname));

@@ -1,11 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { awaitEnrolled, identityValidForMs, ENOUGH_VALIDITY_MS } from './agent-identity.ts';
+import { awaitEnrolled, remainingValidityMs, MIN_VALIDITY_MS } from './await-enrolled.ts';
 import { startAgentProcess } from './agent-process.ts';
-import { answerIdentityProblems, type HostFolder } from './answer-identity-problems.ts';
+import { replaceFailedIdentities, type HostFolder } from './replace-failed-identities.ts';
 import type { LabLog } from './lab-log.ts';
-import { awaitGuestsGone, GUESTS_GONE_MS } from './simulated-guests.ts';
+import { waitForGuestsToExit, GUEST_EXIT_TIMEOUT_MS } from './simulated-guests.ts';
 import type { SimulatedMachine } from './simulated-machine.ts';
 
 const MANY_MAIN = fileURLToPath(new URL('../../node-agent/src/many-main.ts', import.meta.url));
@@ -37,14 +37,14 @@ export async function startSharedMachines(options: SharedMachinesOptions): Promi
     },
   });
   const stopping = new AbortController();
-  const answered = hosts.map((host) => answerIdentityProblems(host, host.mintToken, log, stopping.signal));
+  const answered = hosts.map((host) => replaceFailedIdentities(host, host.mintToken, log, stopping.signal));
   let stopped: Promise<void> | null = null;
 
   async function stopAll(): Promise<void> {
     stopping.abort();
     await agents.stop();
     await Promise.all(answered);
-    await Promise.all(hosts.map(({ dir }) => awaitGuestsGone(dir, GUESTS_GONE_MS)));
+    await Promise.all(hosts.map(({ dir }) => waitForGuestsToExit(dir, GUEST_EXIT_TIMEOUT_MS)));
   }
 
   return hosts.map((host) => ({
@@ -60,7 +60,7 @@ async function listAgents(hosts: readonly SharedHost[]) {
   const listed: (HostFolder & { token: string | null })[] = [];
   for (let first = 0; first < hosts.length; first += TOKENS_AT_A_TIME) {
     const some = hosts.slice(first, first + TOKENS_AT_A_TIME).map(async ({ dir, hostname, mintToken }) => {
-      const enrolled = (await identityValidForMs(dir)) > ENOUGH_VALIDITY_MS;
+      const enrolled = (await remainingValidityMs(dir)) > MIN_VALIDITY_MS;
       return { dir, hostname, token: enrolled ? null : await mintToken() };
     });
     listed.push(...(await Promise.all(some)));

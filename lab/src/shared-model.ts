@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createGpuaasClient, type GpuaasClient } from '@gpuaas/sdk/client';
 import type { components } from '@gpuaas/sdk/contract';
 import { unwrap } from '@gpuaas/sdk/problem';
+import { listeningPort } from '@gpuaas/contracts/listening-port';
 import type { LabLog } from './lab-log.ts';
 import { UsageProducer, type UsageRecord } from './usage-producer.ts';
 
@@ -13,17 +13,17 @@ const MAX_PROMPT_BYTES = 16_384;
 
 export interface SharedModel {
   url: string;
-  /** Reports what was used so far. */
+  /** Reports the usage so far. */
   report(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * A model that many tenants share, as an app of the platform: whoever has an API key asks it, and pays by the token. It
- * knows only how to repeat what it is told; identity, metering and reporting are real.
+ * A model that many tenants share, as an app of the platform: callers with an API key use it and pay by the
+ * token. It only repeats its prompt; identity, metering and reporting are real.
  */
 export async function startSharedModel(options: {
-  /** Of somebody with `app_usage.report` and `price.manage`. */
+  /** Client with `app_usage.report` and `price.manage`. */
   client: GpuaasClient;
   baseUrl: string;
   journal: string;
@@ -45,7 +45,7 @@ export async function startSharedModel(options: {
     report().catch((error: unknown) => log.warn({ error: String(error) }, 'usage waits in the journal'));
   }, REPORT_EVERY_MS);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${listeningPort(server)}`,
     report,
     async stop() {
       clearInterval(timer);
@@ -114,11 +114,11 @@ function countTokens(text: string): number {
   return text.split(/\s+/).filter(Boolean).length;
 }
 
-/** Null when it is longer than a prompt may be. */
+/** Null for a prompt over the limit. */
 async function readBody(request: IncomingMessage): Promise<string | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  for await (const chunk of request) {
     bytes += chunk.length;
     if (bytes > MAX_PROMPT_BYTES) return null;
     chunks.push(chunk);
@@ -128,7 +128,7 @@ async function readBody(request: IncomingMessage): Promise<string | null> {
 
 function promptIn(body: string | null): string | null {
   try {
-    const { prompt } = JSON.parse(body ?? '') as { prompt?: unknown };
+    const { prompt }: { prompt?: unknown } = JSON.parse(body ?? '');
     return typeof prompt === 'string' && prompt.trim() !== '' ? prompt : null;
   } catch {
     return null;

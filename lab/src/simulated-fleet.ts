@@ -10,7 +10,7 @@ export interface SimulatedFleetOptions {
   count: number;
   /** The https address of the node port. */
   serverUrl: string;
-  /** Each host keeps its state in a folder of its own name in here. */
+  /** Each host stores its state in a folder with its name in here. */
   stateDir: string;
   /** 1 = believable timings, 0 = no delays. */
   speed: number;
@@ -28,13 +28,15 @@ export interface SimulatedFleetOptions {
 
 export interface SimulatedFleet {
   nodes: { hostname: string; pid(): number | null }[];
-  /** The agent comes back by itself; its VMs do not notice. In one process, all of them. */
+  /**
+   * The agent restarts automatically; its VMs are not affected. With a shared process this kills all agents.
+   */
   killAgent(hostname: string, signal: NodeJS.Signals): void;
   /** Stops the agents and cuts the power. */
   stop(): Promise<void>;
 }
 
-const ENROL_DEADLINE_MS = 30_000;
+const ENROL_DEADLINE_MS = 90_000;
 const ENROL_EACH_MS = 1_000;
 
 /** Simulated 8-GPU hosts run by real node agents. Resolves when all have enrolled. */

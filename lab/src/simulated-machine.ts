@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { awaitEnrolled, identityValidForMs, ENOUGH_VALIDITY_MS } from './agent-identity.ts';
+import { awaitEnrolled, remainingValidityMs, MIN_VALIDITY_MS } from './await-enrolled.ts';
 import { startAgentProcess } from './agent-process.ts';
-import { answerIdentityProblems } from './answer-identity-problems.ts';
+import { replaceFailedIdentities } from './replace-failed-identities.ts';
 import type { LabLog } from './lab-log.ts';
-import { awaitGuestsGone, GUESTS_GONE_MS } from './simulated-guests.ts';
+import { waitForGuestsToExit, GUEST_EXIT_TIMEOUT_MS } from './simulated-guests.ts';
 
 const AGENT_MAIN = fileURLToPath(new URL('../../node-agent/src/main.ts', import.meta.url));
 
@@ -18,7 +18,7 @@ export interface MachineOptions {
   log: LabLog;
 }
 
-/** One simulated host: its power cord, and an agent that comes back when it crashes. */
+/** One simulated host: its power cord, and an agent that is restarted when it crashes. */
 export interface SimulatedMachine {
   hostname: string;
   pid(): number | null;
@@ -36,12 +36,12 @@ export async function startMachine(options: MachineOptions): Promise<SimulatedMa
     logFile: join(dir, 'agent.log'),
     log,
     async prepare() {
-      const token = (await identityValidForMs(dir)) > ENOUGH_VALIDITY_MS ? null : await mintToken();
+      const token = (await remainingValidityMs(dir)) > MIN_VALIDITY_MS ? null : await mintToken();
       return { args: [AGENT_MAIN], env: { ...env, ...agentEnv(options, token) } };
     },
   });
   const stopping = new AbortController();
-  const answered = answerIdentityProblems(options, mintToken, log, stopping.signal);
+  const answered = replaceFailedIdentities(options, mintToken, log, stopping.signal);
 
   return {
     hostname,
@@ -52,7 +52,7 @@ export async function startMachine(options: MachineOptions): Promise<SimulatedMa
       stopping.abort();
       await agent.stop();
       await answered;
-      await awaitGuestsGone(dir, GUESTS_GONE_MS);
+      await waitForGuestsToExit(dir, GUEST_EXIT_TIMEOUT_MS);
     },
   };
 }

@@ -6,18 +6,18 @@ import { unwrap } from '@gpuaas/sdk/problem';
 export type UsageRecord = components['schemas']['AppUsageReport'];
 export type UsageOutcome = components['schemas']['AppUsageOutcome'];
 
-const AT_ONCE = 500;
+const AT_ONCE = 200;
 
 /**
- * Reports what an app metered, as docs/handbook/app-usage.md asks of producers: a record is in the journal before it is
- * sent, keeps its id at every attempt, and leaves the journal when the platform has said what became of it. Whatever dies
- * in between, nothing is lost and nothing counts twice.
+ * Reports an app's metered usage, as docs/handbook/app-usage.md requires of producers: a record is in the
+ * journal before it is sent, keeps its id at every attempt, and leaves the journal when the platform has
+ * confirmed or refused it. After any crash, nothing is lost and nothing counts twice.
  */
 export class UsageProducer {
   readonly #client: GpuaasClient;
   readonly #name: string;
   readonly #journal: string;
-  /** Ends when the journal is in nobody's hands. */
+  /** Resolves when no operation uses the journal. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: { client: GpuaasClient; name: string; journal: string }) {
@@ -31,7 +31,7 @@ export class UsageProducer {
     await this.#alone(() => write(this.#journal, 'a', records));
   }
 
-  /** Sends what the journal holds. Refused records are returned for somebody to look at, and not sent again. */
+  /** Sends the journal. Refused records are returned for a person to check, and not sent again. */
   async flush(): Promise<UsageOutcome[]> {
     const refused: UsageOutcome[] = [];
     for (;;) {
@@ -71,7 +71,7 @@ export class UsageProducer {
 async function write(path: string, flags: 'a' | 'w', records: readonly UsageRecord[]): Promise<void> {
   const file = await open(path, flags, 0o600);
   try {
-    // The line break before a record keeps it apart from one that was cut off.
+    // The line break before a record separates it from one that was cut off.
     await file.appendFile(records.map((record) => `\n${JSON.stringify(record)}\n`).join(''));
     await file.sync();
   } finally {
@@ -79,10 +79,10 @@ async function write(path: string, flags: 'a' | 'w', records: readonly UsageReco
   }
 }
 
-/** A line that was being written when the process died was never promised to anybody. */
+/** A line that was being written during a crash was never acknowledged. */
 function wholeRecord(line: string): UsageRecord | null {
   try {
-    return line === '' ? null : (JSON.parse(line) as UsageRecord);
+    return line === '' ? null : JSON.parse(line);
   } catch {
     return null;
   }

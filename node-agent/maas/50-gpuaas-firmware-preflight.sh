@@ -47,7 +47,7 @@ check_gpus() {
   else miss "no GPU on the PCI bus" "Look at the power of the GPU board and at its slots in the firmware."; fi
 }
 
-# The firmware's own table, because the kernel of the commissioning environment was not told to use it.
+# The firmware's own table, because the kernel of the commissioning environment does not use it.
 check_iommu() {
   if [ -e "$root/sys/firmware/acpi/tables/DMAR" ] || [ -e "$root/sys/firmware/acpi/tables/IVRS" ]; then
     ok "the firmware describes an IOMMU"
@@ -82,7 +82,7 @@ check_sriov() {
   done
   if [ "$adapters" -eq 0 ]; then miss "no fabric adapter" "Install adapters, or look at the PCI bus."
   elif [ "${#without[@]}" -gt 0 ]; then
-    # Not a reason to refuse the machine: the host sets it by itself when it is installed.
+    # Not a reason to refuse the machine: the host sets it when it is installed.
     echo "later ${#without[@]} of $adapters adapters have no virtual functions yet: ${without[*]}"
   else ok "$adapters adapters can have virtual functions"; fi
 }

@@ -34,7 +34,7 @@ function start(env: Record<string, string> = {}): AgentProcess {
   return agent;
 }
 
-/** The claim of the dead agent must be gone before the next task, or it would swallow it. */
+/** Wait until the dead agent's claim is gone, or it would swallow the next task. */
 async function restart(env: Record<string, string> = {}): Promise<void> {
   const since = Date.now();
   start(env);
@@ -73,14 +73,12 @@ it('enrols once, discovers, provisions and releases, and shows each stage', asyn
     platform.progress.filter((one) => one.task_id === provision).map((one) => one.stage),
   );
   expect([...stages]).toEqual(['plan', 'image', 'seed', 'vm', 'network', 'readiness']);
-  await expect
-    .poll(() => platform.heartbeats.at(-1)?.vms, { timeout: 8_000 })
-    .toMatchObject([{ state: 'running' }]);
+  await expect.poll(() => platform.heartbeats.at(-1)?.vms).toMatchObject([{ state: 'running' }]);
   const facts = platform.heartbeats.at(-1);
   expect(facts?.leases).toHaveLength(4);
   expect(facts?.gpus?.map(({ state }) => state)).toEqual(Array(8).fill('ok'));
   expect(facts?.disks).toHaveLength(8);
-  expect(Math.abs(facts?.clock_offset_ms ?? NaN)).toBeLessThan(5_000);
+  expect(Math.abs(facts?.clock_offset_ms ?? NaN)).toBeLessThan(30_000);
   expect((await readdir(join(dir, 'slices', params.allocation_id))).sort()).toEqual([
     'meta-data.yaml',
     'user-data.yaml',
@@ -95,7 +93,7 @@ it('enrols once, discovers, provisions and releases, and shows each stage', asyn
   const log = agent.output() + (await readFile(identityFile(dir), 'utf8'));
   expect(agent.output()).not.toContain('PRIVATE KEY');
   expect(log).not.toContain(platform.token());
-}, 40_000);
+});
 
 it.each(['slice.vm_provision:image', 'slice.vm_provision:vm', 'slice.vm_provision:readiness'])(
   'a crash at %s is made good by the next attempt',
@@ -112,7 +110,7 @@ it.each(['slice.vm_provision:image', 'slice.vm_provision:vm', 'slice.vm_provisio
   30_000,
 );
 
-it('a crash during the wipe leads to a verified wipe all the same', async () => {
+it('ends with a verified wipe after a crash during the wipe', async () => {
   const params = launch();
   const first = start({ GPUAAS_AGENT_CRASH_AT: 'slice.vm_release:verify' });
   await outcomeOf(platform.queue('slice.vm_provision', params).task.task_id);
@@ -125,9 +123,9 @@ it('a crash during the wipe leads to a verified wipe all the same', async () => 
     outcome: 'succeeded',
     output: { wipes: [{ verified: true }] },
   });
-}, 30_000);
+});
 
-it('an outcome that could not be told is told after a restart', async () => {
+it('sends an undelivered outcome after a restart', async () => {
   platform.refuse.push({ path: /complete$/, status: 503, code: 'unavailable', times: Infinity });
   const first = start();
   const { task } = platform.queue('slice.topology_discover', {});
@@ -140,15 +138,15 @@ it('an outcome that could not be told is told after a restart', async () => {
   platform.refuse.length = 0;
   start();
   expect(await outcomeOf(task.task_id)).toMatchObject({ outcome: 'succeeded', epoch: 1 });
-}, 30_000);
+});
 
-it('goes on with the identity on disk, without a token', async () => {
+it('continues with the identity on disk, without a token', async () => {
   await outcomeOf((start(), platform.queue('slice.topology_discover', {})).task.task_id);
   await agents[0]?.stop();
   start({ GPUAAS_AGENT_TOKEN: '' });
   await outcomeOf(platform.queue('slice.topology_discover', {}).task.task_id);
   expect(platform.enrolments).toBe(1);
-}, 30_000);
+});
 
 it('renews with a fresh key before the certificate runs out', async () => {
   platform.lifetimeMs = 5_000;
@@ -158,16 +156,16 @@ it('renews with a fresh key before the certificate runs out', async () => {
   await expect.poll(() => platform.renewals, { timeout: 30_000 }).toBeGreaterThan(0);
   await expect.poll(async () => (await loadIdentity(dir))?.private_key_pem).not.toBe(before?.private_key_pem);
   await outcomeOf(platform.queue('slice.topology_discover', {}).task.task_id);
-}, 120_000);
+});
 
 it('refuses a server whose CA is not the one in the token', async () => {
   const agent = start({ GPUAAS_AGENT_TOKEN: `gpe_${'s'.repeat(32)}.${'0'.repeat(64)}` });
   expect((await agent.exited)[0]).toBe(1);
   expect(agent.output()).toContain('does not present the CA named in the token');
   expect(platform.enrolments).toBe(0);
-}, 15_000);
+});
 
-it('runs only what is signed, its own, known, valid, in time and new', async () => {
+it('runs only tasks that are signed, for this host, known, valid, in time and new', async () => {
   start();
   const wrong = [
     platform.queue('slice.topology_discover', {}, { expires_at: new Date(0).toISOString() }),
@@ -193,10 +191,10 @@ it('runs only what is signed, its own, known, valid, in time and new', async () 
   const reused = platform.queue('slice.topology_discover', {}, { nonce: good.task.nonce });
   expect((await outcomeOf(reused.task.task_id)).error?.code).toBe('task_replayed');
   await outcomeOf(platform.queue('slice.topology_discover', {}).task.task_id);
-  const told = platform.outcomes.map((one) => one.task_id);
-  expect(told).not.toContain(forged.task.task_id);
-  expect(told).not.toContain(alien.task_id);
-  expect(told.filter((id) => id === good.task.task_id)).toHaveLength(1);
+  const reported = platform.outcomes.map((one) => one.task_id);
+  expect(reported).not.toContain(forged.task.task_id);
+  expect(reported).not.toContain(alien.task_id);
+  expect(reported.filter((id) => id === good.task.task_id)).toHaveLength(1);
   const refused = (): string[] => platform.refusals.map(({ code }) => code).toSorted();
   await expect
     .poll(refused, { timeout: 10_000 })
@@ -209,9 +207,9 @@ it('runs only what is signed, its own, known, valid, in time and new', async () 
       'task_replayed',
       'wrong_node',
     ]);
-}, 30_000);
+});
 
-it('stops a task that was handed to a later attempt', async () => {
+it('stops a task that a later attempt took over', async () => {
   start({ GPUAAS_SIM_FAULTS: 'slow_clone' });
   const params = launch();
   const { task } = platform.queue('slice.vm_provision', params);
@@ -219,12 +217,12 @@ it('stops a task that was handed to a later attempt', async () => {
     .poll(() => platform.progress.some((one) => one.stage === 'image'), { timeout: 10_000 })
     .toBe(true);
   platform.refuse.push({ path: /progress$/, status: 409, code: 'task_fenced', times: 1 });
-  await expect.poll(() => platform.refuse[0]?.times, { timeout: 8_000 }).toBe(0);
+  await expect.poll(() => platform.refuse[0]?.times).toBe(0);
   await writeFile(join(dir, 'faults'), '');
   platform.queue('slice.vm_provision', params, { ...task, epoch: 2 });
   expect(await outcomeOf(task.task_id)).toMatchObject({ outcome: 'succeeded', epoch: 2 });
   expect(platform.outcomes).toHaveLength(1);
-}, 30_000);
+});
 
 it('a release does not wait behind another allocation’s clone', async () => {
   start({ GPUAAS_SIM_FAULTS: 'slow_clone' });
@@ -235,4 +233,4 @@ it('a release does not wait behind another allocation’s clone', async () => {
   const quick = platform.queue('slice.vm_release', release(launch([5]))).task.task_id;
   expect((await outcomeOf(quick)).outcome).toBe('succeeded');
   expect(platform.outcomes.map((one) => one.task_id)).not.toContain(slow);
-}, 30_000);
+});

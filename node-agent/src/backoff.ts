@@ -1,5 +1,5 @@
-/** Waits, or returns at once when the signal fires; the caller looks at the signal. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+/** Waits, or returns immediately when the signal fires; the caller checks the signal. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const done = (): void => {
@@ -12,7 +12,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Exponential delays of which half is chance, so that a fleet does not come back in step. */
+/** Exponential delays, half of them random, so that a fleet does not reconnect in step. */
 export class Backoff {
   readonly #base: number;
   readonly #cap: number;
@@ -34,6 +34,6 @@ export class Backoff {
   }
 
   async wait(signal?: AbortSignal): Promise<void> {
-    await pause(this.nextMs(), signal);
+    await sleep(this.nextMs(), signal);
   }
 }

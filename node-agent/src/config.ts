@@ -16,7 +16,7 @@ export interface AgentConfig {
 }
 
 export interface SimulationConfig {
-  /** Multiplier of the believable delays; 0 means none. */
+  /** Multiplier of the realistic delays; 0 means no delays. */
   speed: number;
   faults: readonly string[];
   /** The read end of the power cord that the lab supervisor holds. */

@@ -1,6 +1,7 @@
 import { Agent } from 'node:https';
 import type { components, operations } from '@gpuaas/contracts/generated/node-openapi.ts';
-import { isSuccess, postJson, ServerRefusedError, type JsonAnswer } from './http-json.ts';
+import { isRecord } from '@gpuaas/contracts/is-record';
+import { isSuccess, postJson, ServerRefusedError, type JsonResponse } from './http-json.ts';
 import type { NodeIdentity } from './identity/enrol.ts';
 import type { Identity } from './identity/identity.ts';
 import type { Link } from './link.ts';
@@ -11,7 +12,7 @@ export type TaskOutcome = components['schemas']['TaskOutcome'];
 export type TaskRefusalReport = components['schemas']['TaskRefusal'];
 export type Progress = operations['reportTaskProgress']['requestBody']['content']['application/json'];
 export type Heartbeat = operations['heartbeat']['requestBody']['content']['application/json'];
-export type HeartbeatAnswer = operations['heartbeat']['responses']['200']['content']['application/json'];
+export type HeartbeatResponse = operations['heartbeat']['responses']['200']['content']['application/json'];
 
 export interface TaskCall {
   task_id: string;
@@ -25,7 +26,7 @@ export interface ControlPlane {
   reportProgress(task: TaskCall, progress: Progress): Promise<void>;
   completeTask(task: TaskCall, outcome: TaskOutcome): Promise<void>;
   reportRefusal(refusal: TaskRefusalReport): Promise<void>;
-  heartbeat(body: Heartbeat): Promise<HeartbeatAnswer>;
+  heartbeat(body: Heartbeat): Promise<HeartbeatResponse>;
   renew(csrPem: string): Promise<NodeIdentity>;
   useIdentity(identity: Identity): void;
   close(): void;
@@ -36,7 +37,7 @@ export interface ControlPlaneOptions {
   identity: Identity;
   clock: PlatformClock;
   link: Link;
-  /** Told how every call ended: with null, or with what went wrong. */
+  /** Called after every call: with null, or with the error. */
   onCall: (error: unknown) => void;
 }
 
@@ -49,7 +50,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   let { identity } = options;
   let agent = mutualTls(identity);
 
-  async function post(path: string, body: unknown, extra: PostExtra = {}): Promise<JsonAnswer> {
+  async function post(path: string, body: unknown, extra: PostExtra = {}): Promise<JsonResponse> {
     try {
       const signal = extra.signal ? AbortSignal.any([extra.signal, link.signal()]) : link.signal();
       const call = { url: new URL(path, server), body, agent, timeoutMs: CALL_MS, ...extra, signal };
@@ -84,7 +85,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     },
     async heartbeat(body) {
       const sentAt = clock.localNow();
-      const answer = (await post('/node/v1/heartbeat', body)).body as HeartbeatAnswer;
+      const answer = (await post('/node/v1/heartbeat', body)).body as HeartbeatResponse;
       clock.noteTime(answer.server_time, sentAt);
       return answer;
     },
@@ -122,9 +123,11 @@ function mutualTls(identity: Identity): Agent {
 }
 
 function signedTask(body: unknown): SignedTask {
-  const value = body as Partial<SignedTask> | null;
-  if (typeof value?.signature !== 'string' || typeof value.task !== 'object' || value.task === null) {
-    throw new Error('the claim was not answered with a signed task');
-  }
-  return value as SignedTask;
+  if (!isSignedTask(body)) throw new Error('the claim was not answered with a signed task');
+  return body;
+}
+
+/** Shape only; the signature and the task are checked before it runs. */
+function isSignedTask(body: unknown): body is SignedTask {
+  return isRecord(body) && typeof body['signature'] === 'string' && isRecord(body['task']);
 }

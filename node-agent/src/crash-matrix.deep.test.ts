@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, it } from 'vitest';
-import { CRASH_POINTS, crashAt } from './testing/crash-case.ts';
+import { CRASH_POINTS, verifyCrashAt } from './testing/crash-case.ts';
 import { startFakeControlPlane, type FakeControlPlane } from './testing/fake-control-plane.ts';
 
 let platform: FakeControlPlane;
@@ -17,6 +17,9 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true, maxRetries: 5 });
 });
 
-it.each(CRASH_POINTS)('an agent killed in %s at %s: made good, nothing twice', async (kind, point) => {
-  await crashAt(kind, point, platform, dir);
-});
+it.each(CRASH_POINTS)(
+  'recovers an agent killed in %s at %s without doing work twice',
+  async (kind, point) => {
+    await verifyCrashAt(kind, point, platform, dir);
+  },
+);

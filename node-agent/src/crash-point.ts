@@ -5,7 +5,7 @@ import { isErrno } from './durable-file.ts';
 export type CrashPoint = (kind: string, stage: string) => void;
 
 /** The points of a task's life outside its own stages, in the order they are passed. */
-export const LIFE_POINTS = ['accepted', 'outcome', 'recorded', 'told'] as const;
+export const LIFECYCLE_POINTS = ['accepted', 'outcome', 'recorded', 'delivered'] as const;
 
 /** For tests: dies like a pulled plug at `<kind>:<stage or life point>`, once per state folder. */
 export function createCrashPoint(dir: string, crashAt: string | null, die: () => void): CrashPoint {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TaskKind } from '@gpuaas/contracts/tasks';
 import { afterEach, beforeEach, it } from 'vitest';
-import { crashAt } from './testing/crash-case.ts';
+import { verifyCrashAt } from './testing/crash-case.ts';
 import { startFakeControlPlane, type FakeControlPlane } from './testing/fake-control-plane.ts';
 
 let platform: FakeControlPlane;
@@ -22,9 +22,9 @@ afterEach(async () => {
 const SAMPLE: [TaskKind, string][] = [
   ['slice.prereq_check', 'check'],
   ['slice.vm_provision', 'outcome'],
-  ['slice.vm_release', 'told'],
+  ['slice.vm_release', 'delivered'],
 ];
 
-it.each(SAMPLE)('an agent killed in %s at %s: made good, nothing twice', async (kind, point) => {
-  await crashAt(kind, point, platform, dir);
+it.each(SAMPLE)('recovers an agent killed in %s at %s without doing work twice', async (kind, point) => {
+  await verifyCrashAt(kind, point, platform, dir);
 });

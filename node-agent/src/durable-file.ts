@@ -34,10 +34,10 @@ export async function removeDurable(path: string): Promise<void> {
   await syncFolder(dirname(path));
 }
 
-/** The parsed file, or null when there is none. */
+/** The parsed file, or null when it does not exist. */
 export async function readJson<T>(path: string): Promise<T | null> {
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as T;
+    return JSON.parse(await readFile(path, 'utf8'));
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return null;
     throw error;

@@ -1,16 +1,16 @@
 import { AGENT_VERSION } from './agent-version.ts';
-import { pause } from './backoff.ts';
+import { sleep } from './backoff.ts';
 import type { ControlPlane, Heartbeat } from './control-plane.ts';
 import type { HostLease } from './host-lease.ts';
 import type { Host } from './host/host.ts';
-import { reasonOf, type Logger } from './log.ts';
+import { errorMessage, type Logger } from './logger.ts';
 import { bundleDigest } from './identity/ca-bundle.ts';
-import type { IdentityKeeper } from './identity/keep-identity.ts';
+import type { IdentityRenewer } from './identity/identity-renewer.ts';
 import type { PlatformClock } from './platform-clock.ts';
 import type { SlotLeases } from './slot-leases.ts';
 
 const EVERY_MS = 5_000;
-/** A fleet that came up together must not beat together. */
+/** A fleet that starts together must not send its heartbeats together. */
 const JITTER = 0.2;
 
 export interface HeartbeatSources {
@@ -19,25 +19,28 @@ export interface HeartbeatSources {
   hostLease: HostLease;
   controlPlane: ControlPlane;
   clock: PlatformClock;
-  keeper: IdentityKeeper;
+  keeper: IdentityRenewer;
   log: Logger;
 }
 
-/** Tells what is observed here, at once and then about every five seconds; a missed beat is simply followed by the next. */
-export async function beat(sources: HeartbeatSources, signal: AbortSignal): Promise<void> {
-  let heard = true;
+/**
+ * Reports the host's state immediately and then about every five seconds; a lost heartbeat is followed by the
+ * next.
+ */
+export async function sendHeartbeats(sources: HeartbeatSources, signal: AbortSignal): Promise<void> {
+  let accepted = true;
   while (!signal.aborted) {
     try {
       const answer = await sources.controlPlane.heartbeat(await observe(sources));
-      if (!heard) sources.log.info('heartbeat heard again');
-      heard = true;
+      if (!accepted) sources.log.info('heartbeat accepted again');
+      accepted = true;
       if (answer.ca_bundle_pem) await sources.keeper.trustBundle(answer.ca_bundle_pem);
       if (answer.renew_certificate) sources.keeper.renewSoon();
     } catch (error) {
-      if (heard && !signal.aborted) sources.log.warn({ reason: reasonOf(error) }, 'heartbeat not heard');
-      heard = false;
+      if (accepted && !signal.aborted) sources.log.warn({ reason: errorMessage(error) }, 'heartbeat failed');
+      accepted = false;
     }
-    await pause(EVERY_MS * (1 - JITTER / 2 + Math.random() * JITTER), signal);
+    await sleep(EVERY_MS * (1 - JITTER / 2 + Math.random() * JITTER), signal);
   }
 }
 

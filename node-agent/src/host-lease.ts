@@ -7,11 +7,11 @@ interface Held {
   taken_at: string;
 }
 
-/** Host-local word on who has the machine as a whole: one file, made exclusively. */
+/** Host-local lock on the whole machine: one file, created exclusively. */
 export interface HostLease {
-  /** An allocation may take again what it holds. */
+  /** Repeating it for the same allocation succeeds. */
   take(allocationId: string): Promise<void>;
-  /** Drops only what this allocation holds. */
+  /** Has no effect when another allocation holds the lock. */
   drop(allocationId: string): Promise<void>;
   holder(): Promise<string | null>;
   /** Slices have no place on a host that is leased as a whole. */

@@ -1,4 +1,5 @@
 import { request, type Agent, type RequestOptions } from 'node:https';
+import { isRecord } from '@gpuaas/contracts/is-record';
 
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
@@ -11,7 +12,7 @@ export interface JsonRequest {
   correlationId?: string;
 }
 
-export interface JsonAnswer {
+export interface JsonResponse {
   status: number;
   body: unknown;
   /** The date header: when the server wrote the answer, by its own clock. */
@@ -23,21 +24,21 @@ export class ServerRefusedError extends Error {
   readonly status: number;
   readonly code: string;
 
-  constructor(path: string, answer: JsonAnswer) {
-    const problem = (answer.body ?? {}) as { code?: unknown; detail?: unknown; title?: unknown };
-    const code = typeof problem.code === 'string' ? problem.code : 'unexpected_response';
-    const text = [problem.detail, problem.title].find((value) => typeof value === 'string');
+  constructor(path: string, answer: JsonResponse) {
+    const problem = isRecord(answer.body) ? answer.body : {};
+    const code = typeof problem['code'] === 'string' ? problem['code'] : 'unexpected_response';
+    const text = [problem['detail'], problem['title']].find((value) => typeof value === 'string');
     super(`${path} answered ${answer.status} ${code}${text ? `: ${text}` : ''}`);
     this.status = answer.status;
     this.code = code;
   }
 }
 
-export function isSuccess(answer: JsonAnswer): boolean {
+export function isSuccess(answer: JsonResponse): boolean {
   return answer.status >= 200 && answer.status < 300;
 }
 
-export function postJson(call: JsonRequest): Promise<JsonAnswer> {
+export function postJson(call: JsonRequest): Promise<JsonResponse> {
   const payload = Buffer.from(JSON.stringify(call.body), 'utf8');
   const timeout = AbortSignal.timeout(call.timeoutMs);
   const options: RequestOptions = {

@@ -1,10 +1,10 @@
-/** The way to the platform. The lab can cut it; whatever is under way then fails like on a pulled cable. */
+/** The connection to the platform. The lab can cut it; running calls then fail like on a pulled cable. */
 export interface Link {
   /** Fires when the link is cut; already fired while it is. */
   signal(): AbortSignal;
 }
 
-export const UNCUT: Link = { signal: () => new AbortController().signal };
+export const ALWAYS_CONNECTED: Link = { signal: () => new AbortController().signal };
 
 export class LinkCutError extends Error {}
 

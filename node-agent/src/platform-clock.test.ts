@@ -16,7 +16,7 @@ it.each([-86_400_000, -1_500, 0, 1_500, 86_400_000])('a host %i ms off knows the
   expect(clock.localNow().getTime()).toBe(real + skew);
 });
 
-it('a date header sets what nothing better has set, and corrects a clock that was stepped', () => {
+it('uses a date header without a better source, and to correct a stepped clock', () => {
   let local = SERVER + 86_400_000;
   const clock = createPlatformClock(() => local);
   clock.noteDate(new Date(SERVER).toUTCString());

@@ -1,6 +1,6 @@
 /** This host's clock beside the platform's. Dates that the platform wrote are judged by the platform's time. */
 export interface PlatformClock {
-  /** What this host believes. */
+  /** This host's own clock. */
   localNow(): Date;
   /** The platform's time as last measured; this host's own before the first answer. */
   now(): Date;
@@ -12,7 +12,7 @@ export interface PlatformClock {
   noteDate(header: string | undefined): void;
 }
 
-/** Below this a date header is no better than what is known. */
+/** Below this a date header is no better than the known offset. */
 const COARSE_MS = 5_000;
 
 export function createPlatformClock(local: () => number = Date.now): PlatformClock {

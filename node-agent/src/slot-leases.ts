@@ -9,11 +9,11 @@ export interface SlotLease {
   taken_at: string;
 }
 
-/** Host-local word on who may touch a slot's devices: one file per slot, made exclusively. */
+/** Host-local locks on slots' devices: one file per slot, created exclusively. */
 export interface SlotLeases {
-  /** All or none. An allocation may take again what it holds. */
+  /** All or none. Repeating it for the same allocation succeeds. */
   take(slotIds: readonly string[], allocationId: string): Promise<void>;
-  /** Drops only what this allocation holds. */
+  /** Releases only slots that this allocation holds. */
   drop(slotIds: readonly string[], allocationId: string): Promise<void>;
   list(): Promise<SlotLease[]>;
 }

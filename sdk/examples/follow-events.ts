@@ -1,9 +1,12 @@
-/** Prints what happens until an allocation is released; goes on where it stopped when it is given the last id. */
+/** Prints events until an allocation is released; resumes after the given last id. */
 import { subscribeEvents } from '@gpuaas/sdk/events';
 
+const { GPUAAS_URL, GPUAAS_API_KEY } = process.env;
+if (!GPUAAS_URL || !GPUAAS_API_KEY) throw new Error('Set GPUAAS_URL and GPUAAS_API_KEY');
+
 const events = subscribeEvents({
-  baseUrl: process.env['GPUAAS_URL']!,
-  apiKey: process.env['GPUAAS_API_KEY']!,
+  baseUrl: GPUAAS_URL,
+  apiKey: GPUAAS_API_KEY,
   signal: AbortSignal.timeout(10 * 60_000),
   onStatus: (status) => console.error(status),
 });

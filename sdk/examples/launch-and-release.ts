@@ -1,10 +1,16 @@
-/** Leases a GPU, waits until the machine answers, and gives it back: GPUAAS_URL=… GPUAAS_API_KEY=… node launch-and-release.ts */
+/**
+ * Leases a GPU, waits until the machine answers, and releases it: GPUAAS_URL=… GPUAAS_API_KEY=… node
+ * launch-and-release.ts
+ */
 import { createGpuaasClient } from '@gpuaas/sdk/client';
 import { ProblemError, unwrap } from '@gpuaas/sdk/problem';
 
+const { GPUAAS_URL, GPUAAS_API_KEY } = process.env;
+if (!GPUAAS_URL || !GPUAAS_API_KEY) throw new Error('Set GPUAAS_URL and GPUAAS_API_KEY');
+
 const client = createGpuaasClient({
-  baseUrl: process.env['GPUAAS_URL']!,
-  apiKey: process.env['GPUAAS_API_KEY']!,
+  baseUrl: GPUAAS_URL,
+  apiKey: GPUAAS_API_KEY,
 });
 
 try {
@@ -30,7 +36,7 @@ try {
   await until(id, 'released');
   console.log(`${name} is released`);
 } catch (error) {
-  // Codes are stable; words are for people.
+  // Codes are stable; texts are for people.
   if (!(error instanceof ProblemError)) throw error;
   console.error(`${error.code}: ${error.message}`);
   process.exitCode = 1;

@@ -3,9 +3,12 @@ import { createGpuaasClient } from '@gpuaas/sdk/client';
 import { paginate } from '@gpuaas/sdk/paginate';
 import { unwrap } from '@gpuaas/sdk/problem';
 
+const { GPUAAS_URL, GPUAAS_API_KEY } = process.env;
+if (!GPUAAS_URL || !GPUAAS_API_KEY) throw new Error('Set GPUAAS_URL and GPUAAS_API_KEY');
+
 const client = createGpuaasClient({
-  baseUrl: process.env['GPUAAS_URL']!,
-  apiKey: process.env['GPUAAS_API_KEY']!,
+  baseUrl: GPUAAS_URL,
+  apiKey: GPUAAS_API_KEY,
 });
 
 const { organizations } = await unwrap(client.GET('/api/v1/me'));

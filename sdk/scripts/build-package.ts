@@ -9,13 +9,14 @@ const run = promisify(execFile);
 const sdk = fileURLToPath(new URL('../', import.meta.url));
 const root = join(sdk, '..');
 
-/** What of the contract the SDK carries with it, so that nobody needs the contract package. */
+/** Parts of the contract that the SDK includes, so that users do not need the contract package. */
 const CONTRACT_FILES = [
+  'generated/events.ts',
   'generated/openapi.ts',
   'generated/operations.ts',
   'generated/permissions.ts',
   'generated/problems.ts',
-  'src/join-socket.ts',
+  'src/pipe-socket.ts',
   'src/operations.ts',
   'src/signing.ts',
   'src/wipe-certificate.ts',

@@ -45,7 +45,7 @@ else if (readFileSync(file, 'utf8') !== text) {
 function moduleLines(name: string): string[] {
   const source = readFileSync(new URL(`../src/${name}.ts`, import.meta.url), 'utf8');
   const entries = [...source.matchAll(/\/\*\*((?:(?!\*\/)[^])*)\*\/\n(export [^]*?\n)(?=\n|$)/g)].flatMap(
-    ([, comment, code]) => [`- ${indented(wordsOf(comment!))}`, ...exampleOf(code!)],
+    ([, comment, code]) => (comment && code ? [`- ${indented(wordsOf(comment))}`, ...exampleOf(code)] : []),
   );
   return ['', `### \`@gpuaas/sdk/${name}\``, '', ...entries];
 }
@@ -57,7 +57,7 @@ function wordsOf(comment: string): string {
     .trim();
 }
 
-/** An interface with its members; of the rest, what stands before the body. */
+/** An interface with its members; for other declarations, the part before the body. */
 function exampleOf(code: string): string[] {
   const shown = code.startsWith('export interface') ? code : code.replace(/ \{\n[^]*$/, '\n');
   return [
@@ -78,14 +78,15 @@ function indented(words: string): string {
 }
 
 function tagLines(tag: string, description: string): string[] {
-  const rows = Object.entries(document.paths).flatMap(([path, methods]) =>
-    METHODS.flatMap((method) => {
-      const operation = (methods as Record<string, unknown>)[method] as Described | undefined;
+  const rows = Object.entries(document.paths).flatMap(([path, methods]) => {
+    const described = new Map<string, Described>(Object.entries(methods));
+    return METHODS.flatMap((method) => {
+      const operation = described.get(method);
       if (!operation?.tags.includes(tag)) return [];
       const shapes = [shapeOf(operation.requestBody) ?? '', answerOf(operation)];
       return [`| \`${method.toUpperCase()} ${path}\` | ${operation.summary} | ${shapes.join(' | ')} |`];
-    }),
-  );
+    });
+  });
   return rows.length === 0
     ? []
     : [
@@ -107,9 +108,9 @@ function answerOf({ responses }: Described): string {
 }
 
 function shapeOf(body: Content | undefined): string | undefined {
-  const [media] = Object.keys(body?.content ?? {});
-  if (media === undefined) return undefined;
-  const schema = body!.content![media]!.schema;
+  const [shown] = Object.entries(body?.content ?? {});
+  if (shown === undefined) return undefined;
+  const [media, { schema }] = shown;
   return schema?.$ref
     ? `\`${schema.$ref.split('/').at(-1)}\``
     : media === 'application/json'

@@ -1,4 +1,4 @@
-/** What others may import, in the order in which they need it. The rest is how these work. */
+/** Public modules, in the order in which users need them. All others are internal. */
 export const publicModules = [
   'client',
   'problem',

@@ -1,27 +1,28 @@
 /**
- * The access token of a person or program that signed in; null when there is none. When the server refused a token,
- * it is asked again with that token: whoever can renew it answers with another one, and the request is sent once more.
+ * The access token of a signed-in person or program; null when there is none. When the server refused a
+ * token, the source is called again with that token: if it returns another one, the request is sent once
+ * more.
  */
 export type TokenSource = (rejected?: string) => Promise<string | null>;
 
-/** A token and when it ends. */
+/** A token and its expiry. */
 export interface AccessToken {
   token: string;
   expiresAt: Date;
 }
 
 /** How a token is renewed. */
-export interface RenewOptions {
+export interface RefreshOptions {
   /** Fetches another token; null when the person has to sign in again. */
   renew: () => Promise<AccessToken | null>;
-  /** One that is already there. */
+  /** A token that is already known. */
   initial?: AccessToken | null;
   /** Renewed when it has less than this to live: time for the request, and for clocks that differ. */
   spareMs?: number;
 }
 
-/** A token that is renewed shortly before it ends and when it is refused, once for all who ask at the same time. */
-export function renewingToken({ renew, initial = null, spareMs = 60_000 }: RenewOptions): TokenSource {
+/** A token source that renews shortly before expiry and after a refusal, once for all concurrent callers. */
+export function refreshingToken({ renew, initial = null, spareMs = 60_000 }: RefreshOptions): TokenSource {
   let current = initial;
   let renewal: Promise<AccessToken | null> | undefined;
   return async (rejected) => {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { renewingToken } from './access-token.ts';
+import { refreshingToken } from './access-token.ts';
 import { createGpuaasClient, type GpuaasClient } from './client.ts';
 import { subscribeEvents } from './events.ts';
 import { refreshGrant } from './refresh-grant.ts';
@@ -11,7 +11,7 @@ import { unwrap } from './problem.ts';
 let server: Server | undefined;
 afterEach(() => void server?.close());
 
-/** A network that fails as told; the real server is met in tests/contract. */
+/** A network that fails as instructed; tests/contract uses the real server. */
 async function faulty(answer: (request: IncomingMessage, response: ServerResponse, attempt: number) => void) {
   const seen: { key: string | undefined; body: string }[] = [];
   server = createServer((request, response) => {
@@ -48,7 +48,7 @@ describe('retries', () => {
     expect(seen.every(({ body }) => body === '{"enabled":true}')).toBe(true);
   });
 
-  it('wait, as long as told, for the first request with the same key', async () => {
+  it('wait for the first request with the same key, as long as the server asks', async () => {
     const { seen, baseUrl } = await faulty((_request, response, attempt) => {
       if (attempt > 2) return json(response, 200, { sku: 'a', enabled: true });
       const problem = { code: 'idempotency_in_progress', status: 409 };
@@ -74,13 +74,13 @@ describe('retries', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('end with the last answer when the failure stays', async () => {
+  it('return the last response when the failure persists', async () => {
     const { client, seen } = await faulty((_request, response) => json(response, 502, {}));
     await expect(unwrap(client.GET('/api/v1/me'))).rejects.toMatchObject({ code: 'unexpected_response' });
     expect(seen).toHaveLength(5);
   });
 
-  it('leave readiness alone: its 503 is the answer', async () => {
+  it('leave readiness alone: its 503 is the result', async () => {
     const { client, seen } = await faulty((_request, response) =>
       json(response, 503, { ready: false, parts: [] }),
     );
@@ -93,7 +93,7 @@ describe('retries', () => {
 const token = (name: string, ms = 3_600_000) => ({ token: name, expiresAt: new Date(Date.now() + ms) });
 
 describe('access tokens', () => {
-  it('are renewed when they are refused, once for all requests, and the request goes out again as it was', async () => {
+  it('are renewed after a refusal, once for all requests, and the request is repeated unchanged', async () => {
     const bearers: (string | undefined)[] = [];
     const { baseUrl, seen } = await faulty((request, response) => {
       bearers.push(request.headers.authorization);
@@ -107,7 +107,7 @@ describe('access tokens', () => {
     };
     const client = createGpuaasClient({
       baseUrl,
-      accessToken: renewingToken({ renew, initial: token('revoked') }),
+      accessToken: refreshingToken({ renew, initial: token('revoked') }),
     });
     const [one, two] = await Promise.all([
       unwrap(client.PATCH('/api/v1/admin/skus/{sku}', patch)),
@@ -120,9 +120,9 @@ describe('access tokens', () => {
     expect(seen.every(({ body }) => body === '{"enabled":true}')).toBe(true);
   });
 
-  it('are renewed before they end, and a refusal that stays is told', async () => {
+  it('are renewed before they expire, and a lasting refusal is returned', async () => {
     const made: string[] = [];
-    const source = renewingToken({
+    const source = refreshingToken({
       initial: token('ending', 1_000),
       renew: async () => {
         made.push('next');
@@ -139,7 +139,7 @@ describe('access tokens', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('come from a refresh token, whose successor is handed on', async () => {
+  it('come from a refresh token, whose successor is passed on', async () => {
     const kept: string[] = [];
     const { baseUrl, seen } = await faulty((request, response, attempt) => {
       if (request.url?.startsWith('/.well-known/'))
@@ -180,7 +180,7 @@ describe('paginate', () => {
 });
 
 describe('subscribeEvents', () => {
-  it('waits and connects again after 429 and 503, and gives up after 401', async () => {
+  it('waits and reconnects after 429 and 503, and gives up after 401', async () => {
     const { baseUrl, seen } = await faulty((_request, response, attempt) => {
       if (attempt === 1) json(response, 429, {}, { 'retry-after': '0' });
       else if (attempt === 2) json(response, 503, {}, { 'retry-after': '0' });
@@ -197,7 +197,7 @@ describe('subscribeEvents', () => {
     expect(seen).toHaveLength(4);
   });
 
-  it('gives the connection back when nobody reads on', async () => {
+  it('closes the connection when the consumer stops reading', async () => {
     let closed = false;
     const { baseUrl } = await faulty((_request, response) => {
       response.on('close', () => (closed = true));
@@ -210,7 +210,7 @@ describe('subscribeEvents', () => {
     await expect.poll(() => closed).toBe(true);
   });
 
-  it('goes on with another token when its own has ended', async () => {
+  it('continues with another token when its own has expired', async () => {
     const { baseUrl } = await faulty((request, response) => {
       if (request.headers.authorization !== 'Bearer good') json(response, 401, {});
       else response.writeHead(200).end('id: 1-1\ndata: {"event_id":"e"}\n\n');
@@ -219,7 +219,7 @@ describe('subscribeEvents', () => {
     const stream = subscribeEvents({
       baseUrl,
       signal: left.signal,
-      accessToken: renewingToken({ initial: token('ended'), renew: async () => token('good') }),
+      accessToken: refreshingToken({ initial: token('ended'), renew: async () => token('good') }),
     });
     expect((await stream.next()).value).toEqual({ event_id: 'e' });
     left.abort();

@@ -1,25 +1,25 @@
 import createClient, { type Client, type Middleware } from 'openapi-fetch';
 import type { paths } from './contract.ts';
 import type { TokenSource } from './access-token.ts';
-import { renewingFetch } from './renewing-fetch.ts';
+import { refreshingFetch } from './refreshing-fetch.ts';
 import { defaultRetryPolicy, retryingFetch, type RetryPolicy } from './retry.ts';
 
 /** `client.GET(path, init)` and so on, one for each method; paths and shapes are the contract's. */
 export type GpuaasClient = Client<paths>;
 
-/** Where the platform is, and as whom to speak to it. */
+/** Address of the platform and credentials. */
 export interface ClientOptions {
   /** Such as https://cloud.example. */
   baseUrl: string;
-  /** Programs send an API key; the browser relies on its session cookie. */
+  /** Programs send an API key; the browser relies on its sign-in cookie. */
   apiKey?: string;
-  /** Asked before each request; see {@link TokenSource}. */
+  /** Called before each request; see {@link TokenSource}. */
   accessToken?: TokenSource;
-  /** The CSRF token of a browser session, from `GET /api/v1/me`. */
+  /** The CSRF token of a browser that is signed in, from `GET /api/v1/me`. */
   csrfToken?: () => string | null;
   /** Instead of the global one. */
   fetch?: typeof globalThis.fetch;
-  /** Five attempts and 30 s between two of them at most, when left out. */
+  /** Default: five attempts and at most 30 s between two of them. */
   retry?: Partial<RetryPolicy>;
 }
 
@@ -27,8 +27,8 @@ const MUTATIONS = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /** The one typed client of the contract: console, CLI, lab and tests use it. */
 export function createGpuaasClient(options: ClientOptions): GpuaasClient {
-  // Looked up at each call: tests and browsers may replace the global one.
-  const send = renewingFetch(
+  // Resolved at each call: tests and browsers may replace the global one.
+  const send = refreshingFetch(
     (request) => (options.fetch ?? globalThis.fetch)(request),
     options.apiKey === undefined ? options.accessToken : undefined,
   );

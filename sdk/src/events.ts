@@ -1,7 +1,7 @@
 import type { TokenSource } from './access-token.ts';
-import { backoffMs, pause, retryAfterMs } from './pause.ts';
+import { backoffMs, sleep, retryAfterMs } from './sleep.ts';
 
-/** What happened; `payload` is of its `event_type`, as the event catalogue says. */
+/** An event; `payload` has the shape of its `event_type` in the event catalogue. */
 export interface EventEnvelope {
   event_id: string;
   event_type: string;
@@ -11,21 +11,21 @@ export interface EventEnvelope {
   payload: Record<string, unknown>;
 }
 
-/** Where the platform is, as whom to listen, and from where on. */
+/** Address of the platform, credentials, and the starting point. */
 export interface SubscribeOptions {
   baseUrl: string;
   apiKey?: string;
   /** Instead of a key; see {@link TokenSource}. */
   accessToken?: TokenSource;
-  /** Go on after this one; without it the stream begins now. */
+  /** Resume after this event; without it the stream starts now. */
   lastEventId?: string;
   signal: AbortSignal;
   fetch?: typeof globalThis.fetch;
-  /** Called when the stream opens or is lost; it reconnects by itself. */
+  /** Called when the stream opens or is lost; it reconnects automatically. */
   onStatus?: (status: 'open' | 'reconnecting') => void;
 }
 
-/** The live stream as async iteration. Reconnects with `Last-Event-ID`, so nothing is missed. */
+/** The live stream as async iteration. Reconnects with `Last-Event-ID`, so no event is missed. */
 export async function* subscribeEvents(options: SubscribeOptions): AsyncGenerator<EventEnvelope> {
   let lastId = options.lastEventId;
   let attempt = 0;
@@ -44,7 +44,7 @@ export async function* subscribeEvents(options: SubscribeOptions): AsyncGenerato
     }
     options.onStatus?.('reconnecting');
     attempt += 1;
-    await pause(Math.min(wait ?? backoffMs(attempt, 10_000), 30_000), options.signal);
+    await sleep(Math.min(wait ?? backoffMs(attempt, 10_000), 30_000), options.signal);
   }
 }
 
@@ -58,7 +58,7 @@ export class StreamRefusedError extends Error {
   }
 }
 
-/** The server has no room right now; it may say when. */
+/** The server has no capacity for the stream now; it may say when to retry. */
 class StreamBusyError extends Error {
   readonly retryAfterMs: number | null;
 
@@ -96,7 +96,7 @@ async function* readStream(options: SubscribeOptions, lastId: string | undefined
       }
     }
   } finally {
-    // Whoever stops reading gives the connection back.
+    // A consumer that stops reading closes the connection.
     await reader.cancel().catch(() => undefined);
   }
 }

@@ -1,4 +1,4 @@
-/** Lists of the contract look like this. */
+/** A page of a list in the contract. */
 export interface Page<Item> {
   items: Item[];
   next_page: string | null;

@@ -1,20 +1,20 @@
 import type { AccessToken } from './access-token.ts';
 
-/** Who vouches for the person, and with what. */
+/** The identity provider, and the client's credentials. */
 export interface RefreshGrantOptions {
   /** The OpenID provider, as `GET /api/v1/auth/configuration` names it. */
   issuer: string;
   clientId: string;
   refreshToken: string;
-  /** Providers replace a refresh token when it is used: keep what comes here, the former one is worthless. */
+  /** Providers replace a refresh token when it is used: store the new one, the former no longer works. */
   onRefreshToken?: (refreshToken: string) => void | Promise<void>;
   fetch?: typeof globalThis.fetch;
 }
 
 /**
- * Renews access tokens with a refresh token (RFC 6749, section 6), for {@link renewingToken}:
+ * Renews access tokens with a refresh token (RFC 6749, section 6), for {@link refreshingToken}:
  *
- *     createGpuaasClient({ baseUrl, accessToken: renewingToken({ renew: refreshGrant({ issuer, … }) }) })
+ *     createGpuaasClient({ baseUrl, accessToken: refreshingToken({ renew: refreshGrant({ issuer, … }) }) })
  */
 export function refreshGrant(options: RefreshGrantOptions): () => Promise<AccessToken | null> {
   const send = options.fetch ?? globalThis.fetch;
@@ -30,7 +30,7 @@ export function refreshGrant(options: RefreshGrantOptions): () => Promise<Access
         refresh_token: refreshToken,
       }),
     });
-    const answer = (await response.json()) as Answer;
+    const answer: Answer = await response.json();
     if (answer.error === 'invalid_grant') return null;
     if (!response.ok || answer.access_token === undefined)
       throw new Error(`the identity provider answered ${response.status} ${answer.error ?? ''}`.trimEnd());
@@ -52,7 +52,7 @@ interface Answer {
 
 async function tokenEndpoint(issuer: string, send: typeof globalThis.fetch): Promise<string> {
   const response = await send(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
-  const { token_endpoint: endpoint } = (await response.json()) as { token_endpoint?: string };
+  const { token_endpoint: endpoint }: { token_endpoint?: string } = await response.json();
   if (!response.ok || endpoint === undefined) throw new Error(`${issuer} does not describe itself`);
   return endpoint;
 }

@@ -1,9 +1,9 @@
-import { backoffMs, pause, retryAfterMs } from './pause.ts';
+import { backoffMs, sleep, retryAfterMs } from './sleep.ts';
 
 export interface RetryPolicy {
   /** How often a request is sent in all; 1 turns retries off. */
   attempts: number;
-  /** The longest wait between two of them, whatever the server asks for. */
+  /** The longest wait between two attempts, whatever the server asks for. */
   maximumWaitMs: number;
 }
 
@@ -17,8 +17,8 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 const READINESS = '/readyz';
 
 /**
- * Sends again what got no answer or a passing failure. The request stays the same, idempotency key included,
- * so the server does the work once; a mutation without a key is sent once.
+ * Repeats a request after a lost response or a transient failure. The request stays the same, idempotency key
+ * included, so the server does the work once; a mutation without a key is sent once.
  */
 export function retryingFetch(send: Fetch, policy: RetryPolicy): Fetch {
   return async (request) => {
@@ -34,7 +34,7 @@ export function retryingFetch(send: Fetch, policy: RetryPolicy): Fetch {
       } catch (error) {
         if (last || request.signal.aborted) throw error;
       }
-      await pause(wait, request.signal);
+      await sleep(wait, request.signal);
       request.signal.throwIfAborted();
     }
   };
@@ -44,11 +44,16 @@ async function passes(response: Response): Promise<boolean> {
   return RETRIED.has(response.status) || (response.status === 409 && (await isInProgress(response)));
 }
 
-/** The first request with this key is still running; its answer will be ours. */
+/** The first request with this key is still running; a retry gets its result. */
 async function isInProgress(response: Response): Promise<boolean> {
   try {
-    const problem = (await response.clone().json()) as { code?: unknown } | null;
-    return problem?.code === 'idempotency_in_progress';
+    const problem: unknown = await response.clone().json();
+    return (
+      typeof problem === 'object' &&
+      problem !== null &&
+      'code' in problem &&
+      problem.code === 'idempotency_in_progress'
+    );
   } catch {
     return false;
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { recordAudit } from '@gpuaas/control-plane/platform/audit/record';
 import { sealRows } from '@gpuaas/control-plane/platform/audit/seal';
-import { newAuditKey, sealAll } from '@gpuaas/control-plane/platform/audit/testing/fill-log';
+import { newAuditKey, sealAll } from '@gpuaas/control-plane/platform/audit/testing/audit-rows';
 import { verifyAudit } from '@gpuaas/control-plane/platform/audit/verify';
 import { systemClock } from '@gpuaas/control-plane/platform/clock';
 import { openDatabase, type Db } from '@gpuaas/control-plane/platform/db/database';
@@ -17,7 +17,7 @@ const CLIENTS = 16;
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 8);
 const ROUNDS = 2;
 
-/** Each client does what a mutation does: a transaction with one audit row in it. Returns how many there were. */
+/** Each client does the work of a mutation: a transaction with one audit row. Returns the number of rows. */
 async function write(db: Db, seconds: number): Promise<number> {
   const end = performance.now() + seconds * 1000;
   let rows = 0;

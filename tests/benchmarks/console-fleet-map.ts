@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { buildConsole } from '@gpuaas/control-plane/roles/build-console';
-import { openBrowser } from '../harness/browser.ts';
+import { buildConsole } from '@gpuaas/lab/up/build-console';
+import { openBrowser } from '../harness/console/browser.ts';
 import { fleetOf, operatorAnswer } from './console-fleet.ts';
 
 /** The fleet map with 500 hosts: how long until it stands, and how long the page is busy when one host changes. */
@@ -39,7 +39,7 @@ try {
   for (let change = 0; change < CHANGES; change += 1) {
     fleet[change]!.slot_counts.available = 0;
     fleet[change]!.slot_counts.in_use = 8;
-    // Without a live stream the page polls; a key press on a filter draws everything anew.
+    // Without a live stream the page polls; a key press on a filter redraws everything.
     await page.getByLabel('Find').fill(change % 2 === 0 ? 'host' : '');
     await page.waitForTimeout(300);
   }
@@ -63,7 +63,7 @@ async function watchBusyTime(page: Page): Promise<void> {
   });
 }
 
-/** The longest stretch the page could not answer in, since the last look. Below 50 ms none is reported. */
+/** The longest blocked stretch of the page since the last call. Below 50 ms none is reported. */
 async function busyTime(page: Page): Promise<{ longest: number }> {
   return await page.evaluate(() => {
     const tasks = (window as unknown as { busyTasks: number[] }).busyTasks;

@@ -41,7 +41,7 @@ export function fleetOf(count: number): Node[] {
   });
 }
 
-/** What the API would answer an operator; null for what the map does not need. */
+/** The API's response to an operator; null for requests that the map does not need. */
 export function operatorAnswer(url: URL, fleet: Node[]): object | null {
   if (url.pathname === '/api/v1/me') {
     return {
@@ -49,6 +49,7 @@ export function operatorAnswer(url: URL, fleet: Node[]): object | null {
       service_account: null,
       csrf_token: 'token',
       platform_permissions: ['fleet.read'],
+      next_page: null,
       organizations: [],
     };
   }

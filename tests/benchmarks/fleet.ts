@@ -9,18 +9,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { startSimulatedFleet } from '@gpuaas/lab/simulated-fleet';
 import { createTestDatabase } from '@gpuaas/control-plane/platform/db/testing';
-import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
+import { Readiness } from '@gpuaas/control-plane/platform/http/probes/readiness';
 import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
 import { readConfig } from '@gpuaas/control-plane/roles/config';
-import { hostsFolder, startPlatform } from '@gpuaas/control-plane/roles/platform';
+import { hostsFolder, startPlatform } from '@gpuaas/lab/up/platform';
 import { createGpuaasClient } from '@gpuaas/sdk/client';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { freePort } from '../harness/free-port.ts';
+import { freePort } from '../harness/processes/free-port.ts';
 import { setup } from '../setup/global-setup.ts';
 
 const AGENTS = Number(process.env['BENCH_AGENTS'] ?? 500);
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 60);
-/** As many as an operator who checks the whole fleet within half a minute would cause. */
+/** The load of an operator who checks the whole fleet within half a minute. */
 const TASKS_EACH_SECOND = Number(process.env['BENCH_TASKS'] ?? 16);
 const REQUESTS_EACH_SECOND = 10;
 const SETTLE_MS = 20_000;
@@ -185,7 +185,7 @@ async function statOf(pid: number | string): Promise<{ parent: number; cpuSecond
 
 async function cpuSecondsBelow(parent: number): Promise<number> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  // A process may end while we look.
+  // A process may end during the scan.
   const stats = await Promise.all(pids.map((pid) => statOf(pid).catch(() => null)));
   return stats.reduce((sum, stat) => sum + (stat?.parent === parent ? stat.cpuSeconds : 0), 0);
 }

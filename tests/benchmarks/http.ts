@@ -20,7 +20,7 @@ const CONNECTIONS = 16;
 const TARGET = 0.5;
 
 const teardown = await setup();
-// Logged as in production, to where nobody looks.
+// Logged as in production, to a discarding stream.
 const api = await createTestApi({
   log: createLogger('bench', { write: () => undefined }),
 });

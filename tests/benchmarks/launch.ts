@@ -1,7 +1,8 @@
 /**
- * Launches on an embedded Postgres with its durable settings: how many the API accepts, and how many go all the way
- * from the request to a running machine and back with hosts that take no time (`GPUAAS_SIM_SPEED=0`). Says where the
- * processor time goes, because that is what the next improvement has to change. `npm run bench:launch`.
+ * Launches on an embedded Postgres with its durable settings: how many the API accepts, and how many go all
+ * the way from the request to a running machine and back with hosts that take no time (`GPUAAS_SIM_SPEED=0`).
+ * Reports where the processor time goes, because the next improvement has to start there. `npm run
+ * bench:launch`.
  */
 import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -11,17 +12,17 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
-import { postTransaction } from '@gpuaas/control-plane/domains/billing/post-transaction';
+import { postTransaction } from '@gpuaas/control-plane/domains/billing/ledger/post-transaction';
 import { startEmbeddedPostgres } from '@gpuaas/control-plane/platform/db/embedded-postgres';
 import { migrate } from '@gpuaas/control-plane/platform/db/migrate';
 import { runAsAdmin } from '@gpuaas/control-plane/platform/db/testing';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
 import { migrateWorkflows } from '@gpuaas/control-plane/platform/workflows/migrate-workflows';
-import { launchBody } from '../harness/allocations.ts';
+import { launchBody } from '../harness/allocations/allocations.ts';
 import { createTestApi, type TestApi } from '../harness/api.ts';
-import { addHost } from '../harness/fleet-rows.ts';
-import { launchAndRelease } from '../harness/launch-and-release.ts';
+import { addHost } from '../harness/fleet/fleet-rows.ts';
+import { launchAndRelease } from '../harness/allocations/launch-and-release.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
 import { processorSeconds, processorSecondsOf } from './processor-seconds.ts';
 import { recordStatements } from './record-statements.ts';
@@ -30,7 +31,7 @@ import type { LoadRequest, LoadResult } from './load.ts';
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 5);
 /** Enough for all that are accepted: none is released. */
 const HOSTS = Number(process.env['BENCH_HOSTS'] ?? 4000);
-/** The more ask at once, the more share a group. */
+/** More concurrent requests share a batch. */
 const CONNECTIONS = [32, 64, 128];
 const ROUND_TRIPS = Number(process.env['BENCH_LAUNCHES'] ?? 200);
 const IN_FLIGHT = 8;
@@ -56,7 +57,7 @@ async function database(name: string): Promise<string> {
 
 /** The request alone: rights, price, quota, money, placement, claims, events, workflow start and audit, committed. */
 async function accept(databaseUrl: string): Promise<void> {
-  // Logged as in production, to where nobody looks.
+  // Logged as in production, to a discarding stream.
   const log = createLogger('bench', { write: () => undefined });
   const api = await createTestApi({ databaseUrl, log, asInProduction: true });
   const load = fork(fileURLToPath(new URL('load.ts', import.meta.url)));
@@ -89,7 +90,8 @@ async function accept(databaseUrl: string): Promise<void> {
       }),
     );
     for (const connections of CONNECTIONS) {
-      // As their workflows would have made them by now: what is on its way counts against the money of each launch.
+      // As their workflows would have made them by now: pending launches count against the funds of each
+      // launch.
       await sql`update allocations set state = 'active', active_at = now() where state = 'reserved'`.execute(
         db,
       );
@@ -115,7 +117,10 @@ async function accept(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Machines are never made here, so what is accepted is on its way until the end, and the money must cover all of it. */
+/**
+ * Machines are never created here, so accepted launches stay pending until the end, and the balance must
+ * cover all of them.
+ */
 async function payInAdvance({ services }: TestApi, organizationId: string): Promise<void> {
   const micros = 10n ** 15n;
   await services.db.transaction().execute((tx) =>
@@ -162,7 +167,7 @@ async function goAllTheWay(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Processor seconds of each part so far. Guests are what the hypervisor of their host runs. */
+/** Processor seconds of each part so far. Guests run in the hypervisor of their host. */
 async function usedBy({ services, fleet, dataDir: folder }: TestPlatform): Promise<Record<string, number>> {
   const { rows } = await sql<{ folder: string }>`select current_setting('data_directory') as folder`.execute(
     services.db,

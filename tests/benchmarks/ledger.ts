@@ -5,10 +5,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { getBalances } from '@gpuaas/control-plane/domains/billing/get-balance';
-import { meterAll } from '@gpuaas/control-plane/domains/billing/meter-leases';
-import { postTransaction } from '@gpuaas/control-plane/domains/billing/post-transaction';
-import { verifySnapshots, verifyUsage } from '@gpuaas/control-plane/domains/billing/verify-usage';
+import { getBalances } from '@gpuaas/control-plane/domains/billing/ledger/get-balance';
+import { meterAllLeases } from '@gpuaas/control-plane/domains/billing/metering/metering-tick';
+import { postTransaction } from '@gpuaas/control-plane/domains/billing/ledger/post-transaction';
+import { verifySnapshots, verifyUsage } from '@gpuaas/control-plane/domains/billing/metering/verify-usage';
 import { systemClock } from '@gpuaas/control-plane/platform/clock';
 import { openDatabase, type Db } from '@gpuaas/control-plane/platform/db/database';
 import { startEmbeddedPostgres } from '@gpuaas/control-plane/platform/db/embedded-postgres';
@@ -103,7 +103,7 @@ async function tick(db: Db): Promise<void> {
   let most = before;
   const watching = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 100);
   const began = performance.now();
-  const { records } = await meterAll({ db, clock: systemClock, policies: fixedPolicies() });
+  const { records } = await meterAllLeases({ db, clock: systemClock, policies: fixedPolicies() });
   const seconds = (performance.now() - began) / 1000;
   clearInterval(watching);
   const grown = (most - before) / 1_048_576;

@@ -1,4 +1,4 @@
-/** Sends requests over keep-alive connections from a process of its own and measures each. */
+/** Sends requests over keep-alive connections from a separate process and measures each. */
 import { Agent, request as send } from 'node:http';
 
 export interface LoadRequest {
@@ -8,7 +8,7 @@ export interface LoadRequest {
   headers: Record<string, string>;
   /** A new key with each request. */
   idempotencyKeys?: boolean;
-  /** The status of a good answer; 200 unless told. */
+  /** Expected status; 200 by default. */
   expects?: number;
 }
 

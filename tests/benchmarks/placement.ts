@@ -1,24 +1,25 @@
 /**
- * Reservations on a fleet that is 60 % full, on an embedded Postgres with its durable settings: in groups, alone,
- * naively, and beside them how often the same server can commit at all. `npm run bench:placement`.
+ * Reservations on a fleet that is 60 % full, on an embedded Postgres with its durable settings: in batches,
+ * individually, naively, and beside them the bare commit rate of the same server. `npm run bench:placement`.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { GROUPS, sellGroup } from '@gpuaas/control-plane/domains/allocations/sell-in-groups';
-import type { Order } from '@gpuaas/control-plane/domains/allocations/sell-together';
-import { FleetIndex } from '@gpuaas/control-plane/domains/fleet/fleet-index';
+import { BATCH_LIMITS } from '@gpuaas/control-plane/domains/allocations/launch/launch-batcher';
+import { OrderReserver } from '@gpuaas/control-plane/domains/allocations/launch/order-reserver';
+import type { LaunchOrder } from '@gpuaas/control-plane/domains/allocations/launch/launch';
+import { FleetIndex } from '@gpuaas/control-plane/domains/fleet/index/fleet-index';
 import { openDatabase, type Db } from '@gpuaas/control-plane/platform/db/database';
 import { startEmbeddedPostgres } from '@gpuaas/control-plane/platform/db/embedded-postgres';
 import { migrate } from '@gpuaas/control-plane/platform/db/migrate';
 import { runAsAdmin } from '@gpuaas/control-plane/platform/db/testing';
-import { GroupCommit } from '@gpuaas/control-plane/platform/group-commit';
+import { Batcher } from '@gpuaas/control-plane/platform/batcher';
 import { fixedPolicies } from '@gpuaas/control-plane/platform/policy/testing';
 import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
 import { WorkflowClient } from '@gpuaas/control-plane/platform/workflows/workflow-client';
 import { bareRows } from './placement/bare-rows.ts';
-import { findDefects } from './placement/check.ts';
+import { findDefects } from './placement/find-defects.ts';
 import { runClients, type Rate, type Variant } from './placement/clients.ts';
 import { newBuyers, randomOrder, seededRandom, seedFleet, type Buyer } from './placement/fleet.ts';
 import { processorTime } from './placement/processor.ts';
@@ -82,6 +83,7 @@ async function bench(url: string, nodes: number, all: boolean): Promise<void> {
     }),
     workflows: await WorkflowClient.connect(url, createLogger('bench')),
   };
+  const reserver = new OrderReserver({ ...services, fleetIndex: new FleetIndex(services.policies) });
   const buyers = newBuyers(BUYERS);
   await prepareReleases(db);
   await seedFleet(db, nodes, buyers);
@@ -89,40 +91,39 @@ async function bench(url: string, nodes: number, all: boolean): Promise<void> {
   const random = seededRandom(42);
   const fill = async (): Promise<void> => {
     const orders = Array.from({ length: PREFILL }, () => randomOrder(random, buyers));
-    const outcomes = await sellGroup(services, orders);
-    for (const outcome of outcomes)
-      if (typeof outcome !== 'string' && 'sold' in outcome) held.push(outcome.sold.id);
+    const outcomes = await reserver.catchUpAndReserve(orders);
+    for (const outcome of outcomes) if (outcome.kind === 'reserved') held.push(outcome.allocation.id);
   };
   // The planner must not learn from empty tables.
   await fill();
   await releaseTogether(db, held.splice(0, held.length / 2));
   await sql`vacuum analyze`.execute(db);
   while ((await shareSold(db)) < 0.6) await fill();
-  // As their workflows would have made them by now: what is on its way counts against the money of each launch.
+  // As their workflows would have made them by now: pending launches count against the funds of each launch.
   await sql`update allocations set state = 'active', active_at = now() where state = 'reserved'`.execute(db);
   await sql`vacuum analyze`.execute(db);
   console.log(
     `\n${figure(nodes)} nodes × 8 slots, ${((await shareSold(db)) * 100).toFixed(0)} % sold, load ${loadavg()[0]!.toFixed(1)}`,
   );
 
-  // As the API does it, but for its limit on waiting: whoever is turned away there is decided alone.
-  const selling = new GroupCommit((orders: Order[]) => sellGroup(services, orders), GROUPS);
-  const releasing = new GroupCommit(
+  // As the API does it, but without its limit on waiting: a launch refused there is decided individually.
+  const selling = new Batcher((orders: LaunchOrder[]) => reserver.catchUpAndReserve(orders), BATCH_LIMITS);
+  const releasing = new Batcher(
     async (ids: string[]) => {
       await releaseTogether(db, ids);
       return ids.map(() => undefined);
     },
-    { desk: 'releases', size: 64, underWay: 1 },
+    { batch: 'releases', size: 64, underWay: 1 },
   );
   const grouped = {
-    sell: (order: Order) => selling.submit(order),
+    sell: (order: LaunchOrder) => selling.submit(order),
     release: (id: string): Promise<void> => releasing.submit(id),
   };
   const alone = {
-    sell: async (order: Order) => (await sellGroup(services, [order]))[0]!,
+    sell: async (order: LaunchOrder) => (await reserver.catchUpAndReserve([order]))[0]!,
     release: (id: string) => releaseTogether(db, [id]),
   };
-  const naive = { sell: (order: Order) => sellNaively(services, order), release: alone.release };
+  const naive = { sell: (order: LaunchOrder) => sellNaively(services, order), release: alone.release };
   const run = async (
     what: string,
     clients: number,
@@ -152,8 +153,7 @@ async function bench(url: string, nodes: number, all: boolean): Promise<void> {
       const sold = await Promise.all(
         Array.from({ length: PREFILL }, () => bare.sell(randomOrder(random, buyers))),
       );
-      for (const outcome of sold)
-        if (typeof outcome !== 'string' && 'sold' in outcome) bareHeld.push(outcome.sold.id);
+      for (const outcome of sold) if (outcome.kind === 'reserved') bareHeld.push(outcome.allocation.id);
     }
     await sql`vacuum analyze`.execute(db);
     await run('bare rows', 16, buyers, bare, bareHeld);
@@ -180,7 +180,7 @@ async function shareSold(db: Db): Promise<number> {
   return rows[0]!.share;
 }
 
-/** What the memory costs: the first look, a look that finds nothing new, a decision. */
+/** Cost of the index: the first snapshot, a snapshot without changes, a decision. */
 async function measureIndex(
   db: Db,
   policies: ReturnType<typeof fixedPolicies>,

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 
 const TICKS_PER_SECOND = 100;
 
-/** What a Postgres server has used so far, with its backends; from /proc, so zero where there is none. */
+/** Processor time of a Postgres server so far, with its backends; from /proc, so zero without it. */
 export function processorSeconds(dataDirectory: string): number {
   const postmaster = Number(readFileSync(`${dataDirectory}/postmaster.pid`, 'utf8').split('\n')[0]);
   let ticks = 0;
@@ -12,13 +12,13 @@ export function processorSeconds(dataDirectory: string): number {
       if (pid === postmaster) ticks += own + ended;
       else if (parent === postmaster) ticks += own;
     } catch {
-      // It ended while we looked; its parent counts it now.
+      // It ended during the scan; its parent counts it now.
     }
   }
   return ticks / TICKS_PER_SECOND;
 }
 
-/** What a process has used so far, and what its children had used when they ended; from /proc. */
+/** Processor time of a process so far, and of its ended children; from /proc. */
 export function processorSecondsOf(pid: number): { own: number; ended: number } {
   const { own, ended } = parse(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   return { own: own / TICKS_PER_SECOND, ended: ended / TICKS_PER_SECOND };

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createKeyPair } from '@gpuaas/node-agent/testing/ssh';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { launchBody, waitForState } from '../harness/allocations.ts';
+import { launchBody, waitForState } from '../harness/allocations/allocations.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
 import { setup } from '../setup/global-setup.ts';
 

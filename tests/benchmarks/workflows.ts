@@ -14,13 +14,13 @@ import { migrate } from '@gpuaas/control-plane/platform/db/migrate';
 import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
 import { step, type WorkflowDefinition } from '@gpuaas/control-plane/platform/workflows/definition';
 import { startWorkflowEngine } from '@gpuaas/control-plane/platform/workflows/engine';
-import { STARTS_CHANNEL } from '@gpuaas/control-plane/platform/workflows/names';
+import { STARTS_CHANNEL } from '@gpuaas/control-plane/platform/workflows/queue-names';
 import { WorkflowClient } from '@gpuaas/control-plane/platform/workflows/workflow-client';
 
 const COUNT = Number(process.argv[2] ?? 1000);
 const CLIENTS = 16;
 const IDLE_STARTS = 20;
-/** Whatever the machine does, the benchmark ends. */
+/** The benchmark ends within this time. */
 const LIMIT_MS = 60_000;
 
 interface Services {
@@ -59,7 +59,7 @@ async function measure(url: string): Promise<void> {
   const client = await WorkflowClient.connect(url, log);
   const services: Services = { begun: new Map(), ended: new Map() };
   const start = (id: string): Promise<void> =>
-    database.db.transaction().execute((tx) => client.start(tx, threeSteps.name, id, { id }));
+    database.db.transaction().execute((tx) => client.start(tx, threeSteps, id, { id }));
   say(`load before ${loadavg()[0]?.toFixed(1)} on ${cpus().length} cores (${cpus()[0]?.model.trim()})`);
 
   const startedAt = performance.now();

@@ -5,8 +5,12 @@ import { startMaasServer, type MaasServer } from '@gpuaas/lab/maas/maas-server';
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, TEST_PUBLIC_URL, type TestApi } from '../harness/api.ts';
-import { AUDIENCE, startIdentityProvider, type TestIdentityProvider } from '../harness/identity-provider.ts';
-import { maasEnv } from '../harness/maas.ts';
+import {
+  AUDIENCE,
+  startIdentityProvider,
+  type TestIdentityProvider,
+} from '../harness/sign-in/identity-provider.ts';
+import { maasEnv } from '../harness/fleet/maas.ts';
 import { createCallers, type RoleCaller } from './access/callers.ts';
 import { changedTables, databaseState, type DatabaseState } from './access/database-state.ts';
 import { expectation, type Target } from './access/expectation.ts';
@@ -29,8 +33,8 @@ interface Case {
 
 interface Answered extends Case {
   status: number;
-  /** Everything but what differs from request to request. */
-  told: string;
+  /** The response without parts that differ from request to request. */
+  content: string;
 }
 
 const contract = new Contract(document);
@@ -71,7 +75,7 @@ beforeAll(async () => {
     'a token for another audience': `Bearer ${await idp.sign({ aud: 'urn:somebody-else' })}`,
     'an expired token': `Bearer ${await idp.sign({ exp: Math.floor(Date.now() / 1000) - 3600 })}`,
   };
-}, 120_000);
+});
 afterAll(async () => {
   console.log(`access matrix: ${cases} cases of ${guarded.length} operations`);
   await api?.stop();
@@ -80,7 +84,7 @@ afterAll(async () => {
 });
 
 describe.each(guarded)('$id', ({ operation }) => {
-  it('refuses whoever has no credential that holds, whatever it is asked about', async () => {
+  it('refuses every request without a valid credential', async () => {
     await unchanged(async () => {
       const strangers = Object.entries(invalid).flatMap(([who, authorization]) =>
         TARGETS.map((target) => ({ who, target, authorization, member: false })),
@@ -110,24 +114,25 @@ describe.each(guarded)('$id', ({ operation }) => {
           refused.filter(({ expected }) => expected === status),
         );
         expect(wrong(answers, status)).toEqual([]);
-        // A member of the tenant may learn that something is there; nobody else can tell it from what is not.
+        // A member of the tenant may learn that a resource exists; other callers must not be able to
+        // distinguish it from a missing one.
         expect(differing(answers.filter(({ member }) => !member))).toEqual([]);
       }
     });
   });
 });
 
-describe.each(guarded.filter(({ operation }) => !isStream(operation) && !operation.sessionOnly))(
+describe.each(guarded.filter(({ operation }) => !isStream(operation) && !operation.browserOnly))(
   '$id',
   ({ operation }) => {
     it('lets in every role that the contract lets in', async () => {
       let ended = false;
       for (const one of callersThat(operation, (expected) => expected === 'passes')) {
         const [answer] = await ask(operation, [one]);
-        // What an earlier caller was let in to delete is missing for the next.
+        // A resource that an earlier caller deleted is missing for the next.
         const gone = ended && answer!.status === 404;
         const refused = [400, 401, 403, 404].includes(answer!.status) && !gone;
-        expect(refused || answer!.status >= 500, `${answer!.who}: ${answer!.status} ${answer!.told}`).toBe(
+        expect(refused || answer!.status >= 500, `${answer!.who}: ${answer!.status} ${answer!.content}`).toBe(
           false,
         );
         ended ||= answer!.status < 300 && operation.method !== 'GET';
@@ -155,7 +160,7 @@ async function ask(operation: Operation, asked: Case[]): Promise<Answered[]> {
   const work = async (): Promise<void> => {
     for (const one of queue) {
       const answer = await send(requests[one.target], one.authorization);
-      answers.push({ ...one, status: answer.statusCode, told: comparable(answer) });
+      answers.push({ ...one, status: answer.statusCode, content: comparable(answer) });
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, work));
@@ -175,7 +180,7 @@ async function send(
   });
 }
 
-/** The bytes of an answer without its own id, the time and what is left of the rate. */
+/** The bytes of a response without its own id, the time and the remaining rate. */
 function comparable({ headers, body }: LightMyRequestResponse): string {
   const id = String(headers['x-correlation-id']);
   const { date: _date, ratelimit: _left, ...rest } = headers;
@@ -196,17 +201,17 @@ function wrong(answers: Answered[], status: number): string[] {
   return answers
     .filter((answer) => answer.status !== status)
     .map(
-      ({ who, target, status: got, told }) =>
-        `${who}, ${target}: ${got} instead of ${status} ${told.slice(-300)}`,
+      ({ who, target, status: got, content }) =>
+        `${who}, ${target}: ${got} instead of ${status} ${content.slice(-300)}`,
     );
 }
 
-/** Callers who can tell the existing from the missing by their answers. */
+/** Callers who can distinguish existing from missing resources by the responses. */
 function differing(answers: Answered[]): string[] {
   const byCaller = Map.groupBy(answers, ({ who }) => who);
   return [...byCaller.values()]
-    .filter((own) => new Set(own.map(({ told }) => told)).size > 1)
-    .map((own) => own.map(({ who, target, told }) => `${who}, ${target}: ${told}`).join('\n'));
+    .filter((own) => new Set(own.map(({ content }) => content)).size > 1)
+    .map((own) => own.map(({ who, target, content }) => `${who}, ${target}: ${content}`).join('\n'));
 }
 
 function name({ role, standing }: RoleCaller): string {

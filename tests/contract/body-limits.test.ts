@@ -3,16 +3,23 @@ import nodeDocument from '@gpuaas/contracts/generated/node-openapi.json' with { 
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, createTestNodeApi, TEST_NODE_HEADER, type TestApi } from '../harness/api.ts';
+import { createCallers, keyOfHolder, type RoleCaller } from './access/callers.ts';
 import { Contract, type Operation } from './operations.ts';
 
 const ID = '019a8000-0000-7000-8000-000000000001';
 
 let api: TestApi;
 let node: FastifyInstance;
+let callers: RoleCaller[];
 beforeAll(async () => {
   api = await createTestApi();
   node = await createTestNodeApi(api);
-}, 60_000);
+  const tenantOf = (person: string) => ({
+    organizationId: api.people[person]!.organizationId!,
+    projectId: api.people[person]!.projectId!,
+  });
+  callers = await createCallers(api.services.db, { owner: tenantOf('admin'), other: tenantOf('other') });
+});
 afterAll(async () => {
   await node?.close();
   await api?.stop();
@@ -37,13 +44,19 @@ describe.each([
   );
 });
 
+/** Somebody whose body is read. */
+function keyFor({ permission }: Operation): string {
+  if (permission === null || permission === 'self') return api.people['operator']!.apiKey;
+  return keyOfHolder(callers, permission);
+}
+
 function send(server: FastifyInstance, operation: Operation, payload: string) {
   return server.inject({
     method: operation.method as 'POST',
     url: operation.path.replaceAll(/\{\w+\}/g, ID),
     headers: {
       'content-type': 'application/json',
-      authorization: `Bearer ${api.people['operator']!.apiKey}`,
+      authorization: `Bearer ${keyFor(operation)}`,
       [TEST_NODE_HEADER]: ID,
     },
     payload,

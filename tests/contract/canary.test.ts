@@ -3,15 +3,15 @@ import fc from 'fast-check';
 import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
 import nodeDocument from '@gpuaas/contracts/generated/node-openapi.json' with { type: 'json' };
 import { newSecret } from '@gpuaas/control-plane/platform/auth/secrets';
-import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
+import { Readiness } from '@gpuaas/control-plane/platform/http/probes/readiness';
 import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
 import { startTracing } from '@gpuaas/control-plane/platform/telemetry/tracing';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, createTestNodeApi, TEST_NODE_HEADER, type TestApi } from '../harness/api.ts';
 import { everyRow } from '../harness/every-row.ts';
-import { openSession } from '../harness/session.ts';
-import { startTraceCollector, type TraceCollector } from '../harness/trace-collector.ts';
+import { openSignIn } from '../harness/sign-in/open-sign-in.ts';
+import { startTraceCollector, type TraceCollector } from '../harness/servers/trace-collector.ts';
 import { seedKnownResources } from './known-resources.ts';
 import { collectedElsewhere } from './not-secret.ts';
 import { Contract } from './operations.ts';
@@ -49,7 +49,7 @@ beforeAll(async () => {
     { err: new Error(`pool of ${databaseUrl} ended`, { cause: { url: databaseUrl } }) },
     `lost ${databaseUrl}`,
   );
-}, 60_000);
+});
 afterAll(async () => {
   await node?.close();
   await api?.stop();
@@ -67,9 +67,9 @@ async function send(
   request: InjectOptions,
 ): Promise<{ status: number; body: string }> {
   const answer = await server.inject(request);
-  const told = `${JSON.stringify(answer.headers)}\n${answer.body}`;
-  // What succeeds may hand a secret to its owner, once; what fails may tell nothing.
-  if (answer.statusCode >= 400) refusals.push(told);
+  const content = `${JSON.stringify(answer.headers)}\n${answer.body}`;
+  // A success may return a secret to its owner, once; a failure must not reveal any.
+  if (answer.statusCode >= 400) refusals.push(content);
   else collect(server, request, answer.statusCode, answer.body);
   return { status: answer.statusCode, body: answer.body };
 }
@@ -143,8 +143,8 @@ describe('secrets', () => {
       expect((await send(api.server, { url, headers: operator })).status).toBeGreaterThanOrEqual(400);
     }
 
-    const session = await openSession(api, api.people['admin']!.email);
-    const cookie = `gpuaas_session=${plant('session cookie', session.secret)}`;
+    const signIn = await openSignIn(api, api.people['admin']!.email);
+    const cookie = `gpuaas_sign_in=${plant('sign-in cookie', signIn.secret)}`;
     const me = await send(api.server, { url: '/api/v1/me', headers: { cookie } });
     csrf = plant('csrf token', (JSON.parse(me.body) as { csrf_token: string }).csrf_token);
     const wrongCsrf = plant('wrong csrf token', 'csrfcanary-0a1b2c3d4e5f');
@@ -157,7 +157,7 @@ describe('secrets', () => {
         })
       ).status,
     ).toBe(403);
-    const forged = `gpuaas_session=${plant('forged cookie', 'cookiecanary-aa55aa55')}`;
+    const forged = `gpuaas_sign_in=${plant('forged cookie', 'cookiecanary-aa55aa55')}`;
     expect((await send(api.server, { url: '/api/v1/me', headers: { cookie: forged } })).status).toBe(401);
 
     const state = plant('login state', 'statecanary-9d8c7b6a');
@@ -198,7 +198,7 @@ describe('secrets', () => {
         await send(api.server, {
           method: 'POST',
           url: '/api/v1/allocations',
-          headers: operator,
+          headers: { authorization: `Bearer ${api.people['admin']!.apiKey}` },
           payload: { project_id: password },
         })
       ).status,
@@ -278,7 +278,7 @@ describe('secrets', () => {
       },
       'details',
     );
-    log.child({ token, session_cookie: password }).info('child');
+    log.child({ token, sign_in_cookie: password }).info('child');
     log.error(new Error(`bare ${token}`));
     log.info('%s and %o', token, { password });
   });
@@ -324,9 +324,9 @@ async function metrics(): Promise<string> {
   return (await api.server.inject({ url: '/metrics' })).body;
 }
 
-/** The CSRF token is the session's own and stays in it. */
+/** The CSRF token is the sign-in's own and stays in it. */
 async function storedText(): Promise<Record<string, string>> {
-  const { 'public.sessions': _sessions, ...text } = await everyRow(api.services.db);
+  const { 'public.sign_ins': _signIns, ...text } = await everyRow(api.services.db);
   expect(text['public.audit_logs']).toContain('node.enrolment_create');
   return text;
 }

@@ -6,13 +6,14 @@ import nodeDocument from '@gpuaas/contracts/generated/node-openapi.json' with { 
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestApi, createTestNodeApi, TEST_NODE_HEADER, type TestApi } from '../harness/api.ts';
+import { createCallers, keyOfHolder, type RoleCaller } from './access/callers.ts';
 import { CANNOT_SUCCEED, seedKnownResources, type KnownValues } from './known-resources.ts';
 import { Contract, type Operation } from './operations.ts';
 import { malformedRequests, plainRequests, validRequests, type GeneratedRequest } from './requests.ts';
 
 const MALFORMED = 200;
 const VALID = 50;
-/** How many of the valid ones name only what exists; each of the people sends some. */
+/** Number of valid requests that name only existing resources; each of the people sends some. */
 const PLAIN = 8;
 const seed = Number(process.env['GPUAAS_FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const parallel = 8;
@@ -20,13 +21,19 @@ const parallel = 8;
 let api: TestApi;
 let nodeServer: FastifyInstance;
 let nodeId: string;
+let callers: RoleCaller[];
 let valuesFor: (operation: string) => KnownValues;
 beforeAll(async () => {
   console.log(`contract fuzz: GPUAAS_FUZZ_SEED=${seed}`);
   api = await createTestApi();
   nodeServer = await createTestNodeApi(api);
   ({ nodeId, valuesFor } = await seedKnownResources(api));
-}, 60_000);
+  const tenantOf = (person: string) => ({
+    organizationId: api.people[person]!.organizationId!,
+    projectId: api.people[person]!.projectId!,
+  });
+  callers = await createCallers(api.services.db, { owner: tenantOf('admin'), other: tenantOf('other') });
+});
 afterAll(async () => {
   await nodeServer?.close();
   await api?.stop();
@@ -53,7 +60,7 @@ describe.each(publicContract.operations.map((operation) => ({ id: operation.id, 
         await each(sample(malformedRequests(publicContract, operation), MALFORMED), async (request) => {
           const answer = await send(api.server, {
             ...request,
-            headers: { ...request.headers, ...credentials('operator') },
+            headers: { ...request.headers, authorization: `Bearer ${keyFor(operation)}` },
           });
           assertRefused(answer, request);
           assertDocumented(publicContract, operation, request, answer);
@@ -155,6 +162,12 @@ describe.each([
   });
 });
 
+/** Somebody whose body is read: who lacks the permission is refused before. */
+function keyFor({ permission }: Operation): string {
+  if (permission === null || permission === 'self') return api.people['operator']!.apiKey;
+  return keyOfHolder(callers, permission);
+}
+
 function credentials(person: string): Record<string, string> {
   return { authorization: `Bearer ${api.people[person]!.apiKey}` };
 }
@@ -196,7 +209,7 @@ function assertRefused(answer: LightMyRequestResponse, request: GeneratedRequest
   expect([400, 404, 413, 415], explain(request, answer)).toContain(answer.statusCode);
 }
 
-/** A fuzz whose every request is refused would look at nothing but the refusal. */
+/** A fuzz whose every request is refused would test nothing but the refusal. */
 function assertSucceeded(operation: Operation, statuses: Set<number>): void {
   const succeeded = [...statuses].some((status) => status < 400);
   expect(succeeded, `${operation.id} answered only ${[...statuses].join(', ')}`).toBe(
@@ -216,19 +229,19 @@ function assertDocumented(
   request: GeneratedRequest,
   answer: LightMyRequestResponse,
 ): void {
-  const told = explain(request, answer);
+  const explanation = explain(request, answer);
   const expected = contract.response(operation, answer.statusCode);
-  expect(expected, `undeclared status: ${told}`).toBeDefined();
+  expect(expected, `undeclared status: ${explanation}`).toBeDefined();
   if (!expected!.content) {
-    expect(answer.body, told).toBe('');
+    expect(answer.body, explanation).toBe('');
     return;
   }
   const type = String(answer.headers['content-type']).split(';')[0]!;
   const schema = expected!.content[type]?.schema;
-  expect(schema, `undeclared media type ${type}: ${told}`).toBeDefined();
+  expect(schema, `undeclared media type ${type}: ${explanation}`).toBeDefined();
   const body: unknown = type.endsWith('json') ? answer.json() : answer.body;
   const validate = validatorOf(contract, schema!);
-  expect(validate(body) || validate.errors, told).toBe(true);
+  expect(validate(body) || validate.errors, explanation).toBe(true);
 }
 
 const validators = new Map<object, ValidateFunction>();

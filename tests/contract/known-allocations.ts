@@ -2,7 +2,7 @@ import { issueCertificates } from '@gpuaas/control-plane/domains/allocations/cer
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import { seedAllocation } from '../benchmarks/seed-allocation.ts';
 import type { TestApi } from '../harness/api.ts';
-import { candidate } from '../harness/fleet.ts';
+import { candidate } from '../harness/fleet/fleet.ts';
 import type { KnownValues } from './known-resources.ts';
 
 export async function seedActiveAllocation({ services, people }: TestApi): Promise<string> {
@@ -70,7 +70,7 @@ export async function seedRecordedAllocation(
       started_at: new Date(),
     })
     .execute();
-  const sealed = services.sealer.seal('{"version":2}\n', `${recordingId} 0`);
+  const sealed = services.sealer.seal('terminal_recording', '{"version":2}\n', `${recordingId} 0`);
   await services.db
     .insertInto('terminal_recording_parts')
     .values({ recording_id: recordingId, part: 0, sealed })

@@ -1,7 +1,7 @@
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import type { TestApi } from '../harness/api.ts';
 
-/** A machine of MAAS on its way; there is no MAAS here that could be asked to begin it. */
+/** An onboarding in progress; there is no MAAS here that could start it. */
 export async function seedOnboarding({ services }: TestApi): Promise<string> {
   const id = newId();
   await services.db

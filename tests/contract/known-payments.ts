@@ -1,4 +1,4 @@
-import { closeAll } from '@gpuaas/control-plane/domains/statements/close-months';
+import { closeAllMonths } from '@gpuaas/control-plane/domains/statements/close-months';
 import { manualClock } from '@gpuaas/control-plane/platform/clock';
 import type { TestApi } from '../harness/api.ts';
 import type { KnownValues } from './known-resources.ts';
@@ -16,7 +16,7 @@ async function post(api: TestApi, person: string, url: string, payload: object):
   return answer.json();
 }
 
-/** Payments that are received, open, and made with a method that is kept; the statement of the month. */
+/** Payments that are received, open, and made with a saved method; the statement of the month. */
 export async function seedPayments(
   api: TestApi,
 ): Promise<{ values: KnownValues; own: Record<string, KnownValues> }> {
@@ -59,7 +59,7 @@ export async function seedPayments(
     },
   });
   const inTwoMonths = manualClock(new Date(Date.now() + 62 * 86_400_000));
-  await closeAll({ ...api.services, clock: inTwoMonths });
+  await closeAllMonths({ ...api.services, clock: inTwoMonths });
   const statement = await api.services.db
     .selectFrom('statements')
     .select('id')

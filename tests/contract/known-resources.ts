@@ -1,13 +1,13 @@
 import type { TaskOutput } from '@gpuaas/contracts/tasks';
-import { rotateAuthority } from '@gpuaas/control-plane/domains/fleet/rotate-authority';
+import { rotateAuthority } from '@gpuaas/control-plane/domains/fleet/identity/rotate-authority';
 import { openIncident } from '@gpuaas/control-plane/domains/incidents/open-incident';
-import { createSession } from '@gpuaas/control-plane/platform/auth/sessions';
-import { encodePage } from '@gpuaas/control-plane/platform/http/pagination';
+import { createSignIn } from '@gpuaas/control-plane/platform/auth/sign-ins';
+import { encodePage } from '@gpuaas/control-plane/platform/http/page';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import { x509 } from '@gpuaas/control-plane/platform/keys/x509';
 import { TEST_LAB_HOST, type TestApi } from '../harness/api.ts';
-import { blockSlot } from '../harness/blocked-slot.ts';
-import { addDiscovery, addNode, approveAll, candidate } from '../harness/fleet.ts';
+import { blockSlot } from '../harness/allocations/blocked-slot.ts';
+import { addDiscovery, addNode, approveAll, candidate } from '../harness/fleet/fleet.ts';
 import {
   seedActiveAllocation,
   seedEndingAllocation,
@@ -16,8 +16,10 @@ import {
   seedReservation,
   seedWipeCertificate,
 } from './known-allocations.ts';
+import { seedParkedEvent } from './known-events.ts';
 import { seedPayments } from './known-payments.ts';
 import { seedOnboarding } from './known-onboardings.ts';
+import { seedSecret } from './known-secrets.ts';
 import { seedTenancy } from './known-tenancy.ts';
 
 export type KnownValues = Record<string, unknown[]>;
@@ -66,7 +68,7 @@ export async function seedKnownResources(
     ...(await seedIdentityProvider(api, 'known')),
     issuer: ['https://sign-in.example.com/fuzz'],
     newcomers_project_id: [projectId],
-    session_id: [await seedSession(api)],
+    sign_in_id: [await seedSignIn(api)],
     ...tenancy.values,
     ...payments.values,
     project_id: [projectId],
@@ -84,10 +86,12 @@ export async function seedKnownResources(
     node_id: [nodeId],
     allocation_id: [recorded.allocationId],
     recording_id: [recorded.recordingId],
+    secret_name: [await seedSecret(api, 'KNOWN_SECRET')],
     ingress_id: ingress['ingress_id']!,
     ...webhook,
     url: ['https://hooks.example.com/fuzz'],
     incident_id: [await seedIncident(api, nodeId)],
+    parked_event_id: [await seedParkedEvent(api)],
     notification_id: [await seedNotification(api)],
     discovery_task_id: [await seedTask(api, nodeId, 'succeeded')],
     slot_indexes: [[0]],
@@ -111,7 +115,7 @@ export async function seedKnownResources(
     'If-Match': ['*', await etagOfSku(api)],
     'X-Idempotency-Key': ['known-to-many'],
     wait_seconds: [0],
-    // Well-formed cursors that no list of ours made.
+    // Well-formed cursors that none of our lists created.
     page: [['x'], ['x', 'y'], ['-1'], ['1e9'], ['2026-01-01T00:00:00Z', 'x'], ['a\0b'], []].map(encodePage),
   };
   const quota = {
@@ -120,7 +124,7 @@ export async function seedKnownResources(
     unit: [],
     limit: [500],
   };
-  // What ends a resource gets one of its own, so that the others still find theirs.
+  // Operations that end a resource get a separate one, so that the others still find theirs.
   const own: Record<string, KnownValues> = {
     ...tenancy.own,
     ...payments.own,
@@ -129,6 +133,7 @@ export async function seedKnownResources(
     setOrganizationPolicy: { value: [60] },
     detachIngress: ingress,
     deleteWebhook: await seedWebhook(api),
+    deleteProjectSecret: { secret_name: [await seedSecret(api, 'ENDING_SECRET')] },
     deleteBudget: { budget_id: [await seedBudget(api, 'user')] },
     deleteIdentityProvider: await seedIdentityProvider(api, 'ending'),
     deleteIdentityProviderDomain: await seedIdentityProvider(api, 'shrinking'),
@@ -245,12 +250,12 @@ async function seedEnded(api: TestApi, state: 'failed' | 'release_failed'): Prom
   return id;
 }
 
-/** A browser session that one of those who ask can end, once; to the others it is missing. */
-async function seedSession({ services, people }: TestApi): Promise<string> {
+/** A browser sign-in that one of those who ask can end, once; to the others it is missing. */
+async function seedSignIn({ services, people }: TestApi): Promise<string> {
   return await services.db.transaction().execute(async (tx) => {
     const owner = tx.selectFrom('users').select('id').where('email', '=', people['member']!.email);
     const { id } = await owner.executeTakeFirstOrThrow();
-    return (await createSession(tx, services, { userId: id, userAgent: 'fuzz', ip: '127.0.0.1' })).id;
+    return (await createSignIn(tx, services, { userId: id, userAgent: 'fuzz', ip: '127.0.0.1' })).id;
   });
 }
 
@@ -405,7 +410,7 @@ async function seedIncident({ services }: TestApi, nodeId: string): Promise<stri
   );
 }
 
-/** A host that nobody edits, so that its candidates stay approvable. */
+/** A host that no test edits, so that its candidates stay approvable. */
 async function seedDiscoveredHost(api: TestApi): Promise<KnownValues> {
   const nodeId = await addNode(api);
   return { node_id: [nodeId], discovery_task_id: [await addDiscovery(api, nodeId, [candidate(0)])] };
@@ -424,6 +429,8 @@ async function seedTask(
     .values({
       id,
       node_id: nodeId,
+      subject_type: 'node',
+      subject_id: nodeId,
       kind: 'slice.topology_discover',
       params: '{}',
       state,

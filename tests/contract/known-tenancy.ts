@@ -1,11 +1,11 @@
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import type { TestApi } from '../harness/api.ts';
-import { succeeded, withBearer, type Schemas, type TestCaller } from '../harness/tenancy.ts';
+import { expectSuccess, withBearer, type Schemas, type TestCaller } from '../harness/tenancy.ts';
 import type { KnownValues } from './known-resources.ts';
 
 const PUBLIC_KEY = publicKey(1);
 
-/** A key of the right form that nobody has the other half of. */
+/** A valid key without a private half. */
 function publicKey(byte: number): string {
   const type = Buffer.from('ssh-ed25519');
   const length = (size: number): Buffer => Buffer.from([0, 0, 0, size]);
@@ -13,7 +13,7 @@ function publicKey(byte: number): string {
   return `ssh-ed25519 ${blob.toString('base64')}`;
 }
 
-/** One of each resource of the tenant, and for what ends one, one of its own. */
+/** One of each resource of the tenant, and a separate one for each operation that ends it. */
 export async function seedTenancy(
   api: TestApi,
 ): Promise<{ values: KnownValues; own: Record<string, KnownValues> }> {
@@ -31,6 +31,9 @@ export async function seedTenancy(
     permission_group: ['regular_user'],
     clone_of: ['regular_user'],
     team_id: [team],
+    role: ['member'],
+    is_default: [true],
+    transfer_to: [team],
     permission_group_id: [await seed.group()],
     permission_binding_id: [await seed.binding(member.userId, 'auditor')],
     service_account_id: [account.id],
@@ -47,6 +50,7 @@ export async function seedTenancy(
   const [removed, disabled, inTeam] = [await seed.member(), await seed.member(), await seed.member()];
   const teamOfOne = await seed.team();
   await seed.admin.ask('PUT', `/api/v1/teams/${teamOfOne}/members/${inTeam.userId}`);
+  await seed.admin.ask('PUT', `/api/v1/teams/${team}/members/${member.userId}`);
   const [deletedAccount, disabledAccount, rotated] = [
     await seed.serviceAccount(),
     await seed.serviceAccount(),
@@ -60,6 +64,7 @@ export async function seedTenancy(
     disableMember: { member_id: [disabled.id] },
     revokeInvitation: { invitation_id: [(await seed.invitation()).id] },
     acceptInvitation: { token: [(await seed.invitation(api.people['operator']!.email)).token] },
+    previewInvitation: { token: [(await seed.invitation(api.people['other']!.email)).token] },
     deleteTeam: { team_id: [await seed.team()] },
     removeTeamMember: { team_id: [teamOfOne], user_id: [inTeam.userId] },
     deletePermissionGroup: { permission_group_id: [await seed.group()] },
@@ -109,7 +114,7 @@ class Seeds {
   }
 
   async #post<T>(url: string, body: object): Promise<T> {
-    return succeeded(await this.admin.ask<T>('POST', url, body));
+    return expectSuccess(await this.admin.ask<T>('POST', url, body));
   }
 
   async team(): Promise<string> {

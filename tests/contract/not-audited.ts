@@ -1,5 +1,6 @@
 /** Mutations that leave no audit row, each with the reason. Everything else that changes something does. */
 export const notAudited: Record<string, string> = {
+  previewInvitation: 'it changes nothing; it is a POST to keep the token out of addresses',
   explainPlacement: 'a dry run; it is a POST for the sake of its body',
   receiveStripeEvent:
     'facts that the payment provider reports; what comes of them is in the ledger and the event log',

@@ -9,5 +9,5 @@ export const notSecret: Record<string, string> = {
   'schemas/TaskOutcome/error/code': 'the stable name of a failure',
 };
 
-/** Marked fields whose values the canary cannot get hold of by asking, each with the place that looks after it. */
+/** Marked fields whose values the canary cannot request, each with the place that covers it. */
 export const collectedElsewhere: Record<string, string> = {};

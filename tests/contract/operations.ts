@@ -12,12 +12,14 @@ export interface Operation {
   method: string;
   path: string;
   public: boolean;
-  /** Needs a browser session; a bearer token is not enough. */
-  sessionOnly: boolean;
+  /** Needs a browser sign-in; a bearer token is not enough. */
+  browserOnly: boolean;
   permission: string | null;
-  /** What the permission is checked on. */
+  /** Subject of the permission check. */
   scope: string | null;
   audit: string | null;
+  /** The policy that bounds how much it makes. */
+  limit: string | null;
   /** The parameters and fields that name what the operation is about. */
   targets: string[];
   parameters: Parameter[];
@@ -33,6 +35,7 @@ interface RawOperation {
   'x-permission'?: string;
   'x-scope'?: string;
   'x-audit'?: string;
+  'x-limit'?: string;
   security?: Record<string, unknown>[];
   parameters?: (Parameter & { $ref?: string })[];
   requestBody?: { required?: boolean; content: Record<string, { schema: Schema }> };
@@ -92,11 +95,12 @@ export class Contract {
       method: method.toUpperCase(),
       path,
       public: raw.security?.length === 0,
-      sessionOnly:
-        (raw.security ?? [{}]).some(() => true) && (raw.security ?? [{}]).every((s) => 'session' in s),
+      browserOnly:
+        (raw.security ?? [{}]).some(() => true) && (raw.security ?? [{}]).every((s) => 'browser' in s),
       permission: raw['x-permission'] ?? null,
       scope: raw['x-scope'] ?? null,
       audit: raw['x-audit'] ?? null,
+      limit: raw['x-limit'] ?? null,
       targets: [
         ...parameters.filter((p) => p.in === 'path' || (p.required && TENANT_NAMES.includes(p.name))),
         ...TENANT_NAMES.filter((name) => body && this.resolve(body).required?.includes(name)),

@@ -7,7 +7,7 @@ const lines: Record<string, unknown>[] = [];
 beforeAll(async () => {
   const write = (line: string): void => void lines.push(JSON.parse(line) as Record<string, unknown>);
   api = await createTestApi({ log: createLogger('test', { write }) });
-}, 60_000);
+});
 afterAll(() => api?.stop());
 
 describe('the request log', () => {

@@ -10,7 +10,7 @@ export interface GeneratedRequest {
 }
 
 export interface MalformedRequest extends GeneratedRequest {
-  /** What was broken, for the failure message. */
+  /** The broken part, for the failure message. */
   defect: string;
 }
 
@@ -28,7 +28,7 @@ export function validRequests(
   return parts(contract, operation, known).map((value) => render(operation, value));
 }
 
-/** Valid requests that name what exists wherever they can, and say nothing they need not. */
+/** Valid requests that name existing resources wherever possible, with required fields only. */
 export function plainRequests(
   contract: Contract,
   operation: Operation,

@@ -27,8 +27,14 @@ const ofTasks = Object.entries(taskSchemas).flatMap(([name, schema]) =>
   ),
 );
 const events = new Contract({ ...asyncapi, paths: {} });
+/** Stages are enums in a separate file that the document refers to; they have no fields. */
+const isStage = (value: Schema): boolean => value.$ref?.startsWith('generated/stages.schema.json#/') ?? false;
 const ofEvents = Object.entries(asyncapi.components.schemas).flatMap(([name, schema]) =>
-  fieldsBelow(events.resolve, schema, `events/${name}`),
+  fieldsBelow(
+    (value) => (isStage(value) ? ({} as typeof value) : events.resolve(value)),
+    schema,
+    `events/${name}`,
+  ),
 );
 const everything = [...ofContract(document), ...ofContract(nodeDocument), ...ofTasks];
 
@@ -40,9 +46,9 @@ describe('fields of the contract whose names sound secret', () => {
     expect([...new Set(unmarked)].filter((where) => !(where in notSecret))).toEqual([]);
   });
 
-  it('are not in events at all, which many read and nobody forgets', () => {
-    const told = ofEvents.filter((field) => soundsSecret(field) || field.schema['x-secret']);
-    expect(told.map(({ where }) => where)).toEqual([]);
+  it('are not in events, which have many readers and are stored', () => {
+    const secrets = ofEvents.filter((field) => soundsSecret(field) || field.schema['x-secret']);
+    expect(secrets.map(({ where }) => where)).toEqual([]);
   });
 
   it('have no exemption that exempts nothing', () => {

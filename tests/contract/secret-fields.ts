@@ -15,7 +15,7 @@ export interface FoundSecret {
 const SOUNDS_SECRET =
   /(^|_)(tokens?|secrets?|passwords?|passphrase|private_key|private_key_pem|user_data|code|verifier|credentials?|csrf|(?<!public_)keys?)$/i;
 
-/** True for text whose name promises something that must not be told. */
+/** True for text whose name suggests a secret. */
 export function soundsSecret({ where, schema }: NamedField): boolean {
   const types = [schema.type ?? []].flat();
   return SOUNDS_SECRET.test(where.split('/').at(-1)!) && types.includes('string') && !schema.enum;

@@ -6,8 +6,8 @@ import { valuesOf, type Schema } from './schema-values.ts';
 export type Plant = (where: string, secret: string) => string;
 
 /**
- * The ways an operation's marked fields can arrive: in a request that is right, in one with an unknown field, in one
- * that is cut short, and where somebody mistook a header for the place. Empty where nothing is marked.
+ * The ways an operation's marked fields can arrive: in a valid request, in one with an unknown field, in one
+ * that is cut short, and mistakenly in a header. Empty where nothing is marked.
  */
 export function requestsWithSecrets(
   contract: Contract,

@@ -2,16 +2,16 @@ import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { launchBody, waitForState } from '../harness/allocations.ts';
-import { chromiumPath } from '../harness/browser.ts';
-import { consoleRoutes } from '../harness/console-routes.ts';
-import { useConsole } from '../harness/console.ts';
+import { launchBody, waitForState } from '../harness/allocations/allocations.ts';
+import { chromiumPath } from '../harness/console/browser.ts';
+import { consoleRoutes } from '../harness/console/console-routes.ts';
+import { useConsole } from '../harness/console/console.ts';
 import { eventually } from '../harness/eventually.ts';
 
 const LOOKS = 4;
 
 /** What stands for `$name` in a path. */
-const known: Record<string, string> = { policyName: 'auth.session_idle_seconds' };
+const known: Record<string, string> = { policyName: 'auth.sign_in_idle_seconds' };
 
 describe.skipIf(!chromiumPath)('accessibility of the console (needs chromium)', () => {
   const site = useConsole();
@@ -43,7 +43,7 @@ describe.skipIf(!chromiumPath)('accessibility of the console (needs chromium)', 
     const paths = consoleRoutes().map(withKnown);
     expect(paths.length).toBeGreaterThan(40);
     for (const [person, own] of Object.entries(byPerson(paths))) {
-      const page = await site.signIn(person, '/sessions');
+      const page = await site.signIn(person, '/sign-ins');
       for (const path of own) {
         await page.goto(site.platform.baseUrl + path);
         await page.getByRole('heading', { level: 1 }).waitFor();
@@ -74,7 +74,7 @@ function withKnown(path: string): string {
   });
 }
 
-/** Halfway from one theme to the other no colour is what it will be; what is wrong stays wrong. */
+/** During the transition between themes no colour is final; real problems persist. */
 async function lastingProblems(page: Page): Promise<string[]> {
   for (let look = 1; look < LOOKS; look += 1) {
     if ((await seriousProblems(page)).length === 0) return [];

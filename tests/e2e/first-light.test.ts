@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildConsole } from '@gpuaas/control-plane/roles/build-console';
-import { chromiumPath, openBrowser } from '../harness/browser.ts';
+import { buildConsole } from '@gpuaas/lab/up/build-console';
+import { chromiumPath, openBrowser } from '../harness/console/browser.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
 
 const IMAGES = fileURLToPath(new URL('../../docs/images', import.meta.url));
@@ -45,7 +45,7 @@ describe.skipIf(!chromiumPath || !existsSync('/usr/bin/bwrap'))(
       await picture(page, 'allocation');
 
       await page.getByRole('link', { name: 'Overview', exact: true }).click();
-      await page.getByRole('heading', { name: 'What runs' }).waitFor();
+      await page.getByRole('heading', { name: 'Running' }).waitFor();
       await picture(page, 'overview');
       await page.goBack();
 
@@ -65,7 +65,7 @@ describe.skipIf(!chromiumPath || !existsSync('/usr/bin/bwrap'))(
       await expect.poll(() => page.getByText(/blkdiscard/).count()).toBeGreaterThanOrEqual(2);
       await picture(page, 'wipe-record');
       await page.context().close();
-    }, 120_000);
+    });
 
     it('shows the operator eight slots by state', async () => {
       const page = await newPage('light');
@@ -74,16 +74,16 @@ describe.skipIf(!chromiumPath || !existsSync('/usr/bin/bwrap'))(
       await page.getByRole('link', { name: 'sim-h200-01' }).click();
       await page.getByText('Fully available').first().waitFor();
       await expect.poll(() => page.getByRole('button', { name: /^Slot \d/ }).count()).toBe(8);
-      for (const fact of ['Operators want it in service.', 'Ready for slices', 'Burn-in passed']) {
+      for (const fact of ['In service.', 'Ready for slices', 'Burn-in passed']) {
         await expectVisible(page, fact);
       }
-      await expectVisible(page, 'The host is as it was approved.');
+      await expectVisible(page, 'No drift: the host matches its approved topology.');
       await page.getByRole('button', { name: /^Slot 0/ }).click();
-      await expectVisible(page, 'The host holds no lease on it.');
-      await page.getByLabel('GPU of slot 6 is lost').click();
-      await page.getByText('Nothing new is placed on this host').waitFor();
-      await page.getByLabel('GPU of slot 6 is lost').click();
-      await page.getByText('Nothing new is placed on this host').waitFor({ state: 'detached' });
+      await expectVisible(page, 'Not leased on the host.');
+      await page.getByLabel('GPU in slot 6 lost').click();
+      await page.getByText('New placements are blocked on this host').waitFor();
+      await page.getByLabel('GPU in slot 6 lost').click();
+      await page.getByText('New placements are blocked on this host').waitFor({ state: 'detached' });
       await picture(page, 'node');
       await page.context().close();
     });

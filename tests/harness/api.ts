@@ -3,21 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFaultFiles } from '@gpuaas/lab/fault-files';
 import nodeDocument from '@gpuaas/contracts/generated/node-openapi.json' with { type: 'json' };
-import { giveDemoCredit } from '@gpuaas/control-plane/domains/billing/give-demo-credit';
-import { enrolledNode, enrollingNode } from '@gpuaas/control-plane/domains/fleet/node-caller';
+import { grantDemoCredit } from '@gpuaas/control-plane/domains/billing/ledger/grant-demo-credit';
+import { enrolledNode, enrollingNode } from '@gpuaas/control-plane/domains/fleet/identity/node-caller';
+import { nodeTaskRoutes } from '@gpuaas/control-plane/domains/tasks/node-routes';
 import { nodeRoutes } from '@gpuaas/control-plane/domains/fleet/node-routes';
 import { testProvider } from '@gpuaas/control-plane/domains/payments/test-provider/test-provider';
 import { seedDemoPeople, type SeededPerson } from '@gpuaas/control-plane/domains/tenancy/seed-demo-people';
-import { actingAs } from '@gpuaas/control-plane/platform/db/scope';
+import type { Clock } from '@gpuaas/control-plane/platform/clock';
+import { servicesAsRole } from '@gpuaas/control-plane/platform/db/scope';
+import { databaseLimits, type DatabaseLimits } from '@gpuaas/control-plane/platform/db/limits';
 import { createTestDatabase } from '@gpuaas/control-plane/platform/db/testing';
 import { createContractServer } from '@gpuaas/control-plane/platform/http/contract-server';
 import type { ContractDocument } from '@gpuaas/control-plane/platform/http/operation';
 import type { StepCaSettings } from '@gpuaas/control-plane/platform/keys/step-ca';
 import type { MaasSettings } from '@gpuaas/control-plane/platform/maas/maas';
 import { Problem } from '@gpuaas/control-plane/platform/http/problem';
-import { Mismatches } from '@gpuaas/control-plane/platform/http/testing';
-import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
-import type { Services } from '@gpuaas/control-plane/platform/services';
+import { Mismatches } from '@gpuaas/control-plane/platform/http/responses/testing/mismatches';
+import { Readiness } from '@gpuaas/control-plane/platform/http/probes/readiness';
+import type { PlatformServices } from '@gpuaas/control-plane/roles/domain-answers';
 import { createLogger, type Logger } from '@gpuaas/control-plane/platform/telemetry/logger';
 import { createApi, type ApiOptions } from '@gpuaas/control-plane/roles/api';
 import { openServices } from '@gpuaas/control-plane/roles/open-services';
@@ -25,7 +28,7 @@ import type { FastifyInstance } from 'fastify';
 
 export interface TestApi {
   server: FastifyInstance;
-  services: Services;
+  services: PlatformServices;
   people: Record<string, SeededPerson>;
   databaseUrl: string;
   dataDir: string;
@@ -35,22 +38,34 @@ export interface TestApi {
 }
 
 const plenty = { burst: 1e9, perSecond: 1e9 };
-export const NO_LIMITS = { caller: plenty, anonymous: plenty, failed_authentication: plenty };
+export const NO_LIMITS = {
+  caller: plenty,
+  anonymous: plenty,
+  failed_authentication: plenty,
+  refused_bytes: plenty,
+  creations: plenty,
+};
 /** A simulated host that nobody runs: its faults can be set and read. */
 export const TEST_LAB_HOST = 'sim-h200-01';
 export const TEST_PUBLIC_URL = 'http://127.0.0.1:1';
 
-/** The public API with its real handlers over a database of its own; no fleet, no worker, no port until asked. */
+/**
+ * The public API with its real handlers over a separate database; no fleet, no worker, no port until
+ * requested.
+ */
 export async function createTestApi(
   options: Partial<ApiOptions> & {
     log?: Logger;
     stepCa?: StepCaSettings;
     maas?: MaasSettings;
+    databaseLimits?: DatabaseLimits;
     /** Tenants without money cannot launch. */
     withoutCredit?: boolean;
-    /** A migrated database that somebody else keeps. */
+    /** A migrated database that the caller manages. */
     databaseUrl?: string;
-    /** Leaves out what only tests do, as benchmarks must: answers are not held against the contract. */
+    /** For tests in which time passes. */
+    clock?: Clock;
+    /** Leaves out test-only work, as benchmarks must: responses are not checked against the contract. */
     asInProduction?: boolean;
   } = {},
 ): Promise<TestApi> {
@@ -59,19 +74,22 @@ export async function createTestApi(
   const database = options.databaseUrl
     ? { url: options.databaseUrl, drop: async () => undefined }
     : await createTestDatabase();
-  const { services, close } = await openServices({
+  const { services: opened, close } = await openServices({
     databaseUrl: database.url,
     dataDir,
     log,
     stepCa: options.stepCa ?? null,
     maas: options.maas ?? null,
+    // Tests wait for a busy machine, unless they test these limits.
+    databaseLimits: options.databaseLimits ?? databaseLimits({ connectMs: 60_000, statementMs: 120_000 }),
   });
+  const services = options.clock ? { ...opened, clock: options.clock } : opened;
   const people = await services.db.transaction().execute((tx) => seedDemoPeople(tx, 'test', new Map()));
   const tenants = people.flatMap(({ organizationId }) => organizationId ?? []);
   if (!options.withoutCredit) {
-    await services.db.transaction().execute((tx) => giveDemoCredit(tx, tenants));
+    await services.db.transaction().execute((tx) => grantDemoCredit(tx, tenants));
   }
-  await enableSlices(services);
+  await setTestPolicies(services);
   const mismatches = new Mismatches();
   const lab = openFaultFiles({ stateDir: join(dataDir, 'hosts'), configured: '' });
   await mkdir(join(dataDir, 'hosts', TEST_LAB_HOST), { recursive: true });
@@ -79,7 +97,7 @@ export async function createTestApi(
     ...testApiOptions(),
     ...(options.asInProduction ? {} : { onMismatch: mismatches.onMismatch }),
     lab,
-    paymentProvider: testProvider(actingAs(services, 'gpuaas_worker')),
+    paymentProvider: testProvider(servicesAsRole(services, 'gpuaas_worker')),
     ...options,
   });
   return {
@@ -99,7 +117,7 @@ export async function createTestApi(
   };
 }
 
-/** What the public API needs to be told when nobody signs in and nobody is held back. */
+/** Options of the public API without sign-in and rate limits. */
 export function testApiOptions() {
   return {
     publicUrl: TEST_PUBLIC_URL,
@@ -119,9 +137,14 @@ export function testApiOptions() {
   };
 }
 
-/** Slices are off until somebody enables them; most tests are about something else. */
-async function enableSlices({ db, policies }: Services): Promise<void> {
-  await db.insertInto('policy_values').values({ key: 'catalog.slices_enabled', value: 'true' }).execute();
+/** What most tests are not about: slices that are off until somebody enables them, and a limit of the process. */
+async function setTestPolicies({ db, policies }: PlatformServices): Promise<void> {
+  const values = [
+    { key: 'catalog.slices_enabled', value: 'true' },
+    // Some tests are refused thousands of times a minute and look at every row.
+    { key: 'audit.denials_in_total_per_minute', value: '1000000' },
+  ];
+  await db.insertInto('policy_values').values(values).execute();
   await policies.refresh();
 }
 
@@ -130,11 +153,11 @@ export const TEST_NODE_HEADER = 'x-test-node';
 
 /** The node API's real handlers without TLS. */
 export async function createTestNodeApi({ services: base, mismatches }: TestApi): Promise<FastifyInstance> {
-  const services = actingAs(base, 'gpuaas_node');
+  const services = servicesAsRole(base, 'gpuaas_node');
   const { server } = await createContractServer({
     name: 'node',
     document: nodeDocument as unknown as ContractDocument,
-    handlers: nodeRoutes(services),
+    handlers: { ...nodeRoutes(services), ...nodeTaskRoutes(services) },
     authenticate: async (request, operation) => {
       if (operation.security?.length === 0) return enrollingNode();
       const nodeId = request.headers[TEST_NODE_HEADER];
@@ -144,6 +167,7 @@ export async function createTestNodeApi({ services: base, mismatches }: TestApi)
     db: services.db,
     log: services.log,
     rateLimits: NO_LIMITS,
+    denials: services.denials,
     onMismatch: mismatches.onMismatch,
   });
   return server;

@@ -5,23 +5,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { approveFleet } from '@gpuaas/lab/approve-fleet';
-import { openProducts } from '@gpuaas/lab/open-products';
+import { putProductsOnSale } from '@gpuaas/lab/put-products-on-sale';
 import { startSimulatedFleet, type SimulatedFleet } from '@gpuaas/lab/simulated-fleet';
 import { createTestDatabase } from '@gpuaas/control-plane/platform/db/testing';
-import { Mismatches } from '@gpuaas/control-plane/platform/http/testing';
-import { Readiness } from '@gpuaas/control-plane/platform/http/readiness';
-import type { Services } from '@gpuaas/control-plane/platform/services';
+import { Mismatches } from '@gpuaas/control-plane/platform/http/responses/testing/mismatches';
+import { Readiness } from '@gpuaas/control-plane/platform/http/probes/readiness';
+import type { PlatformServices } from '@gpuaas/control-plane/roles/domain-answers';
 import { createLogger, type Logger } from '@gpuaas/control-plane/platform/telemetry/logger';
 import { readConfig } from '@gpuaas/control-plane/roles/config';
-import { startPlatform } from '@gpuaas/control-plane/roles/platform';
+import { startPlatform } from '@gpuaas/lab/up/platform';
 import { createGpuaasClient, type GpuaasClient } from '@gpuaas/sdk/client';
-import { freePort } from './free-port.ts';
+import { freePort } from './processes/free-port.ts';
 
 export interface TestPlatform {
   baseUrl: string;
   /** Where agents call. */
   nodeUrl: string;
-  services: Services;
+  services: PlatformServices;
   fleet: SimulatedFleet;
   operator: GpuaasClient;
   admin: GpuaasClient;
@@ -30,7 +30,7 @@ export interface TestPlatform {
   keys: Record<'operator' | 'admin' | 'member' | 'other', string>;
   projectId: string;
   dataDir: string;
-  /** A worker in a process of its own, to be killed; `onOutput` gets what it prints. */
+  /** A worker in a separate process, to be killed; `onOutput` gets its output. */
   spawnWorker(env?: Record<string, string>, onOutput?: (text: string) => void): ChildProcess;
   stop(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export interface TestPlatformOptions {
 
 const WORKER = fileURLToPath(new URL('../../control-plane/src/roles/worker.ts', import.meta.url));
 
-/** The real platform on free ports, a database of its own and simulated hosts, with every answer checked. */
+/** The real platform on free ports, a separate database and simulated hosts, with every response checked. */
 export async function startTestPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
   const stops: (() => Promise<void> | void)[] = [];
   const stop = async (): Promise<void> => {
@@ -119,7 +119,7 @@ async function start(
   });
   onStop(() => fleet.stop());
   if (!options.untouched) await approveFleet(operator, log);
-  await openProducts(operator);
+  await putProductsOnSale(operator);
   return {
     baseUrl: config.publicUrl,
     nodeUrl: platform.nodeUrl,

@@ -1,6 +1,6 @@
-import { giveDemoCredit } from '@gpuaas/control-plane/domains/billing/give-demo-credit';
+import { grantDemoCredit } from '@gpuaas/control-plane/domains/billing/ledger/grant-demo-credit';
 import { signIn } from '@gpuaas/control-plane/domains/tenancy/sign-in';
-import { createSession } from '@gpuaas/control-plane/platform/auth/sessions';
+import { createSignIn } from '@gpuaas/control-plane/platform/auth/sign-ins';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { TestApi } from './api.ts';
@@ -16,7 +16,7 @@ export interface Answer<T = Record<string, unknown>> {
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
-/** Somebody who speaks to the API. */
+/** A caller of the API. */
 export class TestCaller {
   readonly #api: TestApi;
   readonly #headers: Record<string, string>;
@@ -49,15 +49,15 @@ export class TestCaller {
 
   /** The body of an answer that must be a success. */
   async get<T>(url: string): Promise<T> {
-    return succeeded(await this.ask<T>('GET', url));
+    return expectSuccess(await this.ask<T>('GET', url));
   }
 
   async post<T>(url: string, payload?: object): Promise<T> {
-    return succeeded(await this.ask<T>('POST', url, payload));
+    return expectSuccess(await this.ask<T>('POST', url, payload));
   }
 }
 
-export function succeeded<T>(answer: Answer<T>): T {
+export function expectSuccess<T>(answer: Answer<T>): T {
   if (answer.status >= 300) throw new Error(`${answer.status} ${answer.text}`);
   return answer.body;
 }
@@ -73,11 +73,11 @@ export interface TestPerson extends TestCaller {
   email: string;
 }
 
-/** Somebody new who has just signed in with a browser, with a tenant of their own. */
+/** A new person who has just signed in with a browser, with their own tenant. */
 export async function signUp(
   api: TestApi,
   name: string,
-  options: { email?: string; invitation?: string } = {},
+  options: { email?: string; emailVerified?: boolean; invitation?: string } = {},
 ): Promise<TestPerson> {
   const email = options.email ?? `${name}-${newId().slice(-8)}@example.test`;
   const { userId, secret } = await api.services.db.transaction().execute(async (tx) => {
@@ -85,20 +85,14 @@ export async function signUp(
       issuer: 'https://idp.test',
       subject: newId(),
       email,
-      emailVerified: true,
+      emailVerified: options.emailVerified ?? true,
       name,
       tenant: null,
     };
-    const id = await signIn(
-      tx,
-      identity,
-      options.invitation === undefined
-        ? null
-        : { token: options.invitation, correlationId: newId(), ip: '127.0.0.1' },
-    );
-    return { userId: id, secret: (await createSession(tx, api.services, browser(id))).secret };
+    const id = await signIn(tx, identity, options.invitation ?? null);
+    return { userId: id, secret: (await createSignIn(tx, api.services, browser(id))).secret };
   });
-  const cookie = `gpuaas_session=${secret}`;
+  const cookie = `gpuaas_sign_in=${secret}`;
   const me = await new TestCaller(api, { cookie }).get<Schemas['Me']>('/api/v1/me');
   const person = new TestCaller(api, { cookie, 'x-csrf-token': me.csrf_token! });
   return Object.assign(person, { userId, email });
@@ -115,11 +109,11 @@ export async function newTenant(api: TestApi, name = 'tenant'): Promise<TestTena
   const admin = await signUp(api, name);
   const me = await admin.get<Schemas['Me']>('/api/v1/me');
   const [organization] = me.organizations;
-  await api.services.db.transaction().execute((tx) => giveDemoCredit(tx, [organization!.id]));
+  await api.services.db.transaction().execute((tx) => grantDemoCredit(tx, [organization!.id]));
   return { admin, organizationId: organization!.id, projectId: organization!.projects[0]!.id };
 }
 
-/** Invites somebody new and has them accept at sign-in. */
+/** Invites somebody new and has them sign in and accept. */
 export async function addPerson(
   api: TestApi,
   tenant: TestTenant,
@@ -135,6 +129,7 @@ export async function addPerson(
     ...(projectId ? { project_id: projectId } : {}),
   });
   const person = await signUp(api, name, { email, invitation: token! });
+  await person.post('/api/v1/invitations/accept', { token });
   const members = await tenant.admin.get<{ items: Schemas['Member'][] }>(
     `/api/v1/members?organization_id=${tenant.organizationId}&limit=200`,
   );

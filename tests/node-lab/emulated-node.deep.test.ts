@@ -8,17 +8,17 @@ import {
   bootNode,
   DATA_BYTES,
   DATA_SERIAL,
-  makeDisks,
+  createDisks,
   type EmulatedNode,
 } from '@gpuaas/lab/emulated-node/boot-node';
 import { buildInitrd } from '@gpuaas/lab/emulated-node/build-initrd';
 import { fetchKernel } from '@gpuaas/lab/vm/debian-kernel';
-import { labCache } from '../harness/vm-host.ts';
-import { whyNoEmulatedNode } from '../harness/vm-lab-needs.ts';
+import { labCache } from '../harness/fleet/vm-host.ts';
+import { whyNoEmulatedNode } from '../harness/fleet/vm-lab-needs.ts';
 import type { NodeReport, SeenDevice } from './node-report.ts';
 
 const BOOT_MS = 240_000;
-/** What the driver does not know by itself is named to it, as an administrator would. */
+/** Devices that the driver does not know are listed for it, as an administrator would. */
 const PCI_DEVICES = [
   '1af4:1044 gpu Emulated-GPU virtio-pci',
   '1b36:0010 fabric Emulated-Adapter nvme',
@@ -50,7 +50,7 @@ describe.skipIf(obstacle !== null)(
           'usr/bin/virsh': { content: VIRSH, executable: true },
         },
       });
-      makeDisks(folder);
+      createDisks(folder);
       node = { kernel, initrd, folder };
       first = await boot('first');
     }, BOOT_MS + 60_000);
@@ -59,7 +59,7 @@ describe.skipIf(obstacle !== null)(
     async function boot<B extends NodeReport['boot']>(which: B): Promise<Extract<NodeReport, { boot: B }>> {
       const output = await bootNode(node, BOOT_MS);
       const line = /^REPORT (.*)$/m.exec(output)?.[1];
-      if (!line) throw new Error(`the node told nothing:\n${output.slice(-4000)}`);
+      if (!line) throw new Error(`the node reported nothing:\n${output.slice(-4000)}`);
       const report = JSON.parse(line) as NodeReport;
       expect(report.boot).toBe(which);
       return report as Extract<NodeReport, { boot: B }>;
@@ -83,7 +83,7 @@ describe.skipIf(obstacle !== null)(
       expect(first.leftOut).toContainEqual(expect.stringMatching(/STATE boot_disk$/));
     });
 
-    it('makes functions and binds GPU and functions to vfio-pci, each in a group of its own', () => {
+    it('creates functions and binds GPU and functions to vfio-pci, each in its own group', () => {
       expect(first.evidence).toBe('1 GPUs are bound to vfio-pci; 1 virtual functions of 1 adapters too');
       expect(drivers(first.bound)).toEqual(['adapter nvme', 'function vfio-pci', 'gpu vfio-pci']);
       expect(first.vfioGroups).toBe(2);

@@ -1,10 +1,12 @@
-/** Runs inside the emulated node: the real driver against the kernel there. Tells what it saw in one line. */
+/**
+ * Runs inside the emulated node: the real driver against the kernel there. Prints its findings in one line.
+ */
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pino } from 'pino';
-import type { Step } from '@gpuaas/node-agent/host/host';
-import { readNote } from '@gpuaas/node-agent/host/linux/devices/device-note';
+import type { HostOperation } from '@gpuaas/node-agent/host/host';
+import { readDeviceBindings } from '@gpuaas/node-agent/host/linux/devices/device-bindings';
 import { writeBelow } from '@gpuaas/node-agent/host/linux/devices/sysfs';
 import { openLinuxHost } from '@gpuaas/node-agent/host/linux/linux-host';
 import { readLinuxSettings } from '@gpuaas/node-agent/host/linux/settings';
@@ -14,7 +16,7 @@ import type { NodeReport, SeenDevice } from './node-report.ts';
 const DIR = '/var/lib/gpuaas';
 const DEVICES = '/sys/bus/pci/devices';
 const GPU = '0x1af4 0x1044';
-const step: Step = { signal: AbortSignal.timeout(200_000), percent: () => undefined };
+const step: HostOperation = { signal: AbortSignal.timeout(200_000), percent: () => undefined };
 const host = openLinuxHost({ settings: readLinuxSettings({}), dir: DIR, hostname: 'emulated-01' });
 const write = writeBelow('/');
 
@@ -70,7 +72,7 @@ async function secondBoot(): Promise<NodeReport> {
   return { boot: 'second', found, restored, evidence, returned: devices() };
 }
 
-/** What stands for GPU, adapter and functions, as sysfs shows it. */
+/** The stand-ins for GPU, adapter and functions, as sysfs shows them. */
 function devices(): SeenDevice[] {
   const read = (address: string, name: string): string =>
     readFileSync(join(DEVICES, address, name), 'utf8').trim();
@@ -101,7 +103,7 @@ async function answer(path: string, value: string): Promise<string> {
 }
 
 async function main(): Promise<NodeReport> {
-  return (await readNote(DIR)) ? await secondBoot() : await firstBoot();
+  return (await readDeviceBindings(DIR)) ? await secondBoot() : await firstBoot();
 }
 
 main().then(

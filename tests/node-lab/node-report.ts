@@ -7,7 +7,7 @@ export interface SeenDevice {
   driver: string | null;
 }
 
-/** What the driver did inside the emulated node, and what the kernel there showed afterwards. */
+/** Actions of the driver inside the emulated node, and the kernel's state afterwards. */
 export type NodeReport =
   | {
       boot: 'first';
@@ -25,7 +25,7 @@ export type NodeReport =
         /** `done`, or why not. */
         sanitize: string;
       };
-      /** What the kernel answers to what the tests' own kernel refuses as well. */
+      /** The kernel's answers to requests that the tests' fake kernel refuses as well. */
       refusals: { otherNumber: string; adapterToVfio: string };
     }
   | { boot: 'second'; found: SeenDevice[]; restored: SeenDevice[]; evidence: string; returned: SeenDevice[] };

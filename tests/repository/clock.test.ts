@@ -3,7 +3,7 @@ import { filesIn } from './source-files.ts';
 
 const WALL_CLOCK = /\bDate\.now\(|\bnew Date\(\s*\)|(?<!new )\bDate\(\s*\)/;
 
-/** Where time may be read directly. An entry that nothing needs any more fails. */
+/** Where time may be read directly. An unneeded entry fails. */
 const reviewed: Record<string, string> = {
   'control-plane/src/platform/clock.ts': 'the clock itself',
 };

@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI document that the contract tests look at. */
+/** The parts of an OpenAPI document that the contract tests use. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -33,6 +33,7 @@ export interface Operation {
   'x-permission'?: string;
   'x-audit'?: string;
   'x-max-body-bytes'?: number;
+  'x-limit'?: string;
 }
 
 export interface Document {

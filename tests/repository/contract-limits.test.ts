@@ -1,5 +1,6 @@
 import nodeContract from '@gpuaas/contracts/generated/node-openapi.json' with { type: 'json' };
 import publicContract from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
+import { policies } from '@gpuaas/contracts/generated/policies.ts';
 import { describe, expect, it } from 'vitest';
 import {
   follow,
@@ -15,18 +16,28 @@ const documents: [string, Document][] = [
   ['node-openapi.json', nodeContract as unknown as Document],
 ];
 
-/** What differs on purpose. */
+/** Intended differences. */
 const withoutIdempotencyKey: Record<string, string> = {
   createTerminalToken: 'a token is single-use and never stored, so there is nothing to replay',
 };
 const changingNothing: Record<string, string> = {
   explainPlacement: 'a dry run; it is a POST for the sake of its body',
+  previewInvitation: 'it changes nothing; it is a POST to keep the token out of addresses',
 };
 const openBodies: Record<string, string> = {
   'schemas/TaskOutcome/output': 'checked against the output schema of the task kind instead',
   'receiveStripeEvent/request':
     'Stripe decides what is in it; of all of it we keep which payment it is about',
 };
+
+describe('limits of bodies in openapi.json', () => {
+  it('are so small that the worst body is refused within 20 ms', () => {
+    const document = publicContract as unknown as Document;
+    const bytes = operationsOf(document).map(({ operation }) => operation['x-max-body-bytes'] ?? 0);
+    // Parsing costs most where every few bytes name another field; `npm run bench:refusals` measures it.
+    expect(Math.max(document['x-max-body-bytes']!, ...bytes)).toBeLessThanOrEqual(128 * 1024);
+  });
+});
 
 describe.each(documents)('limits in %s', (_name, document) => {
   const seen = new Set<string>();
@@ -64,6 +75,13 @@ describe.each(documents)('limits in %s', (_name, document) => {
     );
   });
 
+  it('stand on the body of every operation that takes one', () => {
+    const without = operationsOf(document)
+      .map(({ operation }) => operation)
+      .filter((operation) => operation.requestBody && operation['x-max-body-bytes'] === undefined);
+    expect(without.map(({ operationId }) => operationId)).toEqual([]);
+  });
+
   it('refuse unknown fields in every request body', () => {
     const bodies = operationsOf(document).flatMap(({ operation }) =>
       bodiesOf(operation.requestBody).flatMap((schema) =>
@@ -82,6 +100,108 @@ describe.each(documents)('limits in %s', (_name, document) => {
       .map(({ operation }) => operation)
       .filter(({ responses }) => !Object.keys(responses).some((status) => status.startsWith('4')));
     expect(silent.map(({ operationId }) => operationId)).toEqual([]);
+  });
+});
+
+/** They end, repeat or take back what exists, so there is never more of it. */
+const makingNothing: Record<string, string> = {
+  releaseAllocation: 'ends a lease',
+  retryAllocationRelease: 'ends a lease',
+  retryReleaseForTenant: 'ends a lease',
+  retryCleanup: 'wipes a slot that waits for it',
+  cancelNodeOnboarding: 'ends an onboarding',
+};
+
+describe.each(documents)('operations that make something in %s', (_name, document) => {
+  const making = operationsOf(document).filter(
+    ({ method, operation }) =>
+      method === 'post' && (operation.responses['201'] || operation.responses['202']),
+  );
+
+  it('name the policy that bounds how much, which must exist', () => {
+    const unlimited = making
+      .map(({ operation }) => operation)
+      .filter((operation) => !(operation.operationId in makingNothing))
+      .filter((operation) => !Object.hasOwn(policies, operation['x-limit'] ?? ''));
+    expect(unlimited.map(({ operationId }) => operationId)).toEqual([]);
+  });
+});
+
+describe('audited operations of the node port', () => {
+  it('name the policy that bounds how many rows a host writes into the log that nobody may delete', () => {
+    const unlimited = operationsOf(nodeContract as unknown as Document)
+      .map(({ operation }) => operation)
+      .filter((operation) => operation['x-audit'] !== undefined)
+      .filter((operation) => !Object.hasOwn(policies, operation['x-limit'] ?? ''));
+    expect(unlimited.map(({ operationId }) => operationId)).toEqual([]);
+  });
+});
+
+const ENDS = 'ends or revokes what exists';
+const SWITCHES =
+  'changes the state of a row that exists, and is refused or changes nothing in any other state';
+const ONE_EACH = 'keeps one row for each thing that it names, and such things have limits';
+const REPORTS =
+  'takes each record once, from meters that the platform trusts; its pace is that of every caller';
+
+/** Answer 200 or 204 and make no more of anything however often they are called; a new one is reviewed and listed. */
+const multiplyingNothing: Record<string, string> = {
+  leaveOrganization: ENDS,
+  disableMember: SWITCHES,
+  enableMember: SWITCHES,
+  disableServiceAccount: SWITCHES,
+  enableServiceAccount: SWITCHES,
+  enableWebhook: SWITCHES,
+  rotateWebhookSecret: 'a webhook has one secret, and the one before it',
+  verifyIdentityProviderDomain: SWITCHES,
+  addTeamMember: ONE_EACH,
+  markNotificationRead: SWITCHES,
+  extendAllocation: SWITCHES,
+  setAllocationTags: ONE_EACH,
+  cancelReservation: ENDS,
+  cancelReservationOf: ENDS,
+  setBudget: ONE_EACH,
+  payWithTestCard: SWITCHES,
+  setAutoTopUp: ONE_EACH,
+  drainNode: SWITCHES,
+  resumeNode: SWITCHES,
+  cancelMaintenance: ENDS,
+  disableResourceSlot: SWITCHES,
+  repairResourceSlot: SWITCHES,
+  startDiskConversion: SWITCHES,
+  finishDiskConversion: SWITCHES,
+  approveResourceSlots: SWITCHES,
+  revokeNodeIdentity: ENDS,
+  revokeNodeEnrolment: ENDS,
+  forceReleaseAllocation: ENDS,
+  recordHostCleanup: ENDS,
+  recordExternalWipe: ENDS,
+  retireSlot: ENDS,
+  retireNodeAuthority: ENDS,
+  acknowledgeIncident: SWITCHES,
+  resolveIncident: ENDS,
+  skipParkedEvent: ENDS,
+  endSignInsOfPerson: ENDS,
+  reportAppUsage: REPORTS,
+  setPolicy: ONE_EACH,
+  setOrganizationPolicy: ONE_EACH,
+  setLabFaults: ONE_EACH,
+  setOrganizationQuota: ONE_EACH,
+  setTenantQuota: ONE_EACH,
+  setSkuEntitlement: ONE_EACH,
+};
+
+describe('mutations under /api/v1 that do not answer 201 or 202', () => {
+  const document = publicContract as unknown as Document;
+  const unlimited = operationsOf(document)
+    .filter(({ method, path }) => ['post', 'put'].includes(method) && path.startsWith('/api/v1/'))
+    .map(({ operation }) => operation)
+    .filter(({ operationId }) => !(operationId in changingNothing) && !(operationId in makingNothing))
+    .filter((operation) => !Object.hasOwn(policies, operation['x-limit'] ?? ''))
+    .map(({ operationId }) => operationId);
+
+  it('name the policy that bounds what they multiply, or multiply nothing', () => {
+    expect(unlimited.toSorted()).toEqual(Object.keys(multiplyingNothing).toSorted());
   });
 });
 
@@ -120,7 +240,7 @@ function isType(schema: Schema, type: string): boolean {
   return Array.isArray(schema.type) ? schema.type.includes(type) : schema.type === type;
 }
 
-/** By a length, by its values, or by a form that has one: a pattern that may go on for ever is no limit. */
+/** By a length, by its values, or by a bounded form: an unbounded pattern is no limit. */
 function endsSomewhere({ format, pattern, ...schema }: Schema): boolean {
   if (['maxLength', 'enum', 'const'].some((bound) => bound in schema) || format === 'uuid') return true;
   return typeof pattern === 'string' && /^\^.*\$$/.test(pattern) && !/[*+]|,\}/.test(pattern);

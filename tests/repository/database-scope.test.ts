@@ -3,17 +3,17 @@ import { filesIn } from './source-files.ts';
 
 /** Ways to reach the database as the login user, past every role. */
 const waysPastScopes: readonly { name: string; pattern: RegExp }[] = [
-  { name: 'a connection of its own', pattern: /\bnew (?:pg\.)?(?:Client|Pool)\(/ },
+  { name: 'a separate connection', pattern: /\bnew (?:pg\.)?(?:Client|Pool)\(/ },
   { name: 'the pool', pattern: /\bpool\.(?:query|connect)\b|\bdatabase\.pool\b/ },
   { name: 'a handle of the login user', pattern: /\bopenDatabase\(|\bdatabase\.db\b/ },
   { name: 'the address of the database', pattern: /\bdatabase\.url\b/ },
 ];
 
-/** Looked at one by one. An entry that no file needs any more fails, so that the list can only shrink. */
+/** Reviewed one by one. An unneeded entry fails, so that the list can only shrink. */
 const reviewed: readonly { file: string; way: string; why: string }[] = [
   {
-    file: 'platform/db/database.ts',
-    way: 'a connection of its own',
+    file: 'platform/db/bounded-pool.ts',
+    way: 'a separate connection',
     why: 'the pool that scopes are opened on',
   },
   {
@@ -21,20 +21,20 @@ const reviewed: readonly { file: string; way: string; why: string }[] = [
     way: 'a handle of the login user',
     why: 'where the handle is made',
   },
-  { file: 'platform/db/migrate.ts', way: 'a connection of its own', why: 'migrations are the owner’s work' },
+  { file: 'platform/db/migrate.ts', way: 'a separate connection', why: 'migrations are the owner’s work' },
   {
     file: 'platform/db/listener.ts',
-    way: 'a connection of its own',
+    way: 'a separate connection',
     why: 'listens and runs nothing else',
   },
   {
     file: 'platform/db/embedded/connection.ts',
-    way: 'a connection of its own',
+    way: 'a separate connection',
     why: 'asks whether the server takes connections',
   },
   {
     file: 'platform/workflows/migrate-workflows.ts',
-    way: 'a connection of its own',
+    way: 'a separate connection',
     why: 'migrations are the owner’s work',
   },
   {
@@ -65,7 +65,7 @@ const reviewed: readonly { file: string; way: string; why: string }[] = [
   },
 ];
 
-/** Files that may bind a handle to a role: whoever starts a part of the platform. */
+/** Files that may bind a handle to a role: those that start a part of the platform. */
 const MAY_BIND = /^roles\//;
 /** Handlers work with the transaction of their request. */
 const ROUTES = /(?:^|\/)(?:node-)?routes\.ts$/;
@@ -91,9 +91,9 @@ describe('the database', () => {
     expect(reviewed.filter((exception) => !found.some((use) => isSame(use, exception)))).toEqual([]);
   });
 
-  it('is bound to a role by who starts a part of the platform, and by nobody else', () => {
+  it('is bound to a role only by the code that starts a part of the platform', () => {
     const binding = sources.filter(
-      ({ file, text }) => /\bactingAs\(/.test(text) && file !== 'platform/db/scope.ts',
+      ({ file, text }) => /\bservicesAsRole\(/.test(text) && file !== 'platform/db/scope.ts',
     );
     expect(binding.map(({ file }) => file).filter((file) => !MAY_BIND.test(file))).toEqual([]);
     expect(binding.map(({ file }) => file).toSorted()).toEqual([

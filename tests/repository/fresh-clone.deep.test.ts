@@ -5,15 +5,18 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../harness/eventually.ts';
-import { freePort } from '../harness/free-port.ts';
-import { processesIn } from '../harness/processes.ts';
+import { freePort } from '../harness/processes/free-port.ts';
+import { processesIn } from '../harness/processes/processes.ts';
 import { ROOT } from './source-files.ts';
 
 const isRoot = process.getuid?.() === 0;
 const registry = execFileSync('npm', ['config', 'get', 'registry']).toString().trim();
 const nobody = isRoot ? await accountOf('nobody') : null;
 
-/** What a newcomer does: clone into a path with a space, below a home that nobody else may enter, and start. */
+/**
+ * A newcomer's first steps: clone into a path with a space, below a home that other users may not enter, and
+ * start.
+ */
 describe('a fresh clone', () => {
   it('installs, starts, stops and starts again for the user who runs this', () => newcomer(null));
 
@@ -25,7 +28,7 @@ describe('a fresh clone', () => {
 
 type Options = { cwd: string; env: Record<string, string>; uid?: number; gid?: number };
 
-/** `npm test` with what depends on who runs it: the machine, the tools, the database and the hosts. */
+/** The tests of `npm test` that depend on the machine: its tools, the database and the hosts. */
 const ABOUT_THE_MACHINE = ['platform/db', 'node-agent/src/host', 'node-agent/src/commands', 'lab/src'];
 
 async function testsOfTheParts(options: Options): Promise<void> {

@@ -11,7 +11,7 @@ const sources = filesIn('control-plane/src', '.ts')
 /** A constant whose name says that it is a lifetime, a limit in time or a number of tries. */
 const NAMED_LIKE_A_POLICY =
   /^(?:export )?const ([A-Z_]*(?:TTL|LIFETIME|RETENTION|KEPT|EXPIR|DEADLINE|TIMEOUT|SETTLED|ATTEMPTS|MAX_PER|_SECONDS|_MINUTES|_HOURS|_DAYS|_MONTHS)[A-Z_]*)\b/gm;
-/** The same inside an expression: `expires_at: now + 24 * 3600 * 1000`. */
+/** A lifetime inside an expression: `expires_at: now + 24 * 3600 * 1000`. */
 const LIFETIME_IN_PLACE =
   /(?:expires|expiry|ttl|lifetime|valid)\w*\b[^\n;]{0,80}\b\d[\d_]*\s*\*\s*(?:60|1000|3600|86_?400)/i;
 
@@ -49,13 +49,13 @@ describe('business values', () => {
     [...text.matchAll(NAMED_LIKE_A_POLICY)].map(([, name]) => `${file} ${name}`),
   );
 
-  it('are not constants in code, apart from technical ones that were looked at', () => {
+  it('are not constants in code, apart from reviewed technical ones', () => {
     expect(named.filter((constant) => !(constant in technicalConstants))).toEqual([]);
     const inPlace = sources.filter(({ text }) => LIFETIME_IN_PLACE.test(text)).map(({ file }) => file);
     expect(inPlace.filter((file) => !(file in technicalLifetimes))).toEqual([]);
   });
 
-  it('has no reviewed constant that is not there any more', () => {
+  it('has no reviewed constant that no longer exists', () => {
     expect(Object.keys(technicalConstants).filter((constant) => !named.includes(constant))).toEqual([]);
   });
 

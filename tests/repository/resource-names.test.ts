@@ -1,7 +1,7 @@
 import contract from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
 import { expect, it } from 'vitest';
 
-/** What has an id and is no resource of its own: parts of one, records of what happened, and a person's own things. */
+/** Schemas with an id that are no resources: parts of one, records of events, and personal settings. */
 const withoutName: Record<string, string> = {
   AppUsagePrice: 'a line of the price book of apps',
   AuditLog: 'a record; it names its target',
@@ -16,7 +16,10 @@ const withoutName: Record<string, string> = {
   NodeConversion: 'a record of a host',
   NodeOnboarding: 'a record of how a host came about',
   NodeTask: 'a record of a host',
+  NodeTaskSubject: 'points to what a task is about',
   Notification: 'a person’s own',
+  ParkedEvent: 'a record; it names its subject',
+  Person: 'an account of a person, whom no tenant owns',
   PolicyChange: 'a record of a policy',
   PrereqCheck: 'a part of a readiness report; its id is a word',
   Price: 'a line of the price book',
@@ -24,7 +27,7 @@ const withoutName: Record<string, string> = {
   QuotaHolder: 'points to who the quota is for',
   Refund: 'a part of a payment',
   ServiceAccountToken: 'a part of a service account',
-  Session: 'a person’s own',
+  SignIn: 'a person’s own',
   Statement: 'a document whose bytes never change; its summary carries the name',
   TerminalRecording: 'a record of an allocation',
   UsageRecord: 'a record of an allocation',

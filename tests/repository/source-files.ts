@@ -26,20 +26,22 @@ export interface Import {
   /** A path from the root for our own files, else the package as written. */
   target: string;
   typesOnly: boolean;
+  /** Loaded, or started as a process, only when the code gets there. */
+  dynamic: boolean;
 }
 
 const STATEMENT = /^\s*(?:import|export)\s+(type\s+)?(?:[^'";]*?\sfrom\s+)?['"]([^'"]+)['"]/gm;
 const DYNAMIC = /\bimport\(\s*['"]([^'"]+)['"]\s*\)/g;
 const MODULE_URL = /new URL\(\s*['"](\.[^'"]+\.ts)['"]\s*,\s*import\.meta\.url\s*\)/g;
 
-/** What a file imports, or starts as a process by its URL. */
+/** Imports of a file, and modules it starts as processes by URL. */
 export function importsOf({ path, text }: SourceFile): Import[] {
   const found: Import[] = [];
   for (const [, type, name] of text.matchAll(STATEMENT)) {
-    found.push({ target: resolveTarget(path, name!), typesOnly: type !== undefined });
+    found.push({ target: resolveTarget(path, name!), typesOnly: type !== undefined, dynamic: false });
   }
   for (const [, name] of [...text.matchAll(DYNAMIC), ...text.matchAll(MODULE_URL)]) {
-    found.push({ target: resolveTarget(path, name!), typesOnly: false });
+    found.push({ target: resolveTarget(path, name!), typesOnly: false, dynamic: true });
   }
   return found;
 }

@@ -6,6 +6,9 @@ import { filesIn, ROOT } from './source-files.ts';
 
 const SAYS_NOTHING = /(^|[-_.])(utils?|helpers?|common|misc|managers?)([-_.]|$)/;
 const MAX_LINES = 500;
+const MAX_SOURCES = 25;
+/** Folders that hold more, from before the rule. The list can only shrink. */
+const CROWDED: readonly string[] = [];
 
 const sources = filesIn('', '.ts', '.tsx').filter(({ path }) => !path.includes('/generated/'));
 const thisFile = 'tests/repository/tree.test.ts';
@@ -19,6 +22,14 @@ describe('the tree', () => {
   it(`has no source file over ${MAX_LINES} lines`, () => {
     const long = sources.filter(({ text }) => text.split('\n').length > MAX_LINES);
     expect(long.map(({ path }) => path)).toEqual([]);
+  });
+
+  it(`has no folder with more than ${MAX_SOURCES} source files at one level`, () => {
+    const counted = sources.filter(({ path }) => path.startsWith('tests/') || !path.includes('.test.'));
+    const crowded = [...Map.groupBy(counted, ({ path }) => dirname(path))]
+      .filter(([, files]) => files.length > MAX_SOURCES)
+      .map(([folder]) => folder);
+    expect(crowded.toSorted()).toEqual(CROWDED);
   });
 
   it('has the files that tests begin with', () => {

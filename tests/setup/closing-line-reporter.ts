@@ -3,8 +3,9 @@ import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node';
 import type { SerializedError } from 'vitest';
 
 /**
- * Ends the run with `N passed, N failed[, N skipped]` alone on the last line, after the lists of what failed and of
- * what was not run here and why. It is written when the process exits, because the global teardown may still speak.
+ * Ends the run with `N passed, N failed[, N skipped]` alone on the last line, after the lists of failed tests
+ * and of tests not run here with the reason. It is written when the process exits, because the global
+ * teardown may still print.
  */
 export class ClosingLineReporter implements Reporter {
   #closing: string | undefined;

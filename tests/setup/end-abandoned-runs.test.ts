@@ -18,7 +18,7 @@ afterAll(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-/** A run that has its Postgres and goes on until it is killed. */
+/** A run with its own Postgres that continues until it is killed. */
 async function beginRun() {
   const dataDir = await mkdtemp(join(root, RUN_FOLDER));
   const start = import.meta.resolve('@gpuaas/control-plane/platform/db/embedded-postgres');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { locateCluster } from '../../control-plane/src/platform/db/embedded/cluster-location.ts';
 import { EmbeddedPostgresError } from '../../control-plane/src/platform/db/embedded/errors.ts';
 import { findPostmaster } from '../../control-plane/src/platform/db/embedded/postmaster-file.ts';
-import { stopServerAtOnce } from '../../control-plane/src/platform/db/embedded/stop-server.ts';
+import { stopServerImmediately } from '../../control-plane/src/platform/db/embedded/stop-server.ts';
 import { takeSupervisorLock } from '../../control-plane/src/platform/db/embedded/supervisor-lock.ts';
 
 /** The data folder of a test run; `mkdtemp` adds six characters to it. */
@@ -29,12 +29,12 @@ async function endIfAbandoned(dataDir: string): Promise<void> {
     const release = await takeSupervisorLock(dataDir);
     const { folder } = await locateCluster(dataDir);
     const postmaster = await findPostmaster(folder);
-    if (postmaster) await stopServerAtOnce(postmaster.pid, folder);
+    if (postmaster) await stopServerImmediately(postmaster.pid, folder);
     await release();
     await rm(folder, { recursive: true, force: true });
     await rm(dataDir, { recursive: true, force: true });
   } catch (error) {
-    // Somebody has it, or it does not end: no reason for this run not to begin.
+    // It is in use, or it does not end: no reason for this run not to start.
     if (!(error instanceof EmbeddedPostgresError)) throw error;
   }
 }

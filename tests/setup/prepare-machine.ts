@@ -1,4 +1,7 @@
-/** Makes the machine ready for `npm test`: as root on Debian it installs what is missing, else it says what will not run. */
+/**
+ * Prepares the machine for `npm test`: as root on Debian it installs missing packages, else it lists the
+ * tests that will not run.
+ */
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, globSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
@@ -7,7 +10,7 @@ interface Need {
   debianPackage: string;
   /** A program, or the path of a file. */
   command: string;
-  /** What is reported as not run without it. */
+  /** Reported as not run without it. */
   usedFor: string;
 }
 

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { showProgress } from '@gpuaas/control-plane/domains/allocations/show-progress';
+import { showProgress } from '@gpuaas/control-plane/domains/allocations/show-timeline';
 import { eventually } from '../harness/eventually.ts';
-import { keepWorkers, type Workers } from './keep-workers.ts';
-import { openLifecycleWorld, type LifecycleWorld } from './lifecycle-world.ts';
-import { letTimePass, openIncidentsIn, reconcileNow, slotStatesOf } from './look-at-world.ts';
+import { keepWorkers, type Workers } from './lifecycle/keep-workers.ts';
+import { openLifecycleWorld, type LifecycleWorld } from './lifecycle/lifecycle-world.ts';
+import { advanceTime, openIncidentsIn, reconcileNow, slotStatesOf } from './lifecycle/world-state.ts';
 
 const WAIT = 90_000;
 let world: LifecycleWorld;
@@ -27,7 +27,10 @@ async function active(): Promise<string> {
 }
 
 describe('an upgrade', () => {
-  /** Workers of a release in which the workflow's steps have other names: they give up what they cannot go on with. */
+  /**
+   * Workers of a release in which the workflow's steps have other names: they give up workflows that they
+   * cannot continue.
+   */
   async function upgrade(workflow: string, step: string): Promise<void> {
     await workers.stop();
     await sql`update dbos.operation_outputs set function_name = ${`${step} of then`}
@@ -53,11 +56,14 @@ describe('an upgrade', () => {
   }
 
   async function reconcileLater(allocationId: string): Promise<void> {
-    await letTimePass(world, allocationId);
+    await advanceTime(world, allocationId);
     await reconcileNow(world);
   }
 
-  /** What hosts may still be handed of it: a stale task would reach slots that were sold to somebody else since. */
+  /**
+   * Tasks that hosts could still claim: a stale one would reach slots that were leased to another tenant
+   * since.
+   */
   async function openTasks(workflow: string): Promise<string[]> {
     const rows = await db()
       .selectFrom('node_tasks')
@@ -89,7 +95,7 @@ describe('an upgrade', () => {
     expect(world.hosts.leftovers()).toEqual([]);
     expect(await slotStatesOf(world, world.nodeIds[0]!)).toEqual(['available']);
     const row = db().selectFrom('allocations').selectAll().where('id', '=', id);
-    await eventually('its cleanup to be told as over', async () => {
+    await eventually('its cleanup to be reported as finished', async () => {
       const stages = await db()
         .transaction()
         .execute(async (tx) => showProgress(tx, await row.executeTakeFirstOrThrow()));
@@ -98,7 +104,7 @@ describe('an upgrade', () => {
     });
   }, 240_000);
 
-  it('that no longer knows the steps a release has taken begins it again, and it ends with proof', async () => {
+  it('with other steps restarts a running release, which ends with proof', async () => {
     const id = await active();
     cutAll();
     await world.post('member', `/allocations/${id}/release`);
@@ -118,7 +124,7 @@ describe('an upgrade', () => {
     expect(proofs).toContainEqual({ verified: true });
   }, 240_000);
 
-  it('while a release waits for its launch leaves no machine that nobody ends', async () => {
+  it('while a release waits for its launch leaves no machine behind', async () => {
     cutAll();
     const id = await world.launch();
     await askedOfHost(id, 'slice.vm_provision');
@@ -137,7 +143,7 @@ describe('an upgrade', () => {
     expect(world.hosts.leftovers()).toEqual([]);
   }, 240_000);
 
-  it('whose release fails each time begins it again now and then, not with every look', async () => {
+  it('whose release keeps failing restarts it at intervals, not in every run', async () => {
     const id = await active();
     await workers.stop();
     await world.post('member', `/allocations/${id}/release`);

@@ -6,11 +6,11 @@ import { buildImage, recipeDigest } from '@gpuaas/lab/images/build-image';
 import { reachableMirror } from '@gpuaas/lab/images/reachable-mirror';
 import { createKeyPair } from '@gpuaas/node-agent/testing/ssh';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { launchBody, release, waitForState } from '../harness/allocations.ts';
+import { launchBody, release, waitForState } from '../harness/allocations/allocations.ts';
 import { eventually } from '../harness/eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
-import { whyNoWholeSystem } from '../harness/vm-lab-needs.ts';
-import { labCache, openVmHost, VM_HOSTNAME, type VmHost } from '../harness/vm-host.ts';
+import { whyNoWholeSystem } from '../harness/fleet/vm-lab-needs.ts';
+import { labCache, openVmHost, VM_HOSTNAME, type VmHost } from '../harness/fleet/vm-host.ts';
 import { mintToken, overSlowSsh, sellTinyMachines } from './lab-steps.ts';
 
 const obstacle = whyNoWholeSystem();
@@ -101,7 +101,7 @@ runcmd:
   },
 );
 
-/** Kept by its recipe: building it takes minutes, and gives the same bytes each time. */
+/** Cached by its recipe: building it takes minutes, and gives the same bytes each time. */
 async function builtOnce() {
   const out = join(labCache(), 'full');
   const [file, digest] = ['qcow2', 'digest'].map((end) => join(out, `${recipeDigest('lab')}.${end}`)) as [

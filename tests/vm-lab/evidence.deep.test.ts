@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { approveFleet } from '@gpuaas/lab/approve-fleet';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { launch, release, waitForState } from '../harness/allocations.ts';
+import { launch, release, waitForState } from '../harness/allocations/allocations.ts';
 import { eventually } from '../harness/eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
-import { whyNoVmLab } from '../harness/vm-lab-needs.ts';
-import { openVmHost, VM_HOSTNAME, type VmHost } from '../harness/vm-host.ts';
+import { whyNoVmLab } from '../harness/fleet/vm-lab-needs.ts';
+import { openVmHost, VM_HOSTNAME, type VmHost } from '../harness/fleet/vm-host.ts';
 import { blessImage, mintToken, sellTinyMachines } from './lab-steps.ts';
 
 const obstacle = whyNoVmLab();
@@ -16,12 +16,12 @@ let platform: TestPlatform;
 let host: VmHost;
 let nodeId: string;
 
-/** What goes wrong on the host is read by operators in the platform, and they bring the slot back from there. */
+/** Operators see faults of the host in the platform, and bring the slot back from there. */
 describe.skipIf(obstacle !== null)(`evidence of a real host (${obstacle ?? 'needs nothing more'})`, () => {
   beforeAll(async () => {
     [platform, host] = await Promise.all([startTestPlatform({ nodes: 0 }), openVmHost()]);
     const { operator } = platform;
-    // Each fault is met once, and nobody but the operator tries again.
+    // Each fault happens once, and only the operator retries.
     for (const [policy_name, value] of [
       ['allocations.provision_attempts', 1],
       ['allocations.wipe_attempts', 1],
@@ -50,10 +50,10 @@ describe.skipIf(obstacle !== null)(`evidence of a real host (${obstacle ?? 'need
     const digest = `sha256:${'ef'.repeat(32)}`;
     host.images.files[digest.replace(':', '-')] = host.image.file;
     await blessImage(platform, digest);
-    const told = await failedLaunch();
+    const failure = await failedLaunch();
     await blessImage(platform, host.image.digest);
-    expect(told).toMatchObject({ code: 'image_digest_mismatch' });
-    for (const one of [digest, host.image.digest]) expect(told.detail).toContain(one);
+    expect(failure).toMatchObject({ code: 'image_digest_mismatch' });
+    for (const one of [digest, host.image.digest]) expect(failure.detail).toContain(one);
     await allAvailable();
   });
 
@@ -110,11 +110,11 @@ describe.skipIf(obstacle !== null)(`evidence of a real host (${obstacle ?? 'need
   });
 });
 
-/** What the operator reads of the task that failed. The tenant reads its code, and nothing of the host. */
+/** The operator's view of the failed task. The tenant sees its code, and nothing of the host. */
 async function failedLaunch() {
   const { id } = await launch(platform.member, platform.projectId, 1);
   const { failure } = await waitForState(platform.member, id, 'failed', MACHINE_MS);
-  const query = { allocation_id: id, kind: 'slice.vm_provision' as const };
+  const query = { subject_type: 'allocation' as const, subject_id: id, kind: 'slice.vm_provision' as const };
   const { items } = await unwrap(platform.operator.GET('/api/v1/admin/tasks', { params: { query } }));
   const error = items[0]?.error;
   if (!error) throw new Error(`no task of ${id} says what failed`);

@@ -9,8 +9,8 @@ import { startFakeControlPlane, type FakeControlPlane } from '@gpuaas/node-agent
 import { createKeyPair } from '@gpuaas/node-agent/testing/ssh';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../harness/eventually.ts';
-import { labCache, openVmHost, type VmHost } from '../harness/vm-host.ts';
-import { whyNoVmLab } from '../harness/vm-lab-needs.ts';
+import { labCache, openVmHost, type VmHost } from '../harness/fleet/vm-host.ts';
+import { whyNoVmLab } from '../harness/fleet/vm-lab-needs.ts';
 
 const obstacle = whyNoVmLab();
 const TASK_MS = 240_000;
@@ -284,7 +284,7 @@ async function perform<K extends TaskKind>(kind: K, params: TaskParams[K]): Prom
   return await eventually(kind, async () => outcomeOf(task.task_id), TASK_MS);
 }
 
-/** The same task again and again, by agents that die on entering the next stage. */
+/** Repeats a task with agents that die on entering the next stage. */
 async function performThroughCrashes<K extends TaskKind>(
   kind: K,
   params: TaskParams[K],
@@ -317,7 +317,7 @@ function seen({ allocation_id }: Provision): boolean {
   return vms.some((vm) => vm.allocation_id === allocation_id && vm.state === 'running');
 }
 
-/** The proof that whatever went before left nothing behind. */
+/** Proves that the previous steps left nothing behind. */
 async function released(
   launch: Provision,
   stop: string,

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { launchBody } from '../harness/allocations.ts';
+import { launchBody } from '../harness/allocations/allocations.ts';
 import type { TestPlatform } from '../harness/platform.ts';
-import { VM_HOSTNAME, type VmHost } from '../harness/vm-host.ts';
+import { VM_HOSTNAME, type VmHost } from '../harness/fleet/vm-host.ts';
 
 /** The product as it is, but of a size that a laptop can run, on the image that was built here. */
 export async function sellTinyMachines(platform: TestPlatform, digest: string): Promise<void> {
@@ -21,7 +21,7 @@ export async function sellTinyMachines(platform: TestPlatform, digest: string): 
   await blessImage(platform, digest);
 }
 
-/** What the next launches are made of. */
+/** Image of the next launches. */
 export async function blessImage({ operator, projectId }: TestPlatform, digest: string): Promise<void> {
   const { image } = launchBody(projectId, 1);
   await unwrap(
@@ -55,10 +55,10 @@ export async function overSsh(
   return answer.trim();
 }
 
-/** What ssh says of itself; anything else is the word of the command. */
+/** Exit code of ssh itself; any other is the command's. */
 const NOT_CONNECTED = 255;
 
-/** The same of a guest that is slow: it has all the time there is to answer, and a lost connection is made again. */
+/** Runs a command in a slow guest: with a generous timeout, reconnecting after a lost connection. */
 export async function overSlowSsh(
   host: VmHost,
   address: string,

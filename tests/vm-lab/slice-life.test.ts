@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approveFleet } from '@gpuaas/lab/approve-fleet';
 import { createKeyPair } from '@gpuaas/node-agent/testing/ssh';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { launchBody, release, waitForState } from '../harness/allocations.ts';
+import { launchBody, release, waitForState } from '../harness/allocations/allocations.ts';
 import { eventually } from '../harness/eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
-import { mintTerminalToken, TestTerminal } from '../harness/terminal.ts';
-import { whyNoVmLab } from '../harness/vm-lab-needs.ts';
-import { BRIDGE, openVmHost, VM_HOSTNAME, type VmHost } from '../harness/vm-host.ts';
+import { mintTerminalToken, TestTerminal } from '../harness/access/terminal.ts';
+import { whyNoVmLab } from '../harness/fleet/vm-lab-needs.ts';
+import { BRIDGE, openVmHost, VM_HOSTNAME, type VmHost } from '../harness/fleet/vm-host.ts';
 import { mintToken, overSsh, sellTinyMachines } from './lab-steps.ts';
 
 const obstacle = whyNoVmLab();
@@ -67,7 +67,7 @@ describe.skipIf(obstacle !== null)(
         expect(await overSsh(host, connection.expected_ip, pair.private, 'echo $(hostname) $(whoami)')).toBe(
           'train-01 ubuntu',
         );
-        // Its user-data ran once, as root, and changed nothing of what the platform has set.
+        // Its user-data ran once, as root, and changed none of the platform's settings.
         await eventually('the script of the tenant', async () => {
           const said = await overSsh(host, connection.expected_ip, pair.private, 'cat of-the-tenant');
           return said === 'as 0 for train-01' || null;
@@ -99,7 +99,7 @@ describe.skipIf(obstacle !== null)(
   },
 );
 
-/** What the host finds when it compares itself with the platform. */
+/** Findings of a comparison of the host with the platform. */
 async function disagreements(nodeId: string): Promise<unknown[]> {
   const { operator } = platform;
   const path = { node_id: nodeId };
@@ -115,7 +115,10 @@ async function disagreements(nodeId: string): Promise<unknown[]> {
   return (output as { findings: unknown[] }).findings;
 }
 
-/** All that is found while a machine comes or goes, asked again and again: what is on its way is nobody's orphan. */
+/**
+ * All findings while a machine is created or removed, polled repeatedly: resources in transition are no
+ * orphans.
+ */
 async function disagreementsUntil(end: Promise<unknown>, nodeId: string): Promise<unknown[]> {
   const found: unknown[] = [];
   let times = 0;
@@ -129,7 +132,7 @@ async function disagreementsUntil(end: Promise<unknown>, nodeId: string): Promis
   return found;
 }
 
-/** What of the network belongs to nobody is named, and left for the operator to judge. */
+/** Orphaned network entries are reported, and left for the operator to judge. */
 async function strayThingsAreTold(nodeId: string): Promise<void> {
   expect(await disagreements(nodeId)).toEqual([]);
   const { room } = host;

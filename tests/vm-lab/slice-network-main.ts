@@ -1,4 +1,4 @@
-/** Runs in the lab's namespaces: the driver's network, told to serve ports or to drop what is nobody's. */
+/** Runs in the lab's namespaces: the driver's network, with commands to serve ports or to drop orphans. */
 import { runCommand } from '@gpuaas/node-agent/host/linux/commands';
 import { openHostFiles } from '@gpuaas/node-agent/host/linux/host-files';
 import { openSliceNetwork } from '@gpuaas/node-agent/host/linux/network/slice-network';

@@ -3,17 +3,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { claimFolder, LAB_FOLDER } from '@gpuaas/lab/vm/loop-disks';
-import { openMachineRoom, type MachineRoom } from '@gpuaas/lab/vm/machine-room';
+import { openLabNamespace, type LabNamespace } from '@gpuaas/lab/vm/lab-namespace';
+import { dhcpPaths } from '@gpuaas/node-agent/host/linux/network/dhcp';
 import type { SlicePort } from '@gpuaas/node-agent/host/linux/network/slice-ports';
 import { suggestAddresses } from '@gpuaas/node-agent/host/suggest-addresses';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BRIDGE, bringUpBridge, gateway, labCache, startDhcp, VM_HOSTNAME } from '../harness/vm-host.ts';
-import { whyNoVmLab } from '../harness/vm-lab-needs.ts';
+import {
+  BRIDGE,
+  bringUpBridge,
+  gateway,
+  labCache,
+  startDhcp,
+  VM_HOSTNAME,
+} from '../harness/fleet/vm-host.ts';
+import { whyNoVmLab } from '../harness/fleet/vm-lab-needs.ts';
 
 const obstacle = whyNoVmLab();
 const NETWORK = fileURLToPath(new URL('slice-network-main.ts', import.meta.url));
 
-/** Two slices, each a network of its own that hangs on its port of the bridge. */
+/** Two slices, each in a separate network on its port of the bridge. */
 const slices: SlicePort[] = [0, 1].map((index) => {
   const { management_mac: mac, private_ip: ip, ovs_port } = suggestAddresses(VM_HOSTNAME)(index);
   return { allocation_id: `01890000-0000-7000-8000-00000000000${index}`, mac, ip, ovs_port };
@@ -22,16 +30,16 @@ const [one, two] = slices as [SlicePort, SlicePort];
 
 describe.skipIf(obstacle !== null)(`the network between slices (${obstacle ?? 'needs nothing more'})`, () => {
   let folder: string;
-  let room: MachineRoom;
+  let room: LabNamespace;
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), LAB_FOLDER));
     claimFolder(folder);
-    room = await openMachineRoom({ folder, disks: 0, diskBytes: 0, cache: labCache() });
+    room = await openLabNamespace({ folder, disks: 0, diskBytes: 0, cache: labCache() });
     await bringUpBridge(room);
     await startDhcp(room, join(folder, 'agent'));
     for (const slice of slices) await plugIn(slice);
-  }, 120_000);
+  });
   afterAll(async () => {
     await room?.close();
     if (folder) rmSync(folder, { recursive: true, force: true });
@@ -55,7 +63,7 @@ describe.skipIf(obstacle !== null)(`the network between slices (${obstacle ?? 'n
   const network = (command: 'serve' | 'drop-stale', list: unknown): Promise<string> =>
     room.run(process.execPath, NETWORK, join(folder, 'agent'), BRIDGE, command, JSON.stringify(list));
 
-  /** What host and switch still know of a slice: its lease, its reservation, its rules and its flows. */
+  /** Traces of a slice in host and switch: its lease, its reservation, its rules and its flows. */
   async function known({ mac, ip, ovs_port }: SlicePort): Promise<string[]> {
     const found = {
       lease: (await room.run('cat', join(folder, 'agent/dhcp/leases'))).includes(mac),
@@ -90,7 +98,7 @@ describe.skipIf(obstacle !== null)(`the network between slices (${obstacle ?? 'n
     expect(await reaches(two, one.ip)).toBe(false);
   });
 
-  it('denies it also to who knows the other’s MAC and asks nobody for it', async () => {
+  it('denies it also to a slice that uses the other’s MAC without ARP', async () => {
     await within(one, 'ip', 'neigh', 'replace', two.ip, 'lladdr', two.mac, 'dev', 'eth0');
     await within(two, 'ip', 'neigh', 'replace', one.ip, 'lladdr', one.mac, 'dev', 'eth0');
     expect(await reaches(one, two.ip)).toBe(false);
@@ -125,5 +133,16 @@ describe.skipIf(obstacle !== null)(`the network between slices (${obstacle ?? 'n
     expect(await known(one)).toEqual(all);
     expect(await reaches(one, gateway())).toBe(true);
     expect(JSON.parse(await network('drop-stale', [one.allocation_id]))).toEqual([]);
+  });
+
+  it('hands out addresses as a user with no power over the host, which can still read what is reserved', async () => {
+    const { pid, hosts, config } = dhcpPaths(join(folder, 'agent'));
+    const status = await room.run('cat', `/proc/${(await room.run('cat', pid)).trim()}/status`);
+    const [, uid = ''] = /^Uid:\s+(\d+)/m.exec(status) ?? [];
+    expect(Number(uid)).toBeGreaterThan(0);
+    expect(await room.run('setpriv', `--reuid=${uid}`, '--clear-groups', 'cat', hosts)).toBe(
+      await room.run('cat', hosts),
+    );
+    expect(await room.run('cat', config)).toMatch(/^dhcp-ignore-names$/m);
   });
 });

@@ -4,11 +4,11 @@ import { closeSync, fsyncSync, mkdtempSync, openSync, readFileSync, rmSync } fro
 import { writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { attachLoopDisk, letGo, type LoopDisk } from '@gpuaas/lab/vm/loop-disks';
+import { attachLoopDisk, detachLoopDisk, type LoopDisk } from '@gpuaas/lab/vm/loop-disks';
 import { runCommand, type RunCommand } from '@gpuaas/node-agent/host/linux/commands';
-import { writeImage } from '@gpuaas/node-agent/host/linux/images/clone-image';
+import { writeImage } from '@gpuaas/node-agent/host/linux/images/write-image';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { whyNoVmLab } from '../harness/vm-lab-needs.ts';
+import { whyNoVmLab } from '../harness/fleet/vm-lab-needs.ts';
 
 const obstacle = whyNoVmLab();
 const MIB = 2 ** 20;
@@ -33,7 +33,7 @@ describe.skipIf(obstacle !== null)(`an image on a disk (${obstacle ?? 'needs not
     overwrite(0, randomBytes(80 * MIB));
   });
   afterEach(() => {
-    letGo(loop);
+    detachLoopDisk(loop);
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -45,7 +45,7 @@ describe.skipIf(obstacle !== null)(`an image on a disk (${obstacle ?? 'needs not
     closeSync(file);
   }
 
-  it('is there byte for byte, holes included, and its way is told', async () => {
+  it('is written byte for byte, holes included, with progress', async () => {
     await writeImage(runCommand, image, disk(), step);
     expect(readFileSync(loop.node).subarray(0, raw.length).equals(raw)).toBe(true);
     expect(percents.length).toBeGreaterThan(4);

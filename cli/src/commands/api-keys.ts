@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { print } from '../print.ts';
-import { table } from '../table.ts';
+import { formatTable } from '../table.ts';
 import { chooseOrganization, openSession } from '../session.ts';
 
 export function addApiKeys(program: Command): void {
-  const keys = program.command('api-keys').description('keys for programs that act as you');
+  const keys = program.command('api-keys').description('your API keys');
   keys
     .command('list')
-    .description('your own, or those of all members of an organization; newest first')
-    .option('--organization <id>', 'of all members of this organization')
+    .description('list your keys, or all keys of an organization; newest first')
+    .option('--organization <id>', 'all members of this organization')
     .action(async (options: { organization?: string }, command: Command) => {
       const session = openSession(command);
       const { client } = session;
@@ -27,16 +27,16 @@ export function addApiKeys(program: Command): void {
           k.expires_at ?? 'never',
           k.last_used_at ?? 'never',
         ]);
-        return table([['ID', 'NAME', 'PREFIX', 'STATE', 'EXPIRES', 'LAST USED'], ...rows]);
+        return formatTable([['ID', 'NAME', 'PREFIX', 'STATE', 'EXPIRES', 'LAST USED'], ...rows]);
       });
     });
   keys
     .command('create')
-    .description('make a key; prints it once')
-    .argument('<name>', 'to tell it from others')
-    .option('--scope <permissions...>', 'what it may do; without it, all that you may')
+    .description('create a key; it is printed only once')
+    .argument('<name>', 'name of the key')
+    .option('--scope <permissions...>', 'permissions of the key (default: all of yours)')
     .option('--expires <time>', 'when it ends, such as 2030-01-31T00:00:00Z')
-    .option('--organization <id>', 'organization; needed when you belong to several')
+    .option('--organization <id>', 'organization; required if you belong to several')
     .action(
       async (
         name: string,
@@ -52,18 +52,18 @@ export function addApiKeys(program: Command): void {
           ...(options.expires ? { expires_at: options.expires } : {}),
         };
         const made = await unwrap(client.POST('/api/v1/api-keys', { body }));
-        print(session, made, () => made.secret ?? 'It was shown before.');
+        print(session, made, () => made.secret ?? 'The key was already shown.');
       },
     );
   keys
     .command('revoke')
-    .description('refused from the next request on')
+    .description('revoke a key immediately')
     .argument('<id>', 'key id')
     .action(async (id: string, _options, command: Command) => {
       const session = openSession(command);
       const { client } = session;
       const params = { path: { api_key_id: id } };
       await unwrap(client.DELETE('/api/v1/api-keys/{api_key_id}', { params }));
-      print(session, { id }, () => `${id} is revoked.`);
+      print(session, { id }, () => `Revoked ${id}.`);
     });
 }

@@ -5,8 +5,8 @@ import type { components } from '@gpuaas/sdk/contract';
 import { paginate } from '@gpuaas/sdk/paginate';
 import { unwrap } from '@gpuaas/sdk/problem';
 import type { PublishedKey } from '@gpuaas/sdk/wipe-certificates';
-import { outputOf, print } from '../print.ts';
-import { table } from '../table.ts';
+import { outputOptions, print } from '../print.ts';
+import { formatTable } from '../table.ts';
 import { openSession } from '../session.ts';
 import type { Verdict } from '../verify-certificates.ts';
 
@@ -25,10 +25,10 @@ function wipesOf(client: ReturnType<typeof openSession>['client'], allocationId:
 }
 
 export function addCertificates(program: Command): void {
-  const certificates = program.command('certificates').description('signed proof that your disks were wiped');
+  const certificates = program.command('certificates').description('signed wipe certificates');
   certificates
     .command('list')
-    .description('those of an allocation')
+    .description('list the certificates of an allocation')
     .argument('<allocation>', 'allocation id')
     .action(async (allocation: string, _options, command: Command) => {
       const session = openSession(command);
@@ -44,14 +44,14 @@ export function addCertificates(program: Command): void {
           c.verified ? 'verified' : 'not verified',
           c.finished_at,
         ]);
-        return table([['ID', 'DEVICE', 'METHOD', 'RESULT', 'FINISHED'], ...rows]);
+        return formatTable([['ID', 'DEVICE', 'METHOD', 'RESULT', 'FINISHED'], ...rows]);
       });
     });
   certificates
     .command('download')
-    .description('one file per certificate of an allocation')
+    .description('save each certificate of an allocation to a file')
     .argument('<allocation>', 'allocation id')
-    .option('--to <folder>', 'where to', '.')
+    .option('--to <folder>', 'target folder', '.')
     .action(async (allocation: string, options: { to: string }, command: Command) => {
       const session = openSession(command);
       const { client } = session;
@@ -71,7 +71,7 @@ export function addCertificates(program: Command): void {
     });
   certificates
     .command('keys')
-    .description('the published keys; save them to verify later without the platform')
+    .description('print the published keys; save them to verify offline')
     .action(async (_options, command: Command) => {
       const { client } = openSession(command);
       const items: PublishedKey[] = [];
@@ -83,7 +83,7 @@ export function addCertificates(program: Command): void {
     });
   certificates
     .command('chain')
-    .description('every certificate of the platform, one on each line; for auditors')
+    .description('print all certificates of the platform, one per line, for auditors')
     .action(async (_options, command: Command) => {
       const { client } = openSession(command);
       const chain = paginate((page) =>
@@ -93,21 +93,21 @@ export function addCertificates(program: Command): void {
     });
   certificates
     .command('verify')
-    .description('check files against saved keys; asks nobody')
-    .argument('<files...>', 'certificates, or a chain')
-    .requiredOption('--keys <file>', 'what `gpuaas certificates keys` printed')
-    .option('--chain', 'also that they build on each other from the first one, and none is missing')
+    .description('verify certificate files offline against saved keys')
+    .argument('<files...>', 'certificate or chain files')
+    .requiredOption('--keys <file>', 'output of `gpuaas certificates keys`')
+    .option('--chain', 'also verify that the chain is complete')
     .action(async (files: string[], options: { keys: string; chain?: boolean }, command: Command) => {
       const { verifyFiles } = await import('../verify-certificates.ts');
       const verdict = await verifyFiles(files, options.keys, options.chain ?? false);
       if (verdict.findings.length > 0) process.exitCode = 1;
-      print(outputOf(command), verdict, () => describe(verdict));
+      print(outputOptions(command), verdict, () => describe(verdict));
     });
 }
 
 function describe({ checked, findings, head }: Verdict): string {
   const lines = findings.map(({ sequence, kind, detail }) => `${sequence}  ${kind}  ${detail}`);
   if (head) lines.push(`head ${head.sequence}:${head.hash}`);
-  const verdict = findings.length === 0 ? 'all genuine' : `${findings.length} findings`;
+  const verdict = findings.length === 0 ? 'all valid' : `${findings.length} findings`;
   return [...lines, `${checked} checked, ${verdict}`].join('\n');
 }

@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
 import { complete } from '../completion.ts';
 
-/** Each asks the command itself, so that what is offered is what it understands. */
+/** Each script calls the command itself, so that completions match its options. */
 const SCRIPTS = {
   bash: `_gpuaas() {
   local IFS=$'\\n'
@@ -26,12 +26,12 @@ type Shell = keyof typeof SCRIPTS;
 export function addCompletion(program: Command): void {
   program
     .command('completion')
-    .description('a script for your shell: eval "$(gpuaas completion bash)"')
+    .description('print a shell completion script: eval "$(gpuaas completion bash)"')
     .addArgument(new Argument('<shell>').choices(Object.keys(SCRIPTS)))
     .action((shell: Shell) => void process.stdout.write(SCRIPTS[shell]));
   program
     .command('complete', { hidden: true })
-    .description('what may come next, for the scripts of completion')
+    .description('completion candidates, used by the completion scripts')
     .argument('[words...]')
     .action(
       (words: string[]) =>

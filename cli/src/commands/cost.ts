@@ -2,10 +2,10 @@ import { Option, type Command } from 'commander';
 import type { components } from '@gpuaas/sdk/contract';
 import { paginate } from '@gpuaas/sdk/paginate';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { paint } from '../paint.ts';
+import { colorize } from '../colorize.ts';
 import { print } from '../print.ts';
 import { chooseOrganization, openSession } from '../session.ts';
-import { money, table } from '../table.ts';
+import { money, formatTable } from '../table.ts';
 
 type Line = components['schemas']['ReportLine'];
 type Group = components['schemas']['CostGroup'];
@@ -22,11 +22,11 @@ const GROUPS: Group[] = ['project', 'team', 'user', 'sku', 'region', 'day', 'mon
 export function addCost(program: Command): void {
   program
     .command('cost')
-    .description('what was spent, this month when you do not say when')
-    .addOption(new Option('--by <group>', 'how to divide it').choices(GROUPS).default('project'))
-    .option('--from <time>', 'such as 2030-01-01T00:00:00Z; included')
-    .option('--to <time>', 'not included; now when left out')
-    .option('--organization <id or name>', 'organization; needed when you have several')
+    .description('spend (default: this month)')
+    .addOption(new Option('--by <group>', 'group by').choices(GROUPS).default('project'))
+    .option('--from <time>', 'start, inclusive, for example 2030-01-01T00:00:00Z')
+    .option('--to <time>', 'end, exclusive (default: now)')
+    .option('--organization <id or name>', 'organization; required if you have several')
     .action(async (options: CostOptions, command: Command) => {
       const session = openSession(command);
       const organization_id = await chooseOrganization(session, options.organization);
@@ -44,14 +44,18 @@ export function addCost(program: Command): void {
 }
 
 function costs(lines: Line[], by: Group, from: string, to: string): string {
-  if (lines.length === 0) return `Nothing from ${from} to ${to}.`;
+  if (lines.length === 0) return `No spend from ${from} to ${to}.`;
   const rows = lines.map(({ group, label, gpu_seconds: seconds, amount }) => [
     label || group || '(none)',
     (seconds / 3600).toFixed(2),
     money(amount),
   ]);
-  const totals = totalsOf(lines).map((total) => [paint('bold', 'total'), '', paint('bold', money(total))]);
-  return table([[by.toUpperCase(), 'GPU HOURS', 'COST'], ...rows, ...totals]);
+  const totals = totalsOf(lines).map((total) => [
+    colorize('bold', 'total'),
+    '',
+    colorize('bold', money(total)),
+  ]);
+  return formatTable([[by.toUpperCase(), 'GPU HOURS', 'COST'], ...rows, ...totals]);
 }
 
 /** One for each currency: they do not add up. */

@@ -4,9 +4,9 @@ import { unwrap } from '@gpuaas/sdk/problem';
 import { gpuCount } from '../gpu-count.ts';
 import { completeOrder } from '../launch/complete-order.ts';
 import { readOffer } from '../launch/offer.ts';
-import { paint } from '../paint.ts';
+import { colorize } from '../colorize.ts';
 import { print } from '../print.ts';
-import { seconds } from '../seconds.ts';
+import { parseSeconds } from '../seconds.ts';
 import { chooseProject, openSession } from '../session.ts';
 import { money } from '../table.ts';
 
@@ -23,12 +23,12 @@ interface ExplainOptions {
 export function addExplain(program: Command): void {
   program
     .command('explain')
-    .description('would a launch fit, why not, what would, when, and for how much')
+    .description('check whether a launch fits, and its price')
     .requiredOption('--gpus <count>', 'number of GPUs', gpuCount)
-    .option('--sku <sku>', 'product; what gpuaas launch would take when left out')
-    .option('--region <region>', 'region; what gpuaas launch would take when left out')
-    .option('--project <id or name>', 'project; needed when you have several')
-    .option('--max-duration <seconds>', 'how long it would last', seconds)
+    .option('--sku <sku>', 'product (default: same as gpuaas launch)')
+    .option('--region <region>', 'region (default: same as gpuaas launch)')
+    .option('--project <id or name>', 'project; required if you have several')
+    .option('--max-duration <seconds>', 'lease duration in seconds', parseSeconds)
     .action(async (options: ExplainOptions, command: Command) => {
       const session = openSession(command);
       const [project_id, offer] = await Promise.all([
@@ -51,20 +51,20 @@ export function addExplain(program: Command): void {
 function explained(answer: Explanation, asked: string): string {
   const { fits, nearest, expected_at: expectedAt, price, quota, reasons, nodes } = answer;
   const lines = [
-    fits ? paint('green', `${asked} fits now.`) : paint('yellow', `${asked} does not fit now.`),
+    fits ? colorize('green', `${asked} fits now.`) : colorize('yellow', `${asked} does not fit now.`),
     `  price     ${money(price.per_hour)} per hour`,
   ];
   if (price.for_max_duration) lines.push(`  in all    ${money(price.for_max_duration)}`);
   if (!fits) {
     lines.push(`  would fit ${nearest ? `${nearest.gpu_count} GPUs` : 'nothing'}`);
-    lines.push(`  expected  ${expectedAt ?? 'no lease that has to go has a known end'}`);
+    lines.push(`  expected  ${expectedAt ?? 'no estimate: running leases have no end time'}`);
   }
   for (const { nodes: count, reason } of reasons)
     lines.push(`  ${count} ${count === 1 ? 'node' : 'nodes'} ${reason}`);
   for (const { holder, measure, limit, used } of quota?.exceeded ?? [])
-    lines.push(paint('red', `  quota     ${measure} of the ${holder.type}: ${used} of ${limit} are used`));
+    lines.push(colorize('red', `  quota     ${measure} of the ${holder.type}: ${used} of ${limit} are used`));
   for (const { hostname, free_gpus: free, rejected_by: by } of nodes ?? [])
     lines.push(`  ${hostname}  ${free} free${by.length > 0 ? `, against it: ${by.join(', ')}` : ''}`);
-  if (!fits) lines.push(paint('cyan', 'Next: gpuaas launch --queue waits in line for it.'));
+  if (!fits) lines.push(colorize('cyan', 'Next: gpuaas launch --queue'));
   return lines.join('\n');
 }

@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { describe } from '../describe-allocation.ts';
+import { describeAllocation } from '../describe-allocation.ts';
 import { findAllocation } from '../find-allocation.ts';
 import { print } from '../print.ts';
-import { seconds } from '../seconds.ts';
+import { parseSeconds } from '../seconds.ts';
 import { openSession } from '../session.ts';
 
 export function addExtend(program: Command): void {
   program
     .command('extend')
-    .description('let a lease with an agreed end last longer')
+    .description('extend a lease that has an end time')
     .argument('<allocation>', 'id or name')
-    .requiredOption('--by <seconds>', 'how much longer', seconds)
+    .requiredOption('--by <seconds>', 'seconds to add', parseSeconds)
     .action(async (called: string, options: { by: number }, command: Command) => {
       const session = openSession(command);
       const { client } = session;
@@ -22,6 +22,6 @@ export function addExtend(program: Command): void {
           body: { additional_seconds: options.by },
         }),
       );
-      print(session, allocation, () => describe(allocation));
+      print(session, allocation, () => describeAllocation(allocation));
     });
 }

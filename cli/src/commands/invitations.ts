@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { print } from '../print.ts';
-import { table } from '../table.ts';
+import { formatTable } from '../table.ts';
 import { chooseOrganization, openSession } from '../session.ts';
 
 export function addInvitations(program: Command): void {
-  const invitations = program.command('invitations').description('who was asked to join your organization');
+  const invitations = program.command('invitations').description('manage invitations');
   invitations
     .command('list')
-    .description('newest first')
-    .option('--organization <id>', 'organization; needed when you belong to several')
+    .description('list invitations, newest first')
+    .option('--organization <id>', 'organization; required if you belong to several')
     .action(async (options: { organization?: string }, command: Command) => {
       const session = openSession(command);
       const { client } = session;
@@ -19,16 +19,19 @@ export function addInvitations(program: Command): void {
       );
       print(session, page, () => {
         const rows = page.items.map((i) => [i.id, i.email, i.permission_group, i.state, i.expires_at]);
-        return table([['ID', 'ADDRESS', 'GROUP', 'STATE', 'EXPIRES'], ...rows]);
+        return formatTable([['ID', 'ADDRESS', 'GROUP', 'STATE', 'EXPIRES'], ...rows]);
       });
     });
   invitations
     .command('create')
-    .description('invite somebody; prints the link to send them, once')
-    .argument('<email>', 'the address they sign in with')
-    .requiredOption('--group <group>', 'built-in group, such as regular_user, or the id of one of your own')
-    .option('--project <id>', 'give the group in this project only')
-    .option('--organization <id>', 'organization; needed when you belong to several')
+    .description('invite someone; the link is printed only once')
+    .argument('<email>', 'e-mail address they sign in with')
+    .requiredOption(
+      '--group <group>',
+      'permission group: a built-in one such as regular_user, or the id of a custom one',
+    )
+    .option('--project <id>', 'grant the permission group in this project only')
+    .option('--organization <id>', 'organization; required if you belong to several')
     .action(
       async (
         email: string,
@@ -49,13 +52,13 @@ export function addInvitations(program: Command): void {
     );
   invitations
     .command('revoke')
-    .description('make an open invitation worthless')
+    .description('revoke a pending invitation')
     .argument('<id>', 'invitation id')
     .action(async (id: string, _options, command: Command) => {
       const session = openSession(command);
       const { client } = session;
       const params = { path: { invitation_id: id } };
       await unwrap(client.DELETE('/api/v1/invitations/{invitation_id}', { params }));
-      print(session, { id }, () => `${id} is revoked.`);
+      print(session, { id }, () => `Revoked ${id}.`);
     });
 }

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { print } from '../print.ts';
-import { money, table } from '../table.ts';
+import { money, formatTable } from '../table.ts';
 import { chooseProject, openSession } from '../session.ts';
 
 export function addList(program: Command): void {
   program
     .command('list')
     .description('your allocations, newest first')
-    .option('--project <id>', 'project; needed when you have several')
+    .option('--project <id>', 'project; required if you have several')
     .action(async (options: { project?: string }, command: Command) => {
       const session = openSession(command);
       const { client } = session;
@@ -25,8 +25,8 @@ export function addList(program: Command): void {
           money(a.cost_so_far),
         ]);
         return rows.length === 0
-          ? 'Nothing yet. Try: gpuaas launch --gpus 1'
-          : table([['ID', 'NAME', 'GPUS', 'STATE', 'COST'], ...rows]);
+          ? 'No allocations yet. Try: gpuaas launch --gpus 1'
+          : formatTable([['ID', 'NAME', 'GPUS', 'STATE', 'COST'], ...rows]);
       });
     });
 }

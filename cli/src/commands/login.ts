@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
 import { createGpuaasClient } from '@gpuaas/sdk/client';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { nameContext } from '../contexts/name-context.ts';
+import { saveContextFor } from '../contexts/save-context.ts';
 import { print } from '../print.ts';
 import { openSession } from '../session.ts';
 import type { Prompt } from '../sign-in/device-flow.ts';
-import { withTokensLocked, writeTokens } from '../sign-in/kept-tokens.ts';
+import { withTokensLocked, writeTokens } from '../sign-in/stored-tokens.ts';
 
 export function addLogin(program: Command): void {
   program
     .command('login')
-    .description('sign in with a browser, on this machine or another')
-    .option('--email <address>', 'your address, when your organization has a sign-in of its own')
+    .description('sign in with a browser on this or another machine')
+    .option('--email <address>', 'your e-mail address, if your organization uses single sign-on')
     .action(async (options: { email?: string }, command: Command) => {
       const session = openSession(command);
       const { client, context, json, url } = session;
@@ -25,7 +25,7 @@ export function addLogin(program: Command): void {
       const signedIn = createGpuaasClient({ baseUrl: url, apiKey: tokens.access_token });
       const { user } = await unwrap(signedIn.GET('/api/v1/me'));
       await withTokensLocked(() => writeTokens(context.signIn, tokens));
-      const name = context.name ?? nameContext(url);
+      const name = context.name ?? saveContextFor(url);
       print(
         session,
         { user, context: name },

@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { print } from '../print.ts';
-import { table } from '../table.ts';
+import { formatTable } from '../table.ts';
 import { chooseOrganization, openSession } from '../session.ts';
 
 export function addMembers(program: Command): void {
-  const members = program.command('members').description('the people of your organization');
+  const members = program.command('members').description('manage members');
   members
     .command('list')
-    .description('who is in it, and in which groups')
-    .option('--organization <id>', 'organization; needed when you belong to several')
+    .description('list members and their permission groups')
+    .option('--organization <id>', 'organization; required if you belong to several')
     .action(async (options: { organization?: string }, command: Command) => {
       const session = openSession(command);
       const { client } = session;
@@ -24,39 +24,39 @@ export function addMembers(program: Command): void {
           m.state,
           m.bindings.map((b) => b.permission_group_name).join(', '),
         ]);
-        return table([['ID', 'ADDRESS', 'STATE', 'GROUPS'], ...rows]);
+        return formatTable([['ID', 'ADDRESS', 'STATE', 'GROUPS'], ...rows]);
       });
     });
   members
     .command('disable')
-    .description('end their keys and rights; what they run passes to its projects')
+    .description('disable a member: revokes keys and permissions, transfers resources to projects')
     .argument('<id>', 'member id')
     .action(async (id: string, _options, command: Command) => {
       const session = openSession(command);
       const { client } = session;
       const params = { path: { member_id: id } };
       const member = await unwrap(client.POST('/api/v1/members/{member_id}/disable', { params }));
-      print(session, member, () => `${member.email} is disabled.`);
+      print(session, member, () => `Disabled ${member.email}.`);
     });
   members
     .command('enable')
-    .description('give a disabled member their rights back')
+    .description('enable a disabled member')
     .argument('<id>', 'member id')
     .action(async (id: string, _options, command: Command) => {
       const session = openSession(command);
       const { client } = session;
       const params = { path: { member_id: id } };
       const member = await unwrap(client.POST('/api/v1/members/{member_id}/enable', { params }));
-      print(session, member, () => `${member.email} is active.`);
+      print(session, member, () => `Enabled ${member.email}.`);
     });
   members
     .command('remove')
-    .description('end their membership')
+    .description('remove a member')
     .argument('<id>', 'member id')
     .action(async (id: string, _options, command: Command) => {
       const session = openSession(command);
       const { client } = session;
       await unwrap(client.DELETE('/api/v1/members/{member_id}', { params: { path: { member_id: id } } }));
-      print(session, { id }, () => `${id} is removed.`);
+      print(session, { id }, () => `Removed ${id}.`);
     });
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { describe } from '../describe-allocation.ts';
+import { describeAllocation } from '../describe-allocation.ts';
 import { findAllocation } from '../find-allocation.ts';
 import { followAllocation } from '../follow-allocation.ts';
 import { print } from '../print.ts';
@@ -10,10 +10,10 @@ import { isInteractive } from '../terminal/is-interactive.ts';
 export function addRelease(program: Command): void {
   program
     .command('release')
-    .description('stop, wipe and give back; everything on its disks is destroyed')
+    .description('stop, wipe and release an allocation; all data on its disks is destroyed')
     .argument('<allocation>', 'id or name')
-    .option('--wait', 'follow it until the wipe is proven; a terminal does')
-    .option('--no-wait', 'do not, not even in a terminal')
+    .option('--wait', 'wait until the wipe is verified (default in a terminal)')
+    .option('--no-wait', 'return immediately')
     .action(async (called: string, options: { wait?: boolean }, command: Command) => {
       const session = openSession(command);
       const { client } = session;
@@ -25,6 +25,6 @@ export function addRelease(program: Command): void {
       );
       const allocation =
         (options.wait ?? isInteractive(session)) ? await followAllocation(session, id, 'released') : asked;
-      print(session, allocation, () => describe(allocation));
+      print(session, allocation, () => describeAllocation(allocation));
     });
 }

@@ -1,14 +1,15 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { describe } from '../describe-allocation.ts';
+import { describeAllocation } from '../describe-allocation.ts';
 import { findAllocation } from '../find-allocation.ts';
 import { print } from '../print.ts';
+import { readSections, sectionLines } from '../progress/steps.ts';
 import { openSession } from '../session.ts';
 
 export function addShow(program: Command): void {
   program
     .command('show')
-    .description('one allocation')
+    .description('show one allocation and its steps')
     .argument('<allocation>', 'id or name')
     .action(async (called: string, _options, command: Command) => {
       const session = openSession(command);
@@ -17,6 +18,13 @@ export function addShow(program: Command): void {
       const allocation = await unwrap(
         client.GET('/api/v1/allocations/{allocation_id}', { params: { path: { allocation_id: id } } }),
       );
-      print(session, allocation, () => describe(allocation));
+      // Scripts get the allocation alone, as the API answers it.
+      const sections = session.json ? [] : await readSections(client, id);
+      print(session, allocation, () =>
+        [
+          describeAllocation(allocation),
+          ...sections.flatMap((section) => sectionLines(section, process.stdout)),
+        ].join('\n'),
+      );
     });
 }

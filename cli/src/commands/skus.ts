@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { print } from '../print.ts';
-import { money, table } from '../table.ts';
+import { money, formatTable } from '../table.ts';
 import { openSession } from '../session.ts';
 
 export function addSkus(program: Command): void {
   program
     .command('skus')
-    .description('what can be leased, its price and stock')
+    .description('products with price and availability')
     .action(async (_options, command: Command) => {
       const session = openSession(command);
       const { client } = session;
@@ -22,7 +22,7 @@ export function addSkus(program: Command): void {
             String(stock.largest_slice),
           ]),
         );
-        return table([['SKU', 'REGION', 'PER GPU HOUR', 'FREE GPUS', 'LARGEST SLICE'], ...rows]);
+        return formatTable([['SKU', 'REGION', 'PER GPU HOUR', 'FREE GPUS', 'LARGEST SLICE'], ...rows]);
       });
     });
 }

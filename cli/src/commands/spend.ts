@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { print } from '../print.ts';
-import { money, table } from '../table.ts';
+import { money, formatTable } from '../table.ts';
 import { chooseOrganization, openSession } from '../session.ts';
 
 export function addSpend(program: Command): void {
   program
     .command('spend')
-    .description('what you have left, what you spend now and how long it lasts')
-    .option('--organization <id>', 'organization; needed when you have several')
+    .description('balance, spend rate and runway')
+    .option('--organization <id>', 'organization; required if you have several')
     .action(async (options: { organization?: string }, command: Command) => {
       const session = openSession(command);
       const { client } = session;
@@ -19,14 +19,15 @@ export function addSpend(program: Command): void {
       print(session, answer, () => {
         const rows = answer.spend.map((spend) => [
           money(spend.available),
+          money(spend.held_for_reservations),
           money(spend.per_hour),
           money(spend.accrued),
           spend.runs_out_at ?? 'never',
           spend.standing,
         ]);
         return rows.length === 0
-          ? 'Nothing yet: no money, and nothing that costs any.'
-          : table([['AVAILABLE', 'PER HOUR', 'ACCRUED', 'RUNS OUT', 'STANDING'], ...rows]);
+          ? 'No balance and no spend yet.'
+          : formatTable([['AVAILABLE', 'HELD', 'PER HOUR', 'ACCRUED', 'RUNS OUT', 'STANDING'], ...rows]);
       });
     });
 }

@@ -3,15 +3,15 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { print } from '../print.ts';
-import { table } from '../table.ts';
+import { formatTable } from '../table.ts';
 import { openSession } from '../session.ts';
 
 export function addSshKeys(program: Command): void {
-  const keys = program.command('ssh-keys').description('public keys for the machines you launch');
+  const keys = program.command('ssh-keys').description('SSH public keys for your machines');
   keys
     .command('list')
-    .description('your own, or those of a project')
-    .option('--project <id>', 'those of this project')
+    .description('list your keys, or those of a project')
+    .option('--project <id>', 'keys of this project')
     .action(async (options: { project?: string }, command: Command) => {
       const session = openSession(command);
       const { client } = session;
@@ -19,15 +19,15 @@ export function addSshKeys(program: Command): void {
       const page = await unwrap(client.GET('/api/v1/ssh-keys', { params: { query } }));
       print(session, page, () => {
         const rows = page.items.map((k) => [k.id, k.name, k.type, k.fingerprint]);
-        return table([['ID', 'NAME', 'TYPE', 'FINGERPRINT'], ...rows]);
+        return formatTable([['ID', 'NAME', 'TYPE', 'FINGERPRINT'], ...rows]);
       });
     });
   keys
     .command('create')
-    .description('register a public key')
-    .argument('<file>', 'such as ~/.ssh/id_ed25519.pub')
-    .option('--name <name>', 'the name of the file, if not said')
-    .option('--project <id>', 'for everybody in this project')
+    .description('add a public key')
+    .argument('<file>', 'for example ~/.ssh/id_ed25519.pub')
+    .option('--name <name>', 'name (default: file name)')
+    .option('--project <id>', 'share with this project')
     .action(async (file: string, options: { name?: string; project?: string }, command: Command) => {
       const session = openSession(command);
       const { client } = session;
@@ -41,13 +41,13 @@ export function addSshKeys(program: Command): void {
     });
   keys
     .command('delete')
-    .description('forget a key; machines that have it keep it')
+    .description('delete a key; running machines keep it')
     .argument('<id>', 'key id')
     .action(async (id: string, _options, command: Command) => {
       const session = openSession(command);
       const { client } = session;
       const params = { path: { ssh_key_id: id } };
       await unwrap(client.DELETE('/api/v1/ssh-keys/{ssh_key_id}', { params }));
-      print(session, { id }, () => `${id} is deleted.`);
+      print(session, { id }, () => `Deleted ${id}.`);
     });
 }

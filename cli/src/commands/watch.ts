@@ -3,44 +3,44 @@ import { subscribeEvents, type EventEnvelope } from '@gpuaas/sdk/events';
 import { paginate } from '@gpuaas/sdk/paginate';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { findAllocation } from '../find-allocation.ts';
-import { harmless, paint } from '../paint.ts';
+import { stripControlCharacters, colorize } from '../colorize.ts';
 import { openSession, type Session } from '../session.ts';
-import { untilLeft } from '../until-left.ts';
+import { runUntilInterrupted } from '../run-until-interrupted.ts';
 
 interface WatchOptions {
   types?: string[];
   after?: string;
 }
 
-/** Nothing happens to an allocation after these. */
+/** Final events of an allocation. */
 const LAST = new Set(['allocation.released', 'allocation.failed', 'allocation.release_failed']);
 
 export function addWatch(program: Command): void {
   program
     .command('watch')
     .description('what happens, while it happens; with --json an event on each line')
-    .argument('[allocation]', 'id or name; only this one, from its beginning until it is over')
-    .option('--types <types...>', 'only these, such as allocation.active or billing.*')
-    .option('--after <id>', 'go on after this event of an earlier stream')
+    .argument('[allocation]', 'id or name: follow one allocation from start to end')
+    .option('--types <types...>', 'only these event types, for example allocation.active or billing.*')
+    .option('--after <id>', 'resume after this event id')
     .action(async (called: string | undefined, options: WatchOptions, command: Command) => {
       const session = openSession(command);
       const id = called && (await findAllocation(session.client, called, 'live'));
       const wants = (event: EventEnvelope): boolean =>
         (id === undefined || event.payload['allocation_id'] === id) &&
         isOneOf(options.types, event.event_type);
-      await untilLeft(async (signal) => {
+      await runUntilInterrupted(async (signal) => {
         const over = new AbortController();
         const { stream, opened } = open(session, options, AbortSignal.any([signal, over.signal]));
-        // Connected before the past is read: what happens between the two would be lost otherwise.
+        // Connect before reading the past, or events in between would be lost.
         let next = stream.next();
         await Promise.race([opened, next]);
-        const told = new Set(id === undefined ? [] : await tellPast(session, id));
+        const printed = new Set(id === undefined ? [] : await printPast(session, id));
         if (id !== undefined && (await isOver(session, id))) return over.abort();
         for (; ; next = stream.next()) {
           const { value: event, done } = await next;
           if (done) return;
-          if (!wants(event) || told.has(event.event_id)) continue;
-          tell(session, event);
+          if (!wants(event) || printed.has(event.event_id)) continue;
+          printEvent(session, event);
           if (id !== undefined && LAST.has(event.event_type)) return over.abort();
         }
       });
@@ -56,7 +56,7 @@ function open({ url, credential }: Session, { after }: WatchOptions, signal: Abo
     ...credential,
     ...(after !== undefined && { lastEventId: after }),
     signal,
-    onStatus: (status) => (status === 'open' ? isOpen() : note('The stream broke; connecting again …')),
+    onStatus: (status) => (status === 'open' ? isOpen() : note('Connection lost; reconnecting …')),
   });
   return { stream, opened };
 }
@@ -67,10 +67,10 @@ async function isOver({ client }: Session, id: string): Promise<boolean> {
   return LAST.has(`allocation.${state}`);
 }
 
-/** What has happened to an allocation so far; the ids of those events. */
-async function tellPast({ client, json }: Session, id: string): Promise<string[]> {
+/** Prints the past events of an allocation; returns their ids. */
+async function printPast({ client, json }: Session, id: string): Promise<string[]> {
   const path = { allocation_id: id };
-  const told: string[] = [];
+  const printed: string[] = [];
   const timeline = paginate((page) =>
     unwrap(
       client.GET('/api/v1/allocations/{allocation_id}/timeline', {
@@ -79,14 +79,14 @@ async function tellPast({ client, json }: Session, id: string): Promise<string[]
     ),
   );
   for await (const entry of timeline) {
-    told.push(entry.event_id);
+    printed.push(entry.event_id);
     if (json) console.log(JSON.stringify(entry));
     else line(entry.occurred_at, entry.event_type, `${entry.stage}: ${entry.message}`);
   }
-  return told;
+  return printed;
 }
 
-function tell({ json }: Session, event: EventEnvelope): void {
+function printEvent({ json }: Session, event: EventEnvelope): void {
   if (json) return console.log(JSON.stringify(event));
   const { stage, message, name } = event.payload;
   const words = [stage, message ?? name].filter((word) => typeof word === 'string').join(': ');
@@ -94,11 +94,11 @@ function tell({ json }: Session, event: EventEnvelope): void {
 }
 
 function line(at: string, type: string, words: string): void {
-  console.log(harmless(`${paint('dim', at)}  ${paint('cyan', type)}  ${words}`));
+  console.log(stripControlCharacters(`${colorize('dim', at)}  ${colorize('cyan', type)}  ${words}`));
 }
 
 function note(text: string): void {
-  console.error(paint('dim', text, process.stderr));
+  console.error(colorize('dim', text, process.stderr));
 }
 
 function isOneOf(types: string[] | undefined, type: string): boolean {

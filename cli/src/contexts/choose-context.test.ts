@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { chooseContext, type Asked } from './choose-context.ts';
-import type { KeptContexts } from './kept-contexts.ts';
+import { chooseContext, type ContextOptions } from './choose-context.ts';
+import type { SavedContexts } from './saved-contexts.ts';
 
-const kept: KeptContexts = {
+const kept: SavedContexts = {
   current: 'work',
   contexts: {
     work: { url: 'https://cloud.example/', project: 'research' },
     operator: { url: 'https://cloud.example', own_login: true },
   },
 };
-const none: KeptContexts = { current: null, contexts: {} };
+const none: SavedContexts = { current: null, contexts: {} };
 
-function choose(asked: Asked, env: NodeJS.ProcessEnv = {}, contexts = kept) {
+function choose(asked: ContextOptions, env: NodeJS.ProcessEnv = {}, contexts = kept) {
   return chooseContext(asked, env, () => contexts);
 }
 
 describe('chooseContext', () => {
-  it('takes what is said before what is set, and what is set before what is in use', () => {
+  it('prefers flags to the environment, and the environment to the current context', () => {
     expect(choose({})).toMatchObject({ name: 'work', url: 'https://cloud.example', project: 'research' });
     expect(choose({}, { GPUAAS_CONTEXT: 'operator' })).toMatchObject({ name: 'operator' });
     expect(choose({}, { GPUAAS_URL: 'http://env.test' })).toMatchObject({
@@ -32,17 +32,17 @@ describe('chooseContext', () => {
     expect(choose({}, {}, none).url).toBe('http://127.0.0.1:8080');
   });
 
-  it('shares the sign-in of a server but for a context that has its own', () => {
+  it('shares the sign-in of a server, except for a context with its own', () => {
     expect(choose({}).signIn).toBe('https://cloud.example');
     expect(choose({ url: 'https://cloud.example/' }).signIn).toBe('https://cloud.example');
     expect(choose({ context: 'operator' }).signIn).toBe('operator@https://cloud.example');
   });
 
-  it('says what there is instead', () => {
+  it('lists the known contexts in the error', () => {
     expect(() => choose({ context: 'elsewhere' })).toThrow('you have work, operator');
-    expect(() => choose({ context: 'toString' })).toThrow('There is no context toString');
+    expect(() => choose({ context: 'toString' })).toThrow('No context named toString');
     expect(() => choose({ context: 'x' }, {}, none)).toThrow('gpuaas context set x --url');
     expect(() => choose({ context: 'work', url: 'http://both.test' })).toThrow('not both');
-    expect(() => choose({ url: 'cloud.example' })).toThrow('no address of a server');
+    expect(() => choose({ url: 'cloud.example' })).toThrow('is not a server URL');
   });
 });

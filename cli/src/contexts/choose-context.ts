@@ -1,18 +1,18 @@
 import { UsageError } from '../usage-error.ts';
-import { readContexts, type Context, type KeptContexts } from './kept-contexts.ts';
+import { readContexts, type Context, type SavedContexts } from './saved-contexts.ts';
 
-/** The server to speak to, and as whom. */
+/** The server to call, and the sign-in to use. */
 export interface ChosenContext {
   /** Null when an address was given, or nothing was. */
   name: string | null;
   url: string;
   organization: string | undefined;
   project: string | undefined;
-  /** Under which name the sign-in is kept. */
+  /** Name under which the sign-in is stored. */
   signIn: string;
 }
 
-export interface Asked {
+export interface ContextOptions {
   context?: string | undefined;
   url?: string | undefined;
 }
@@ -21,9 +21,9 @@ const LOCAL = 'http://127.0.0.1:8080';
 
 /** Flags win over the environment, and an address over the context in use. */
 export function chooseContext(
-  asked: Asked,
+  asked: ContextOptions,
   env: NodeJS.ProcessEnv = process.env,
-  kept: () => KeptContexts = readContexts,
+  kept: () => SavedContexts = readContexts,
 ): ChosenContext {
   if (asked.context && asked.url) throw new UsageError('Pass --context or --url, not both.');
   const named = asked.context ?? (asked.url ? undefined : env['GPUAAS_CONTEXT'] || undefined);
@@ -34,19 +34,19 @@ export function chooseContext(
   return all.current === null ? chosen(null, { url: LOCAL }) : byName(all.current, all);
 }
 
-function byName(name: string, { contexts }: KeptContexts): ChosenContext {
+function byName(name: string, { contexts }: SavedContexts): ChosenContext {
   const context = Object.hasOwn(contexts, name) ? contexts[name] : undefined;
   if (context) return chosen(name, context);
   const known = Object.keys(contexts);
   throw new UsageError(
     known.length === 0
-      ? `There is no context ${name}. Make it: gpuaas context set ${name} --url <address>`
-      : `There is no context ${name}; you have ${known.join(', ')}.`,
+      ? `No context named ${name}. Create it: gpuaas context set ${name} --url <address>`
+      : `No context named ${name}; you have ${known.join(', ')}.`,
   );
 }
 
 function chosen(name: string | null, context: Context): ChosenContext {
-  const url = plainUrl(context.url);
+  const url = trimTrailingSlash(context.url);
   return {
     name,
     url,
@@ -57,8 +57,8 @@ function chosen(name: string | null, context: Context): ChosenContext {
 }
 
 /** Without a slash at its end. */
-export function plainUrl(text: string): string {
+export function trimTrailingSlash(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
-    throw new UsageError(`${text} is no address of a server; give one such as https://cloud.example`);
+    throw new UsageError(`${text} is not a server URL; use one such as https://cloud.example`);
   return text.replace(/\/+$/, '');
 }

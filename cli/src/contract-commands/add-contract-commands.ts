@@ -3,21 +3,21 @@ import { operations, type Operation, type OperationField } from '@gpuaas/sdk/ope
 import { openSession } from '../session.ts';
 import { callOperation } from './call-operation.ts';
 import { commandWords } from './command-words.ts';
-import { flagOf, isFound, keyOf, readFlag } from './flags.ts';
+import { flagName, isInferred, optionKey, readFlag } from './flags.ts';
 import { printAnswer } from './print-answer.ts';
-import { contentOf, readBody } from './read-body.ts';
-import { canWait, waitFor } from './wait-for.ts';
+import { readTextArgument, readBody } from './read-body.ts';
+import { canWait, waitForOperation } from './wait-for.ts';
 
-export const RESOURCES = 'Resources, with a command for each of their operations:';
+export const RESOURCES = 'Resources:';
 
 const made = new WeakSet<Command>();
 
-/** Whether a command was made here, from the contract, and not by hand. */
+/** Whether a command was generated from the contract, not written by hand. */
 export function isFromContract(command: Command): boolean {
   return made.has(command);
 }
 
-/** A command for every operation of the contract that has none made by hand. */
+/** A command for every operation of the contract without a hand-written one. */
 export function addContractCommands(program: Command): void {
   for (const operation of operations) {
     const words = commandWords(operation);
@@ -36,7 +36,7 @@ function groupOf(parent: Command, noun: string): Command {
   return group;
 }
 
-/** Groups made from the contract are described by what is in them. */
+/** Describes groups generated from the contract by their commands. */
 export function describeGroups(parent: Command): void {
   for (const group of parent.commands.filter((command) => command.commands.length > 0)) {
     describeGroups(group);
@@ -62,11 +62,11 @@ function addCommand(group: Command, verb: string, operation: Operation): void {
   for (const { name, description } of inPath) command.addArgument(new Argument(`<${name}>`, description));
   for (const field of others) command.addOption(optionOf(field, group));
   if (others.some((field) => field.in === 'body'))
-    command.option('--body <json>', 'the whole body as JSON, @file or - for standard input; flags add to it');
-  if (operation.paged) command.option('--all', 'every page, not only the first');
+    command.option('--body <json>', 'request body as JSON, @file or - for stdin; flags override it');
+  if (operation.paged) command.option('--all', 'fetch all pages');
   if (operation.ifMatch)
-    command.option('--if-match <tag>', 'change only what still has this tag; read for you when left out');
-  if (canWait(operation)) command.option('--wait', 'until it is done, or has failed');
+    command.option('--if-match <tag>', 'ETag the resource must still have (default: fetched)');
+  if (canWait(operation)) command.option('--wait', 'wait until it has finished or failed');
   command.action(async () => {
     const session = openSession(command);
     const flags = command.opts<Flags>();
@@ -74,7 +74,7 @@ function addCommand(group: Command, verb: string, operation: Operation): void {
       Object.fromEntries(
         others
           .filter((field) => field.in === place)
-          .map((field) => [field.name, flags[keyOf(field, group)]])
+          .map((field) => [field.name, flags[optionKey(field, group)]])
           .filter(([, value]) => value !== undefined),
       );
     const answer = await callOperation(session, operation, {
@@ -84,7 +84,7 @@ function addCommand(group: Command, verb: string, operation: Operation): void {
       ...(flags.ifMatch !== undefined && { ifMatch: flags.ifMatch }),
       everyPage: flags.all ?? false,
     });
-    const done = flags.wait ? await waitFor(session, operation, answer) : answer;
+    const done = flags.wait ? await waitForOperation(session, operation, answer) : answer;
     await printAnswer(session, operation, done);
   });
 }
@@ -95,22 +95,26 @@ async function fromFiles(
 ): Promise<Record<string, unknown>> {
   const read = { ...given };
   for (const { name, fromFile } of fields)
-    if (fromFile && typeof given[name] === 'string') read[name] = await contentOf(given[name]);
+    if (fromFile && typeof given[name] === 'string') read[name] = await readTextArgument(given[name]);
   return read;
 }
 
+const SHOWN_VALUES: Record<string, string> = {
+  boolean: '[yes|no]',
+  strings: '<values...>',
+  integers: '<numbers...>',
+};
+
 function optionOf(field: OperationField, group: Command): Option {
-  const flag = flagOf(field, group);
+  const flag = flagName(field, group);
   const words = [
     field.description && lowerFirst(field.description),
-    field.required && (isFound(field) ? 'needed when you have several' : 'required'),
+    field.required && (isInferred(field) ? 'required if you have several' : 'required'),
     field.type === 'json' && 'as JSON',
-    field.fromFile && '@file, or - for standard input',
-    field.type === 'money' && 'such as "2.99 USD"',
+    field.fromFile && '@file, or - for stdin',
+    field.type === 'money' && 'for example "2.99 USD"',
   ].filter(Boolean);
-  const value =
-    { boolean: '[yes|no]', strings: '<values...>', integers: '<numbers...>' }[field.type as string] ??
-    `<${field.type}>`;
+  const value = SHOWN_VALUES[field.type] ?? `<${field.type}>`;
   const option = new Option(`${flag} ${value}`, words.join('; '));
   if (field.type === 'strings') return option;
   if (field.choices && field.type === 'string') return option.choices(field.choices);
@@ -123,5 +127,5 @@ function optionOf(field: OperationField, group: Command): Option {
 }
 
 function lowerFirst(text: string): string {
-  return /^[A-Z][a-z]/.test(text) ? text[0]!.toLowerCase() + text.slice(1) : text;
+  return /^[A-Z][a-z]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
 }

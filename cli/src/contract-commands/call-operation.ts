@@ -3,7 +3,7 @@ import type { Operation } from '@gpuaas/sdk/operations';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { chooseOrganization, chooseProject, type Session } from '../session.ts';
 
-export interface Given {
+export interface OperationInput {
   path: Record<string, unknown>;
   query: Record<string, unknown>;
   body: Record<string, unknown>;
@@ -17,24 +17,24 @@ interface Init {
   parseAs?: 'text' | 'stream';
 }
 
-/** The typed client knows each path; here the contract's data says which one it is. */
+/** The typed client knows each path; here the contract's data chooses it. */
 type AnyRequest = (
   method: string,
   path: string,
   init: Init,
 ) => Promise<{ data?: unknown; error?: unknown; response: Response }>;
 
-export function anyRequest(client: GpuaasClient): AnyRequest {
-  return client.request as unknown as AnyRequest;
+export function untypedRequest(client: GpuaasClient): AnyRequest {
+  return client.request as AnyRequest;
 }
 
-/** Sends an operation; what the caller need not say is found out: the only project, the current entity tag. */
+/** Sends an operation and fills in what the caller may omit: the only project, the current entity tag. */
 export async function callOperation(
   session: Pick<Session, 'client' | 'context'>,
   operation: Operation,
-  given: Given,
+  given: OperationInput,
 ): Promise<unknown> {
-  const request = anyRequest(session.client);
+  const request = untypedRequest(session.client);
   const { path, method } = operation;
   const [query, body] = await Promise.all([
     complete(session, operation, 'query', given.query),
@@ -68,7 +68,7 @@ async function everyPage(send: (cursor: object) => Promise<unknown>): Promise<un
   }
 }
 
-/** Whoever has one project or one organization need not name it where it is required; a name stands for its id. */
+/** A caller with one project or organization need not name it; a name is resolved to its id. */
 async function complete(
   session: Pick<Session, 'client' | 'context'>,
   operation: Operation,

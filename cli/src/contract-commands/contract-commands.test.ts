@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { operations, type Operation, type OperationField } from '@gpuaas/sdk/operations';
 import { createProgram } from '../program.ts';
 import { commandWords } from './command-words.ts';
-import { flagOf } from './flags.ts';
+import { flagName } from './flags.ts';
+import { canWait, NOT_AWAITED } from './wait-for.ts';
 
 const forPrograms = operations.filter((operation) => commandWords(operation) !== null);
 
@@ -15,13 +16,21 @@ function find(program: Command, words: string[]): Command | undefined {
 }
 
 describe('commands of the contract', () => {
-  it('are there for every operation, each with words of its own', () => {
+  it('exist for every operation, each with unique words', () => {
     const program = createProgram();
     const words = forPrograms.map((operation) => commandWords(operation)!);
     expect(words.filter((one) => !find(program, one))).toEqual([]);
     expect(new Set(words.map((one) => one.join(' '))).size).toBe(words.length);
     const browsers = operations.filter((one) => !forPrograms.includes(one)).map((one) => one.path);
     expect(browsers.filter((path) => path.startsWith('/api/'))).toEqual([]);
+  });
+
+  it('can be waited for when their work is only accepted, or say why not', () => {
+    const accepted = operations.filter((operation) => operation.accepted !== undefined);
+    expect(accepted.length).toBeGreaterThan(0);
+    expect(accepted.filter((one) => canWait(one) === one.id in NOT_AWAITED).map(({ id }) => id)).toEqual([]);
+    const names = new Set(accepted.map(({ id }) => id));
+    expect(Object.keys(NOT_AWAITED).filter((id) => !names.has(id))).toEqual([]);
   });
 
   it('are explained: every one has a summary and every group says what is in it', () => {
@@ -84,7 +93,7 @@ describe('a command of the contract', () => {
       ...inPath.flatMap(({ text }) => text),
       ...fields
         .filter(({ field }) => field.in !== 'path')
-        .flatMap(({ field, text }) => [flagOf(field, group), ...text]),
+        .flatMap(({ field, text }) => [flagName(field, group), ...text]),
     ]);
     const { request, body } = sent.at(-1)!;
     const url = new URL(request.url);

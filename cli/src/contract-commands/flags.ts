@@ -16,27 +16,27 @@ const TAKEN = new Set([
   'wait',
 ]);
 
-/** Found out when the caller has only one of them. */
+/** Filled in when the caller has only one of them. */
 const FOUND = new Map([
   ['project_id', 'project'],
   ['organization_id', 'organization'],
 ]);
 
-export function isFound(field: OperationField): boolean {
+export function isInferred(field: OperationField): boolean {
   return FOUND.has(field.name);
 }
 
 /** `--max-duration-seconds`; `--webhook-url` where the name alone has another meaning. */
-export function flagOf(field: OperationField, group: Command): string {
+export function flagName(field: OperationField, group: Command): string {
   const name = TAKEN.has(field.name)
     ? `${group.name().replace(/s$/, '')}_${field.name}`
     : (FOUND.get(field.name) ?? field.name);
   return `--${name.replaceAll('_', '-').toLowerCase()}`;
 }
 
-/** Where commander keeps the value of a flag. */
-export function keyOf(field: OperationField, group: Command): string {
-  return flagOf(field, group)
+/** Commander's key for the value of a flag. */
+export function optionKey(field: OperationField, group: Command): string {
+  return flagName(field, group)
     .slice(2)
     .replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -45,14 +45,14 @@ export function keyOf(field: OperationField, group: Command): string {
 export function readFlag({ type }: OperationField, text: string): unknown {
   switch (type) {
     case 'integer':
-      if (!/^-?\d+$/.test(text)) throw new InvalidArgumentError('give a whole number');
+      if (!/^-?\d+$/.test(text)) throw new InvalidArgumentError('must be a whole number');
       return Number(text);
     case 'number':
       if (text.trim() === '' || !Number.isFinite(Number(text)))
-        throw new InvalidArgumentError('give a number');
+        throw new InvalidArgumentError('must be a number');
       return Number(text);
     case 'boolean':
-      if (text !== 'yes' && text !== 'no') throw new InvalidArgumentError('give yes or no');
+      if (text !== 'yes' && text !== 'no') throw new InvalidArgumentError('must be yes or no');
       return text === 'yes';
     case 'money':
       return readMoney(text);
@@ -72,7 +72,7 @@ export function readMoney(text: string): { currency: string; micros: number } {
   const [, sign, whole, fraction = '', currency] =
     /^\s*(-?)(\d{1,9})(?:\.(\d{1,6}))?\s+([A-Za-z]{3})\s*$/.exec(text) ?? [];
   if (whole === undefined || currency === undefined)
-    throw new InvalidArgumentError('give an amount and a currency, such as "2.99 USD"');
+    throw new InvalidArgumentError('must be an amount and a currency, for example "2.99 USD"');
   const micros = Number(whole) * 1_000_000 + Number(fraction.padEnd(6, '0'));
   return { currency: currency.toUpperCase(), micros: sign === '-' ? -micros : micros };
 }
@@ -80,7 +80,7 @@ export function readMoney(text: string): { currency: string; micros: number } {
 /** JSON where it is some, else the text itself. */
 function readValue(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text);
   } catch {
     return text;
   }
@@ -88,8 +88,8 @@ function readValue(text: string): unknown {
 
 export function readJson(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text);
   } catch {
-    throw new InvalidArgumentError('this is not JSON');
+    throw new InvalidArgumentError('invalid JSON');
   }
 }

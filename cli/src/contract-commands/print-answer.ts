@@ -1,20 +1,20 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Operation } from '@gpuaas/sdk/operations';
-import { columnsOf, factsOf, listingOf } from '../describe-answer.ts';
+import { chooseColumns, formatFacts, formatList } from '../format-answer.ts';
 import { isPage, print, type Output } from '../print.ts';
 
-/** JSON for programs; for people a table of a list and the facts of one thing. */
+/** JSON for programs; for people a table of a list, or the properties of a single resource. */
 export async function printAnswer(output: Output, operation: Operation, answer: unknown): Promise<void> {
   if (operation.answer === 'stream')
     return await pipeline(Readable.fromWeb(answer as never), process.stdout, { end: false });
   if (typeof answer === 'string') return void process.stdout.write(answer);
   if (answer === undefined || answer === null) return print({ json: output.json }, {}, () => 'Done.');
   print(output, answer, () => {
-    if (!isPage(answer)) return factsOf(answer);
+    if (!isPage(answer)) return formatFacts(answer);
     const [first] = answer.items;
     return first
-      ? listingOf(answer.items, columnsOf(operation.columns ?? Object.keys(first), first))
+      ? formatList(answer.items, chooseColumns(operation.columns ?? Object.keys(first), first))
       : 'None.';
   });
 }

@@ -5,14 +5,14 @@ import type { Session } from '../session.ts';
 
 type Node = components['schemas']['Node'];
 
-/** A host by its name, as operators know it, or by its id. */
+/** Finds a host by hostname or by id. */
 export async function findNode({ client }: Pick<Session, 'client'>, wanted: string): Promise<Node> {
-  for await (const node of everyNode({ client }))
+  for await (const node of listAllNodes({ client }))
     if (node.hostname === wanted || node.id === wanted) return node;
-  throw new Error(`There is no host ${wanted}; see gpuaas admin nodes.`);
+  throw new Error(`No host named ${wanted}; see gpuaas admin nodes.`);
 }
 
-export function everyNode({ client }: Pick<Session, 'client'>): AsyncGenerator<Node> {
+export function listAllNodes({ client }: Pick<Session, 'client'>): AsyncGenerator<Node> {
   return paginate((page) =>
     unwrap(client.GET('/api/v1/admin/nodes', { params: { query: { limit: 200, ...page } } })),
   );

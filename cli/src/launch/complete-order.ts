@@ -2,11 +2,11 @@ import type { components } from '@gpuaas/sdk/contract';
 import { UsageError } from '../usage-error.ts';
 import type { Offer } from './offer.ts';
 
-/** What to lease, without the project. */
-export type Order = Omit<components['schemas']['CreateAllocation'], 'project_id'>;
+/** Order without its project. */
+export type LaunchOrder = Omit<components['schemas']['CreateAllocation'], 'project_id'>;
 
-/** What was said with flags. */
-export interface OrderFlags {
+/** Options given as flags. */
+export interface LaunchFlags {
   gpus?: number;
   sku?: string;
   image?: string | undefined;
@@ -17,8 +17,8 @@ export interface OrderFlags {
   maxDuration?: number;
 }
 
-/** Fills in what was not said: the smallest thing to say is how many GPUs. The server has the last word. */
-export function completeOrder(offer: Offer, flags: OrderFlags & { gpus: number }): Order {
+/** Fills in omitted options: the number of GPUs is the minimum. The server has the last word. */
+export function completeOrder(offer: Offer, flags: LaunchFlags & { gpus: number }): LaunchOrder {
   const sku = flags.sku ?? productFor(offer, flags.gpus);
   return {
     sku,
@@ -32,7 +32,7 @@ export function completeOrder(offer: Offer, flags: OrderFlags & { gpus: number }
   };
 }
 
-/** A slice before a whole host: it is there sooner and nothing else has to make room. */
+/** Prefer a slice to a whole host: it starts sooner and needs no empty host. */
 function productFor({ skus }: Offer, gpus: number): string {
   const fitting = skus.filter((sku) => sku.allowed_gpu_counts.includes(gpus));
   const found = fitting.find((sku) => sku.capacity_shape === 'gpu_slice') ?? fitting[0];
@@ -40,25 +40,25 @@ function productFor({ skus }: Offer, gpus: number): string {
   const sizes = [...new Set(skus.flatMap((sku) => sku.allowed_gpu_counts))].toSorted((a, b) => a - b);
   throw new UsageError(
     sizes.length === 0
-      ? 'Nothing is on sale yet.'
-      : `Nothing is sold with ${gpus} GPUs; sizes are ${sizes.join(', ')}.`,
+      ? 'No products available yet.'
+      : `No product with ${gpus} GPUs; available sizes: ${sizes.join(', ')}.`,
   );
 }
 
 function regionFor({ skus }: Offer, sku: string, gpus: number): string {
   const places = skus.find((one) => one.sku === sku)?.availability ?? [];
   const place = places.find((one) => one.largest_slice >= gpus) ?? places[0];
-  if (!place) throw new UsageError(`${sku} is sold in no region that you can see; pass --region.`);
+  if (!place) throw new UsageError(`${sku} is not available in any region; pass --region.`);
   return place.region;
 }
 
 function imageFor({ images }: Offer): string {
   const image = images.find((one) => one.kind === 'base') ?? images[0];
-  if (!image) throw new UsageError('There is no image to start from; pass --image.');
+  if (!image) throw new UsageError('No image found; pass --image.');
   return image.image;
 }
 
-/** By id or by name. Who said nothing wants to log in with the keys they have. */
+/** By id or by name. Defaults to all keys of the user. */
 function keysFor({ sshKeys }: Offer, asked: string[] | undefined): string[] {
   if (!asked) return sshKeys.map((key) => key.id);
   return asked.map((one) => sshKeys.find((key) => key.name === one)?.id ?? one);

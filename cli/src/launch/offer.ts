@@ -21,7 +21,7 @@ export async function readOffer(client: GpuaasClient): Promise<Offer> {
   return { skus: skus.items.filter((sku) => sku.entitled), images: images.items, sshKeys };
 }
 
-/** A service account has none of its own. */
+/** A service account has no personal keys. */
 async function ownKeys(client: GpuaasClient): Promise<Schemas['SshKey'][]> {
   try {
     const page = await unwrap(client.GET('/api/v1/ssh-keys', { params: { query: { limit: 20 } } }));

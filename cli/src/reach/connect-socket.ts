@@ -4,7 +4,9 @@ import type { WebSocket } from 'ws';
 
 const CONNECT_MS = 30_000;
 
-/** A WebSocket to the platform, paused until its user listens; what refuses it is the problem of the answer. */
+/**
+ * A WebSocket to the platform, paused until its user listens; a refusal is thrown as the response's problem.
+ */
 export async function connectSocket(
   url: string,
   path: string,
@@ -21,7 +23,7 @@ export async function connectSocket(
       resolve(socket);
     });
     socket.once('error', (error) =>
-      reject(new Error(`The platform cannot be reached: ${error.message}`, { cause: error })),
+      reject(new Error(`Cannot reach the platform: ${error.message}`, { cause: error })),
     );
     socket.once('unexpected-response', (_request, answer) => void refusalOf(answer).then(reject));
   });
@@ -33,6 +35,6 @@ async function refusalOf(answer: IncomingMessage): Promise<Error> {
   try {
     return new ProblemError(JSON.parse(text) as ConstructorParameters<typeof ProblemError>[0]);
   } catch {
-    return new Error(`The platform refused the connection with ${answer.statusCode}.`);
+    return new Error(`The platform refused the connection (HTTP ${answer.statusCode}).`);
   }
 }

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { GpuaasClient } from '@gpuaas/sdk/client';
-import { joinSocket } from '@gpuaas/sdk/join-socket';
+import { pipeSocket } from '@gpuaas/sdk/pipe-socket';
 import { unwrap } from '@gpuaas/sdk/problem';
 import type { WebSocket } from 'ws';
 import { connectSocket } from './connect-socket.ts';
@@ -13,11 +13,11 @@ export interface PortTarget {
   port: number;
 }
 
-/** A token is asked for again in good time before it ends. */
+/** Renew the token this long before it expires. */
 const SPARE_MS = 60_000;
 
 /** Opens connections to one port of a machine, with one token for many. */
-export function portOpener(target: PortTarget): () => Promise<WebSocket> {
+export function createPortOpener(target: PortTarget): () => Promise<WebSocket> {
   let kept: Promise<{ token: string; path: string; goodUntil: number }> | null = null;
   const mint = async () => {
     const { token, expires_at, websocket_path } = await unwrap(
@@ -26,7 +26,7 @@ export function portOpener(target: PortTarget): () => Promise<WebSocket> {
         body: { port: target.port },
       }),
     );
-    if (!token) throw new Error('The platform gave no stream token.');
+    if (!token) throw new Error('The platform did not issue a stream token.');
     return { token, path: websocket_path, goodUntil: Date.parse(expires_at) - SPARE_MS };
   };
   return async () => {
@@ -37,9 +37,9 @@ export function portOpener(target: PortTarget): () => Promise<WebSocket> {
   };
 }
 
-/** Until both have said all they had to, or either is lost. */
-export async function carry(socket: WebSocket, stream: Duplex): Promise<void> {
+/** Resolves when both sides have ended, or either is lost. */
+export async function pipeUntilClosed(socket: WebSocket, stream: Duplex): Promise<void> {
   await new Promise<void>((resolve) => {
-    joinSocket(socket, stream, { onClose: () => resolve() });
+    pipeSocket(socket, stream, { onClose: () => resolve() });
   });
 }

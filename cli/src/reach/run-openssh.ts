@@ -10,10 +10,10 @@ export async function runOpenSsh(
   credential: Session['credential'],
 ): Promise<number> {
   const options = login.options.flatMap(([name, value]) => ['-o', `${name}=${value}`]);
-  // Not on a command line: that is for everybody to see.
+  // Not on a command line, which every user of the machine can read.
   const env = 'apiKey' in credential ? { ...process.env, GPUAAS_API_KEY: credential.apiKey } : process.env;
   const child = spawn(program, [...options, ...args], { stdio: 'inherit', env });
-  // The terminal sends Ctrl-C to both; it is for what runs there.
+  // The terminal sends Ctrl-C to both processes; only the remote program should get it.
   const ignore = (): void => undefined;
   process.on('SIGINT', ignore);
   try {

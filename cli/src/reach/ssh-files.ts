@@ -1,15 +1,16 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { settingsFile } from '../settings-folder.ts';
+import { hasErrorCode } from '../error-code.ts';
 
 /** Files that `ssh` reads, apart from the person's own. */
 export function sshFile(name: 'config' | 'known_hosts'): string {
   return settingsFile(join('ssh', name));
 }
 
-/** Writes the whole file at once; false when it says this already. */
+/** Writes the file atomically; false when its content is unchanged. */
 export async function replaceFile(file: string, content: string): Promise<boolean> {
-  if ((await readIfThere(file)) === content) return false;
+  if ((await readIfExists(file)) === content) return false;
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const partial = `${file}.${process.pid}.partial`;
   await writeFile(partial, content, { mode: 0o600 });
@@ -17,11 +18,11 @@ export async function replaceFile(file: string, content: string): Promise<boolea
   return true;
 }
 
-export async function readIfThere(file: string): Promise<string> {
+export async function readIfExists(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    if (hasErrorCode(error, 'ENOENT')) return '';
     throw error;
   }
 }

@@ -1,10 +1,10 @@
 import { unwrap } from '@gpuaas/sdk/problem';
 import type { Session } from '../session.ts';
-import { readIfThere, replaceFile, sshFile } from './ssh-files.ts';
+import { readIfExists, replaceFile, sshFile } from './ssh-files.ts';
 
-/** What OpenSSH needs to be told about one machine. */
+/** OpenSSH settings of one machine. */
 export interface SshLogin {
-  /** Stands for the machine in `known_hosts` and on the command line; no name of the network. */
+  /** Name of the machine in `known_hosts` and on the command line; not a network name. */
   alias: string;
   options: [name: string, value: string][];
 }
@@ -20,7 +20,7 @@ export async function prepareLogin(
     }),
   );
   if (!connection.host_public_key)
-    throw new Error('The host did not report the key of this machine; gpuaas terminal works without it.');
+    throw new Error("The machine's host key is unknown; use gpuaas terminal instead.");
   const alias = `gpuaas-${allocationId}`;
   await pin(alias, connection.host_public_key);
   return {
@@ -40,13 +40,13 @@ export async function prepareLogin(
 
 async function pin(alias: string, key: string): Promise<void> {
   const file = sshFile('known_hosts');
-  const others = (await readIfThere(file))
+  const others = (await readIfExists(file))
     .split('\n')
     .filter((line) => line && !line.startsWith(`${alias} `));
   await replaceFile(file, `${[...others, `${alias} ${key}`].toSorted().join('\n')}\n`);
 }
 
-/** This very program again, as the pipe that `ssh` speaks through. Credentials come as they came to this one. */
+/** This program again, as the pipe that `ssh` uses. It gets its credentials in the same way. */
 function proxyCommand({ name, url }: Session['context'], allocationId: string): string {
   const server = name === null ? ['--url', url] : ['--context', name];
   const words = [process.execPath, process.argv[1]!, ...server, 'ssh', '--stdio', allocationId];

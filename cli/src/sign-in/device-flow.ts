@@ -1,6 +1,6 @@
 import type { components } from '@gpuaas/sdk/contract';
 import * as oidc from 'openid-client';
-import type { KeptTokens } from './kept-tokens.ts';
+import type { StoredTokens } from './stored-tokens.ts';
 
 type AuthConfiguration = components['schemas']['AuthConfiguration'];
 
@@ -15,9 +15,9 @@ export interface Prompt {
 export async function signInByDevice(
   { issuer, cli_client_id: clientId, audience, scopes }: AuthConfiguration,
   show: (prompt: Prompt) => void,
-): Promise<KeptTokens> {
+): Promise<StoredTokens> {
   if (clientId === null) {
-    throw new Error('This platform offers no sign-in for the command line; use an API key (GPUAAS_API_KEY).');
+    throw new Error('This platform does not support CLI sign-in; use an API key (GPUAAS_API_KEY).');
   }
   const provider = await connect(issuer, clientId);
   const scope = [...new Set([...scopes, 'offline_access'])].join(' ');
@@ -34,8 +34,8 @@ export async function signInByDevice(
   return kept(issuer, clientId, tokens, null);
 }
 
-/** New tokens for old ones, or null when the provider wants the person to sign in again. */
-export async function refreshTokens(old: KeptTokens): Promise<KeptTokens | null> {
+/** New tokens for old ones, or null when the provider requires a new sign-in. */
+export async function refreshTokens(old: StoredTokens): Promise<StoredTokens | null> {
   if (!old.refresh_token) return null;
   const provider = await connect(old.issuer, old.client_id);
   try {
@@ -47,8 +47,8 @@ export async function refreshTokens(old: KeptTokens): Promise<KeptTokens | null>
   }
 }
 
-/** Tells the provider that the tokens are no longer needed, where it can be told. */
-export async function revokeTokens(tokens: KeptTokens): Promise<void> {
+/** Revokes the tokens at the provider, if it supports revocation. */
+export async function revokeTokens(tokens: StoredTokens): Promise<void> {
   const provider = await connect(tokens.issuer, tokens.client_id);
   if (!provider.serverMetadata().revocation_endpoint) return;
   await oidc.tokenRevocation(provider, tokens.refresh_token ?? tokens.access_token);
@@ -68,7 +68,7 @@ function kept(
   clientId: string,
   tokens: oidc.TokenEndpointResponse,
   former: string | null,
-): KeptTokens {
+): StoredTokens {
   return {
     issuer,
     client_id: clientId,

@@ -17,13 +17,13 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
 
-/** Keeps a sign-in and reads it back in a desktop session of its own. */
+/** Stores a sign-in and reads it back in a separate desktop session. */
 async function keepAndRead(unlock: string): Promise<{ kept: string; secret: string }> {
   const program = `
-    const { placeOfTokens, readTokens, writeTokens } = await import(${JSON.stringify(here('kept-tokens.ts'))});
+    const { tokenStorage, readTokens, writeTokens } = await import(${JSON.stringify(here('stored-tokens.ts'))});
     const tokens = { issuer: 'i', client_id: 'c', access_token: 'very secret', refresh_token: null, expires_at: 'e' };
     await writeTokens('https://cloud.example', tokens);
-    const place = placeOfTokens('https://cloud.example');
+    const place = tokenStorage('https://cloud.example');
     const { access_token } = await readTokens('https://cloud.example');
     if (process.env.FORGET) await writeTokens('https://cloud.example', null);
     console.log(JSON.stringify({ kept: place, secret: access_token }));`;
@@ -45,7 +45,7 @@ secret-tool lookup service gpuaas account https://cloud.example >"$HOME/left" ||
 }
 
 describe.skipIf(!canRun)('a sign-in (needs libsecret-tools, gnome-keyring and dbus-run-session)', () => {
-  it('is kept in the keyring, and then in no file', async () => {
+  it('is stored in the keyring and in no file', async () => {
     const unlock = `printf pw | gnome-keyring-daemon --unlock --components=secrets >/dev/null`;
     expect(await keepAndRead(unlock)).toEqual({ kept: 'keyring', secret: 'very secret' });
     expect(await readFile(join(home, 'gpuaas', 'tokens.json'), 'utf8')).not.toContain('very secret');
@@ -54,7 +54,7 @@ describe.skipIf(!canRun)('a sign-in (needs libsecret-tools, gnome-keyring and db
     expect(await readFile(join(home, 'left'), 'utf8')).toBe('');
   });
 
-  it('is kept in a file of its owner where no keyring opens', async () => {
+  it('is stored in a private file without an open keyring', async () => {
     expect(await keepAndRead('')).toEqual({ kept: 'file', secret: 'very secret' });
     expect((await stat(join(home, 'gpuaas', 'tokens.json'))).mode & 0o777).toBe(0o600);
   });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-/** Where an operating system keeps secrets of the person who is logged in. */
+/** The operating system's store for a person's secrets. */
 export interface Keyring {
   read(account: string): Promise<string | null>;
   write(account: string, secret: string): Promise<void>;
@@ -9,17 +9,17 @@ export interface Keyring {
 }
 
 const SERVICE = 'gpuaas';
-/** Long enough for somebody to type the password that opens it. */
+/** Long enough to type the password that unlocks it. */
 const DEADLINE_MS = 60_000;
 
-/** The keyring of this machine by its own command, or null where there is none. `GPUAAS_KEYRING=off` does without. */
+/** The keyring of this machine through its command, or null without one. `GPUAAS_KEYRING=off` disables it. */
 export function systemKeyring(env: NodeJS.ProcessEnv = process.env): Keyring | null {
   if (env['GPUAAS_KEYRING'] === 'off') return null;
   if (process.platform === 'darwin') return macKeychain;
   return process.platform === 'linux' && hasSessionBus(env) ? secretService : null;
 }
 
-/** Without a session bus nothing can answer, and asking would only take time. */
+/** Without a session bus there is no keyring, and a call would only time out. */
 function hasSessionBus(env: NodeJS.ProcessEnv): boolean {
   return Boolean(env['DBUS_SESSION_BUS_ADDRESS']) || existsSync(`/run/user/${process.getuid?.()}/bus`);
 }
@@ -54,7 +54,7 @@ const macKeychain: Keyring = {
     ]);
     return code === 0 ? Buffer.from(stdout.trim(), 'base64').toString('utf8') : null;
   },
-  /** By standard input: what stands in arguments can be read by everybody on the machine. */
+  /** Through standard input: every user of the machine can read arguments. */
   async write(account, secret) {
     const encoded = Buffer.from(secret, 'utf8').toString('base64');
     const words = ['add-generic-password', '-U', '-s', SERVICE, '-a', quoted(account), '-w', encoded];
@@ -79,7 +79,7 @@ function succeeded({ code, stderr }: Ended): void {
   if (code !== 0) throw new Error(`the keyring refused: ${stderr.trim() || `exit code ${code}`}`);
 }
 
-/** A command that is not there answers like one that failed. */
+/** A missing command counts as one that failed. */
 function run(command: string, args: string[], input = ''): Promise<Ended> {
   return new Promise((resolve) => {
     const child = spawn(command, args, { timeout: DEADLINE_MS });

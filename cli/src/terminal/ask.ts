@@ -1,19 +1,20 @@
 import { createInterface } from 'node:readline/promises';
-import { paint } from '../paint.ts';
+import { colorize } from '../colorize.ts';
 import { CancelledError } from '../usage-error.ts';
 
-/** A line of text; asked again until it is right. An empty one is the `fallback`. */
+/** A line of text; repeats the question until the answer is valid. An empty answer is the `fallback`. */
 export async function askText(
   question: string,
   fallback: string,
   wrong: (text: string) => string | null = () => null,
 ): Promise<string> {
   for (;;) {
-    const hint = fallback ? paint('dim', ` (${fallback})`, process.stderr) : '';
-    const text = (await line(`${paint('cyan', '?', process.stderr)} ${question}${hint} `)).trim() || fallback;
+    const hint = fallback ? colorize('dim', ` (${fallback})`, process.stderr) : '';
+    const text =
+      (await line(`${colorize('cyan', '?', process.stderr)} ${question}${hint} `)).trim() || fallback;
     const objection = wrong(text);
     if (objection === null) return text;
-    console.error(`  ${paint('red', objection, process.stderr)}`);
+    console.error(`  ${colorize('red', objection, process.stderr)}`);
   }
 }
 
@@ -27,7 +28,7 @@ export async function askYesOrNo(question: string): Promise<boolean> {
 async function line(prompt: string): Promise<string> {
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   const left = new Promise<never>((_resolve, reject) => {
-    const leave = (): void => reject(new CancelledError('nothing was done.'));
+    const leave = (): void => reject(new CancelledError('cancelled.'));
     reader.once('SIGINT', leave).once('close', leave);
   });
   try {

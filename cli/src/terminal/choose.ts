@@ -1,5 +1,5 @@
 import { emitKeypressEvents, type Key } from 'node:readline';
-import { paint } from '../paint.ts';
+import { colorize } from '../colorize.ts';
 import { CancelledError } from '../usage-error.ts';
 import { HIDE_CURSOR, Redraw, SHOW_CURSOR } from './redraw.ts';
 
@@ -19,12 +19,12 @@ export async function chooseOne<Value>(
   let at = initial;
   const lines = (): string[] =>
     choices.map(
-      (choice, index) => `${index === at ? paint('cyan', '❯', process.stderr) : ' '} ${label(choice)}`,
+      (choice, index) => `${index === at ? colorize('cyan', '❯', process.stderr) : ' '} ${label(choice)}`,
     );
   await untilEnter(() => view.draw([ask(question, 'arrows, enter'), ...lines()]), {
     move: (by) => (at = (at + by + choices.length) % choices.length),
   });
-  view.draw([answered(question, choices[at]!.label)]);
+  view.draw([answeredLine(question, choices[at]!.label)]);
   return choices[at]!.value;
 }
 
@@ -34,7 +34,7 @@ export async function chooseSome<Value>(question: string, choices: Choice<Value>
   const chosen = new Set(choices);
   let at = 0;
   const line = (choice: Choice<Value>, index: number): string =>
-    `${index === at ? paint('cyan', '❯', process.stderr) : ' '} ${chosen.has(choice) ? '◉' : '◯'} ${label(choice)}`;
+    `${index === at ? colorize('cyan', '❯', process.stderr) : ' '} ${chosen.has(choice) ? '◉' : '◯'} ${label(choice)}`;
   await untilEnter(() => view.draw([ask(question, 'space, enter'), ...choices.map(line)]), {
     move: (by) => (at = (at + by + choices.length) % choices.length),
     toggle: () => {
@@ -43,20 +43,20 @@ export async function chooseSome<Value>(question: string, choices: Choice<Value>
     },
   });
   const kept = choices.filter((choice) => chosen.has(choice));
-  view.draw([answered(question, kept.map((choice) => choice.label).join(', ') || 'none')]);
+  view.draw([answeredLine(question, kept.map((choice) => choice.label).join(', ') || 'none')]);
   return kept.map((choice) => choice.value);
 }
 
 function label({ label: text, hint }: Choice<unknown>): string {
-  return hint ? `${text}  ${paint('dim', hint, process.stderr)}` : text;
+  return hint ? `${text}  ${colorize('dim', hint, process.stderr)}` : text;
 }
 
 function ask(question: string, keys: string): string {
-  return `${paint('cyan', '?', process.stderr)} ${question} ${paint('dim', `(${keys})`, process.stderr)}`;
+  return `${colorize('cyan', '?', process.stderr)} ${question} ${colorize('dim', `(${keys})`, process.stderr)}`;
 }
 
-export function answered(question: string, answer: string): string {
-  return `${paint('green', '✔', process.stderr)} ${question} ${paint('dim', answer, process.stderr)}`;
+export function answeredLine(question: string, answer: string): string {
+  return `${colorize('green', '✔', process.stderr)} ${question} ${colorize('dim', answer, process.stderr)}`;
 }
 
 interface Keys {
@@ -81,7 +81,7 @@ function untilEnter(draw: () => void, { move, toggle }: Keys): Promise<void> {
     };
     const onKey = (_text: string | undefined, key: Key): void => {
       if ((key.ctrl && key.name === 'c') || key.name === 'escape') {
-        return end(() => reject(new CancelledError('nothing was done.')));
+        return end(() => reject(new CancelledError('cancelled.')));
       }
       if (key.name === 'return' || key.name === 'enter') return end(resolve);
       if (key.name === 'up' || key.name === 'k') move(-1);

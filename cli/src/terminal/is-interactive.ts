@@ -1,4 +1,4 @@
-/** Somebody can be asked: only then is anything asked. */
+/** Prompts are possible: input and output are a terminal. */
 export function isInteractive({ json }: { json: boolean }): boolean {
   return !json && process.stdin.isTTY && process.stderr.isTTY;
 }

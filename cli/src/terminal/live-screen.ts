@@ -1,15 +1,15 @@
 import { emitKeypressEvents, type Key } from 'node:readline';
-import { pause } from '@gpuaas/sdk/pause';
-import { untilLeft } from '../until-left.ts';
+import { sleep } from '@gpuaas/sdk/sleep';
+import { runUntilInterrupted } from '../run-until-interrupted.ts';
 import { HIDE_CURSOR, Redraw, SHOW_CURSOR } from './redraw.ts';
 
 const OTHER_SCREEN = '\u001B[?1049h\u001B[H';
 const FORMER_SCREEN = '\u001B[?1049l';
 
-/** Draws a screen again and again until the person leaves with q or Ctrl-C; what stood there before comes back. */
-export async function liveScreen(everyMs: number, lines: () => Promise<string[]>): Promise<void> {
+/** Redraws a screen until the person leaves with q or Ctrl-C, then restores the previous content. */
+export async function runLiveScreen(everyMs: number, lines: () => Promise<string[]>): Promise<void> {
   const { stdin, stdout } = process;
-  await untilLeft(async (signal) => {
+  await runUntilInterrupted(async (signal) => {
     const left = new AbortController();
     const onKey = (_text: string | undefined, key: Key): void => {
       if (key.name === 'q' || (key.ctrl && key.name === 'c')) left.abort();
@@ -23,7 +23,7 @@ export async function liveScreen(everyMs: number, lines: () => Promise<string[]>
       while (!ends.aborted) {
         const drawn = await lines();
         view.draw(drawn.slice(0, Math.max(1, stdout.rows - 1)));
-        await pause(everyMs, ends);
+        await sleep(everyMs, ends);
       }
     } finally {
       stdin.off('keypress', onKey).setRawMode(false).pause();

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { harmless } from '../paint.ts';
+import { stripControlCharacters } from '../colorize.ts';
 
 const UP = (lines: number): string => (lines > 0 ? `\u001B[${lines}A` : '');
 const CLEAR_DOWN = '\r\u001B[J';
@@ -17,12 +17,12 @@ export class Redraw {
 
   draw(lines: string[]): void {
     const columns = this.#stream.columns || 80;
-    const text = lines.map((line) => `${fit(harmless(line), columns - 1)}\n`).join('');
+    const text = lines.map((line) => `${fit(stripControlCharacters(line), columns - 1)}\n`).join('');
     this.#stream.write(`${UP(this.#height)}${CLEAR_DOWN}${text}`);
     this.#height = lines.length;
   }
 
-  /** Takes the lines away again. */
+  /** Removes the lines. */
   clear(): void {
     this.draw([]);
   }

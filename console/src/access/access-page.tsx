@@ -6,9 +6,7 @@ export function AccessPage() {
   return (
     <ProjectPage
       title="Permissions"
-      subtitle={({ organization }) =>
-        `Permission groups of ${organization.name}, and to whom they are bound.`
-      }
+      subtitle={({ organization }) => `Permission groups in ${organization.name} and who has them`}
     >
       {({ organization }) => (
         <>

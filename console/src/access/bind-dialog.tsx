@@ -1,14 +1,14 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { bind, permissionGroupsQuery } from '../api/access.ts';
-import { membersQuery } from '../api/members.ts';
+import { createBinding, permissionGroupsQuery } from '../api/organization/access.ts';
+import { membersQuery } from '../api/organization/members.ts';
 import { organizationKeys } from '../api/query-keys.ts';
-import { serviceAccountsQuery } from '../api/service-accounts.ts';
-import { teamsQuery } from '../api/teams.ts';
+import { serviceAccountsQuery } from '../api/organization/service-accounts.ts';
+import { teamsQuery } from '../api/organization/teams.ts';
 import type { Holder, Organization } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { Select } from '../ui/select.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { Select } from '../ui/forms/select.tsx';
 
 const WHOLE = 'all';
 
@@ -25,8 +25,8 @@ export function BindDialog({ organization, onClose }: BindDialogProps) {
   const holders = useHolders(organization, where);
   const holder = holders.find(({ value }) => value === holderKey)?.holder;
   const tenantOnly = groups.find(({ id }) => id === group)?.scope === 'tenant';
-  const save = useChange({
-    mutationFn: bind,
+  const save = useRefreshingMutation({
+    mutationFn: createBinding,
     refreshes: [organizationKeys.bindings(organization.id), organizationKeys.members(organization.id)],
     onSuccess: onClose,
   });
@@ -34,9 +34,9 @@ export function BindDialog({ organization, onClose }: BindDialogProps) {
     <FormDialog
       open
       onClose={onClose}
-      title="Bind a permission group"
-      submitLabel="Bind"
-      refusal={group && holder ? null : 'Choose a group and who gets it.'}
+      title="Grant a permission group"
+      submitLabel="Grant"
+      refusal={group && holder ? null : 'Choose a permission group and a member.'}
       busy={save.isPending}
       error={save.error}
       onSubmit={() =>
@@ -58,25 +58,25 @@ export function BindDialog({ organization, onClose }: BindDialogProps) {
           options={groups.map(({ id, name, scope }) => ({
             value: id,
             label: name,
-            hint: scope === 'tenant' ? 'For the whole organization only' : 'For a project or all of them',
+            hint: scope === 'tenant' ? 'Organization-wide only' : 'One project or all projects',
           }))}
         />
       </div>
       {!tenantOnly && (
         <div className="flex flex-col gap-1.5">
           <Select
-            label="Where"
+            label="Scope"
             value={where}
             onChange={setWhere}
             options={[
-              { value: WHOLE, label: 'In every project' },
+              { value: WHOLE, label: 'All projects' },
               ...organization.projects.map(({ id, name }) => ({ value: id, label: name })),
             ]}
           />
         </div>
       )}
       <div className="flex flex-col gap-1.5">
-        <Select label="Who" value={holderKey} onChange={setHolderKey} options={holders} />
+        <Select label="Granted to" value={holderKey} onChange={setHolderKey} options={holders} />
       </div>
     </FormDialog>
   );

@@ -1,65 +1,63 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { KeyRound } from 'lucide-react';
 import { useState } from 'react';
-import { bindingsQuery, unbind } from '../api/access.ts';
+import { bindingsQuery, deleteBinding } from '../api/organization/access.ts';
 import { organizationKeys } from '../api/query-keys.ts';
-import { useOrganizationRefusal } from '../api/session.ts';
+import { useOrganizationDisabledReason } from '../api/me.ts';
 import type { Organization, PermissionBinding } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { inWords } from '../format/words.ts';
-import { Button } from '../ui/button.tsx';
-import { ConfirmButton } from '../ui/confirm-button.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { humanize } from '../format/humanize.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
 import { BindDialog } from './bind-dialog.tsx';
-import { useHolderNames } from './holder-names.ts';
+import { usePrincipalNames } from './principal-names.ts';
 
-/** Who holds which permission group, and where. */
+/** Role assignments of the organization and its projects. */
 export function BindingsPanel({ organization }: { organization: Organization }) {
   const [binding, setBinding] = useState(false);
   const query = useInfiniteQuery(bindingsQuery(organization.id));
-  const nameOf = useHolderNames(organization.id);
-  const refusal = useOrganizationRefusal(organization.id, 'access.manage');
+  const nameOf = usePrincipalNames(organization.id);
+  const refusal = useOrganizationDisabledReason(organization.id, 'access.manage');
   const projects = new Map(organization.projects.map(({ id, name }) => [id, name]));
   return (
     <Panel
-      title="Bindings"
+      title="Permission group assignments"
       flush
       aside={
         <Button size="sm" disabledReason={refusal} onClick={() => setBinding(true)}>
-          Bind a group
+          Grant permission group
         </Button>
       }
     >
       <ResourceList
-        label="Bindings"
+        label="Permission group assignments"
         query={query}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState icon={KeyRound} title="Nothing is bound">
-            Bind a permission group to a member, a team or a service account.
+          <EmptyState icon={KeyRound} title="No permission groups granted yet">
+            Grant a permission group to a member, a team or a service account.
           </EmptyState>
         }
         columns={[
           {
-            header: 'Holder',
+            header: 'Granted to',
             cell: ({ holder }) => (
               <span className="flex flex-col">
                 <span className="font-medium">{nameOf(holder)}</span>
-                <span className="text-xs text-ink-faint">{inWords(holder.type)}</span>
+                <span className="text-xs text-ink-faint">{humanize(holder.type)}</span>
               </span>
             ),
           },
           { header: 'Permission group', cell: ({ permission_group_name: name }) => name },
           {
-            header: 'Where',
+            header: 'Scope',
             cell: ({ project_id: id }) => (
-              <span className="text-ink-muted">
-                {id ? (projects.get(id) ?? 'A project') : 'The organization'}
-              </span>
+              <span className="text-ink-muted">{id ? (projects.get(id) ?? 'Project') : 'Organization'}</span>
             ),
             from: 'sm',
           },
@@ -83,8 +81,8 @@ interface UnbindProps {
 }
 
 function Unbind({ binding, holder, refusal }: UnbindProps) {
-  const take = useChange({
-    mutationFn: () => unbind(binding.id),
+  const take = useRefreshingMutation({
+    mutationFn: () => deleteBinding(binding.id),
     refreshes: [
       organizationKeys.bindings(binding.organization_id),
       organizationKeys.members(binding.organization_id),
@@ -93,13 +91,13 @@ function Unbind({ binding, holder, refusal }: UnbindProps) {
   return (
     <RowActions>
       <ConfirmButton
-        label="Unbind"
-        title={`Unbind ${binding.permission_group_name}?`}
-        confirmLabel="Unbind"
+        label="Revoke"
+        title={`Revoke ${binding.permission_group_name}?`}
+        confirmLabel="Revoke"
         disabledReason={refusal}
         act={take}
       >
-        {holder} loses what the group permits, at once and in open terminals too.
+        {holder} loses these permissions immediately, including in open terminals.
       </ConfirmButton>
     </RowActions>
   );

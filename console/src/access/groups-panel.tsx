@@ -1,35 +1,35 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { deletePermissionGroup, permissionGroupsQuery } from '../api/access.ts';
+import { deletePermissionGroup, permissionGroupsQuery } from '../api/organization/access.ts';
 import { organizationKeys } from '../api/query-keys.ts';
-import { useOrganizationRefusal } from '../api/session.ts';
+import { useOrganizationDisabledReason } from '../api/me.ts';
 import type { PermissionGroup } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { counted } from '../format/words.ts';
-import { Badge } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
-import { ConfirmButton } from '../ui/confirm-button.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { pluralize } from '../format/humanize.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import { Button } from '../ui/actions/button.tsx';
+import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ShowMore } from '../ui/show-more.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
+import { ShowMore } from '../ui/tables/show-more.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
 import { NewGroupDialog } from './new-group-dialog.tsx';
 
 export function GroupsPanel({ organizationId }: { organizationId: string }) {
   const [making, setMaking] = useState(false);
   const query = useInfiniteQuery(permissionGroupsQuery(organizationId));
-  const refusal = useOrganizationRefusal(organizationId, 'access.manage');
+  const refusal = useOrganizationDisabledReason(organizationId, 'access.manage');
   return (
     <Panel
       title="Permission groups"
       flush
       aside={
         <Button size="sm" disabledReason={refusal} onClick={() => setMaking(true)}>
-          New group
+          New permission group
         </Button>
       }
     >
-      <Loaded query={query} loading={<Skeleton label="Loading permission groups" />}>
+      <QueryBoundary query={query} loading={<Skeleton label="Loading permission groups" />}>
         {(groups) => (
           <>
             <ul className="divide-y divide-line">
@@ -47,7 +47,7 @@ export function GroupsPanel({ organizationId }: { organizationId: string }) {
             )}
           </>
         )}
-      </Loaded>
+      </QueryBoundary>
     </Panel>
   );
 }
@@ -59,7 +59,7 @@ interface GroupRowProps {
 }
 
 function GroupRow({ group, organizationId, refusal }: GroupRowProps) {
-  const remove = useChange({
+  const remove = useRefreshingMutation({
     mutationFn: () => deletePermissionGroup(group.id),
     refreshes: [organizationKeys.groups(organizationId), organizationKeys.bindings(organizationId)],
   });
@@ -69,7 +69,7 @@ function GroupRow({ group, organizationId, refusal }: GroupRowProps) {
         <summary className="cursor-pointer">
           <span className="font-medium">{group.name}</span>{' '}
           <span className="text-ink-faint">
-            {counted(group.permissions.length, 'permission')} ·{' '}
+            {pluralize(group.permissions.length, 'permission')} ·{' '}
             {group.scope === 'tenant' ? 'organization' : 'project or organization'}
           </span>
         </summary>
@@ -92,7 +92,7 @@ function GroupRow({ group, organizationId, refusal }: GroupRowProps) {
           disabledReason={refusal}
           act={remove}
         >
-          Everybody it is bound to loses what it permits.
+          Everyone with this permission group loses its permissions.
         </ConfirmButton>
       )}
     </li>

@@ -1,11 +1,11 @@
 import { useState } from 'react';
-import { createPermissionGroup } from '../api/access.ts';
+import { createPermissionGroup } from '../api/organization/access.ts';
 import { organizationKeys } from '../api/query-keys.ts';
 import type { PermissionGroup } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { Select } from '../ui/select.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { Select } from '../ui/forms/select.tsx';
 
 interface NewGroupDialogProps {
   organizationId: string;
@@ -19,12 +19,16 @@ export function NewGroupDialog({ organizationId, groups, onClose }: NewGroupDial
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [template, setTemplate] = useState<string | null>(null);
   const known = [...new Set(groups.flatMap(({ permissions }) => permissions))].sort();
-  const make = useChange({
+  const make = useRefreshingMutation({
     mutationFn: createPermissionGroup,
     refreshes: [organizationKeys.groups(organizationId)],
     onSuccess: onClose,
   });
-  const refusal = name.trim() ? (chosen.size > 0 ? null : 'Choose a permission.') : 'Give the group a name.';
+  const refusal = name.trim()
+    ? chosen.size > 0
+      ? null
+      : 'Choose at least one permission.'
+    : 'Enter a name.';
   const toggle = (permission: string, on: boolean) => {
     const next = new Set(chosen);
     if (on) next.add(permission);
@@ -36,7 +40,7 @@ export function NewGroupDialog({ organizationId, groups, onClose }: NewGroupDial
       open
       onClose={onClose}
       title="New permission group"
-      submitLabel="Make group"
+      submitLabel="Create permission group"
       refusal={refusal}
       busy={make.isPending}
       error={make.error}
@@ -47,7 +51,7 @@ export function NewGroupDialog({ organizationId, groups, onClose }: NewGroupDial
         <Select
           label="Start from"
           value={template}
-          placeholder="Nothing"
+          placeholder="Empty"
           onChange={(id) => {
             setTemplate(id);
             setChosen(new Set(groups.find((group) => group.id === id)?.permissions));

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import type { Allocation } from '../api/types.ts';
 import { formatMoney } from '../format/money.ts';
-import { ROW_LINK_CLASS, type Column } from '../ui/data-table.tsx';
-import { Age } from '../ui/timestamp.tsx';
+import { ROW_LINK_CLASS, type Column } from '../ui/tables/data-table.tsx';
+import { RelativeTime } from '../ui/values/timestamp.tsx';
 import { StateBadge } from './state-badge.tsx';
 
 /** An allocation as a row, for its tenant. */
@@ -52,7 +52,7 @@ export const ALLOCATION_COLUMNS: Column<Allocation>[] = [
     header: 'Created',
     cell: ({ created_at: at }) => (
       <span className="text-ink-muted">
-        <Age since={at} />
+        <RelativeTime since={at} />
       </span>
     ),
     align: 'right',

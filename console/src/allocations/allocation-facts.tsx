@@ -1,19 +1,19 @@
 import type { ReactNode } from 'react';
 import type { Allocation } from '../api/types.ts';
-import { Fact, Facts, LongName } from '../ui/facts.tsx';
+import { Fact, Facts, TruncatedName } from '../ui/values/facts.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
-import { TagsEditor } from './tags-editor.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
+import { TagsEditor } from './tags/tags-editor.tsx';
 
 export function AllocationFacts({ allocation }: { allocation: Allocation }) {
   return (
     <Panel title="Details">
       <Facts>
         <Fact name="Id" copy={allocation.id}>
-          <LongName>{allocation.id}</LongName>
+          <TruncatedName>{allocation.id}</TruncatedName>
         </Fact>
         <Fact name="Resource name" copy={allocation.resource_name}>
-          <LongName>{allocation.resource_name}</LongName>
+          <TruncatedName>{allocation.resource_name}</TruncatedName>
         </Fact>
         <Fact name="Image">{allocation.image}</Fact>
         <Fact name="Tags">
@@ -24,8 +24,8 @@ export function AllocationFacts({ allocation }: { allocation: Allocation }) {
         </Fact>
         <When name="Ends" at={allocation.ends_at} />
         <When name="Active" at={allocation.active_at} />
-        <When name="Root given" at={allocation.root_granted_at} />
-        <When name="Release asked" at={allocation.release_requested_at} />
+        <When name="Root access granted" at={allocation.root_granted_at} />
+        <When name="Release requested" at={allocation.release_requested_at} />
         <When name="Released" at={allocation.released_at} />
       </Facts>
     </Panel>

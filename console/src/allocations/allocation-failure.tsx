@@ -1,14 +1,14 @@
 import type { Allocation } from '../api/types.ts';
-import { Notice } from '../ui/notice.tsx';
+import { Notice } from '../ui/feedback/notice.tsx';
 
-/** What went wrong, and what it means for the bill. */
+/** The failure, and its effect on the bill. */
 export function AllocationFailure({ allocation: { state, failure } }: { allocation: Allocation }) {
   if (state !== 'failed' && state !== 'release_failed') return null;
-  const title = state === 'failed' ? 'The launch failed' : 'The release could not be finished';
+  const title = state === 'failed' ? 'Launch failed' : 'Release failed';
   const meaning =
     state === 'failed'
-      ? 'You are not charged. Its slots stay blocked until their wipe is proven.'
-      : 'Billing has stopped. The slots stay blocked until their wipe is proven; you may release again.';
+      ? 'You are not charged. The slots stay quarantined until the wipe is verified.'
+      : 'Billing has stopped. The slots stay quarantined until the wipe is verified. You can retry the release.';
   return (
     <Notice tone="danger" title={title}>
       {failure && (

@@ -2,12 +2,12 @@ import type { Allocation } from '../api/types.ts';
 import { AllocationFailure } from './allocation-failure.tsx';
 import { AllocationFacts } from './allocation-facts.tsx';
 import { ConnectionPanel } from './connection-panel.tsx';
-import { HostCleanupPanel } from './host-cleanup-panel.tsx';
-import { IngressPanel } from './ingress-panel.tsx';
+import { HostCleanupPanel } from './certificates/host-cleanup-panel.tsx';
+import { IngressPanel } from './ingress/ingress-panel.tsx';
 import { QueuePanel } from './queue-panel.tsx';
 import { StatesPanel } from './states-panel.tsx';
-import { TimelinePanel } from './timeline-panel.tsx';
-import { WipeRecordPanel } from './wipe-record-panel.tsx';
+import { TimelinePanel } from './timeline/timeline-panel.tsx';
+import { WipeRecordPanel } from './certificates/wipe-record-panel.tsx';
 
 export function AllocationOverview({ allocation }: { allocation: Allocation }) {
   const { state } = allocation;

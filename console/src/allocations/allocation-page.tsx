@@ -1,19 +1,19 @@
 import { Tabs } from '@base-ui/react/tabs';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { allocationQuery } from '../api/allocations.ts';
+import { allocationQuery } from '../api/allocations/allocations.ts';
 import type { Allocation } from '../api/types.ts';
-import { counted } from '../format/words.ts';
-import { Loaded } from '../ui/loaded.tsx';
-import { NotFound } from '../ui/not-found.tsx';
+import { pluralize } from '../format/humanize.ts';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
+import { NotFound } from '../ui/feedback/not-found.tsx';
 import { Page } from '../ui/page.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
 import { AllocationOverview } from './allocation-overview.tsx';
 import { AllocationSummary } from './allocation-summary.tsx';
 import { ExtendButton } from './extend-button.tsx';
-import { ReleaseButton } from './release-button.tsx';
+import { ReleaseButton } from './release/release-button.tsx';
 import { StateBadge } from './state-badge.tsx';
-import { TerminalTab } from './terminal-tab.tsx';
+import { TerminalTab } from './terminal/terminal-tab.tsx';
 
 const route = getRouteApi('/signed-in/allocations/$allocationId');
 
@@ -21,7 +21,7 @@ export function AllocationPage() {
   const { allocationId } = route.useParams();
   const query = useQuery(allocationQuery(allocationId));
   return (
-    <Loaded
+    <QueryBoundary
       query={query}
       loading={<Skeleton label="Loading the allocation" />}
       missing={<NotFound what="allocation" />}
@@ -29,7 +29,7 @@ export function AllocationPage() {
       {(allocation) => (
         <AllocationDetail key={allocation.id} allocation={allocation} fetchedAt={query.dataUpdatedAt} />
       )}
-    </Loaded>
+    </QueryBoundary>
   );
 }
 
@@ -45,7 +45,7 @@ function AllocationDetail({ allocation, fetchedAt }: AllocationDetailProps) {
     <Page
       title={allocation.name}
       aside={<StateBadge state={allocation.state} />}
-      subtitle={`${counted(allocation.gpu_count, 'GPU')} · ${allocation.sku} · ${allocation.region}`}
+      subtitle={`${pluralize(allocation.gpu_count, 'GPU')} · ${allocation.sku} · ${allocation.region}`}
       actions={
         <>
           <ExtendButton allocation={allocation} />

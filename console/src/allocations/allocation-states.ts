@@ -1,10 +1,10 @@
 import type { AllocationState, FourStates } from '../api/types.ts';
-import type { Tone } from '../ui/tone.ts';
+import type { Tone } from '../ui/values/tone.ts';
 
 interface StateLook {
   label: string;
   tone: Tone;
-  /** Still on its way to somewhere else. */
+  /** In transition to another state. */
   moving: boolean;
 }
 
@@ -19,25 +19,25 @@ export const ALLOCATION_STATES: Record<AllocationState, StateLook> = {
   release_failed: { label: 'Release failed', tone: 'danger', moving: false },
 };
 
-export const DESIRED_WORDS: Record<FourStates['desired'], string> = {
-  active: 'You want it running.',
-  released: 'You want it wiped and given back.',
+export const DESIRED_LABELS: Record<FourStates['desired'], string> = {
+  active: 'Should be running.',
+  released: 'Should be wiped and released.',
 };
 
-export const OBSERVED_WORDS: Record<FourStates['observed'], string> = {
-  unknown: 'No evidence from the host yet.',
+export const OBSERVED_LABELS: Record<FourStates['observed'], string> = {
+  unknown: 'No report from the host yet.',
   absent: 'The host reports no machine.',
   running: 'The host reports the machine running.',
 };
 
 /** Why an allocation in this state cannot be released; null when it can. */
-export const RELEASE_REFUSALS: Record<AllocationState, string | null> = {
+export const RELEASE_BLOCKERS: Record<AllocationState, string | null> = {
   queued: null,
   reserved: null,
   provisioning: null,
   active: null,
-  releasing: 'It is being released already.',
-  released: 'It was released.',
-  failed: 'Provisioning failed; its slots are cleaned without you.',
+  releasing: 'Already being released.',
+  released: 'Already released.',
+  failed: 'Launch failed; its slots are cleaned up automatically.',
   release_failed: null,
 };

@@ -1,21 +1,21 @@
 import type { Allocation } from '../api/types.ts';
 import { formatMoney } from '../format/money.ts';
-import { formatDuration } from '../format/time.ts';
-import { Figure, Figures } from '../ui/figures.tsx';
-import { useNow } from '../ui/use-now.ts';
-import { costNow, isMetered } from './cost-now.ts';
+import { formatDuration } from '../format/format-time.ts';
+import { Figure, Figures } from '../ui/charts/figures.tsx';
+import { useNow } from '../ui/values/use-now.ts';
+import { isMetered, liveCost } from './live-cost.ts';
 
 interface AllocationSummaryProps {
   allocation: Allocation;
-  /** When this answer came: the cost ticks on from there. */
+  /** Time of this response: the cost ticks on from there. */
   fetchedAt: number;
 }
 
-/** The figures one looks for first; the cost ticks while the meter runs. */
+/** The key figures; the cost ticks while the meter runs. */
 export function AllocationSummary({ allocation, fetchedAt }: AllocationSummaryProps) {
-  const metered = isMetered(allocation);
-  const now = useNow(metered ? 1_000 : null);
-  const cost = costNow(allocation, fetchedAt, now);
+  const metered = allocation.accruing;
+  const now = useNow(isMetered(allocation) ? 1_000 : null);
+  const cost = liveCost(allocation, fetchedAt, now);
   return (
     <Figures>
       <Figure name="GPUs" note={allocation.sku}>
@@ -25,7 +25,7 @@ export function AllocationSummary({ allocation, fetchedAt }: AllocationSummaryPr
         {formatMoney(allocation.quote.per_hour)}
         <span className="text-sm font-normal text-ink-muted"> / h</span>
       </Figure>
-      <Figure name="Cost so far" note={metered ? 'The meter is running' : meterNote(allocation)}>
+      <Figure name="Cost so far" note={metered ? 'Billing' : meterNote(allocation)}>
         <span data-testid="cost-so-far">{metered ? formatMoney(cost, 4) : formatMoney(cost)}</span>
       </Figure>
       <Figure name="Running for" note={allocation.image}>
@@ -36,8 +36,8 @@ export function AllocationSummary({ allocation, fetchedAt }: AllocationSummaryPr
 }
 
 function meterNote({ active_at: activeAt, release_requested_at: releasedAt }: Allocation): string {
-  if (releasedAt) return 'The meter stopped at the release';
-  return activeAt ? 'The meter is stopped' : 'The meter starts when it is active';
+  if (releasedAt) return 'Billing stopped at release';
+  return activeAt ? 'Not billed' : 'Billing starts when ready';
 }
 
 function runningFor(

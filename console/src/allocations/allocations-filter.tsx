@@ -1,6 +1,6 @@
 import type { AllocationsSearch } from '../search-params.ts';
-import { Button } from '../ui/button.tsx';
-import { Field } from '../ui/field.tsx';
+import { Button } from '../ui/actions/button.tsx';
+import { Field } from '../ui/forms/field.tsx';
 import { StateSelect } from './state-select.tsx';
 
 interface AllocationsFilterProps {
@@ -20,7 +20,7 @@ export function AllocationsFilter({ filter, onChange }: AllocationsFilterProps) 
       <StateSelect value={filter.state} onChange={(state) => onChange({ state })} />
       {filter.tag && (
         <p className="flex items-center gap-2 text-sm text-ink-muted sm:col-span-2">
-          Only those tagged <span className="text-ink">{filter.tag}</span>
+          Tagged <span className="text-ink">{filter.tag}</span>
           <Button onClick={() => onChange({ tag: undefined })}>Show all</Button>
         </p>
       )}

@@ -2,21 +2,21 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { SearchX } from 'lucide-react';
 import { useState } from 'react';
-import { allocationsQuery } from '../api/allocations.ts';
-import { useProjectRefusal } from '../api/session.ts';
+import { allocationsQuery } from '../api/allocations/allocations.ts';
+import { useProjectDisabledReason } from '../api/me.ts';
 import type { Allocation } from '../api/types.ts';
 import { allocationsSearch, type AllocationsSearch } from '../search-params.ts';
-import { DataTable } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { Loaded } from '../ui/loaded.tsx';
-import { ShowMore } from '../ui/show-more.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
-import { sortedAsText, sortedOf, sortRows } from '../ui/sort-rows.ts';
+import { DataTable } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
+import { ShowMore } from '../ui/tables/show-more.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
+import { formatSortOrder, parseSortOrder, sortRows } from '../ui/tables/sort-rows.ts';
 import { Surface } from '../ui/surface.tsx';
 import { ALLOCATION_COLUMNS } from './allocation-columns.tsx';
-import { RELEASE_REFUSALS } from './allocation-states.ts';
+import { RELEASE_BLOCKERS } from './allocation-states.ts';
 import { AllocationsFilter } from './allocations-filter.tsx';
-import { BulkRelease } from './bulk-release.tsx';
+import { BulkRelease } from './release/bulk-release.tsx';
 import { NoAllocations } from './no-allocations.tsx';
 
 const route = getRouteApi('/signed-in/allocations');
@@ -25,12 +25,12 @@ export function AllocationsTable({ projectId }: { projectId: string }) {
   const { project: _project, ...filter } = route.useSearch();
   const navigate = route.useNavigate();
   const query = useInfiniteQuery(allocationsQuery(projectId, filter.state, filter.tag));
-  const permission = useProjectRefusal(projectId, 'allocation.release');
+  const permission = useProjectDisabledReason(projectId, 'allocation.release');
   const [ticked, setTicked] = useState<Set<string>>(new Set());
   const change = (next: { [Name in keyof AllocationsSearch]?: AllocationsSearch[Name] | undefined }) =>
     void navigate({ search: (old) => allocationsSearch({ ...old, ...next }), replace: true });
   return (
-    <Loaded query={query} loading={<Skeleton label="Loading allocations" />}>
+    <QueryBoundary query={query} loading={<Skeleton label="Loading allocations" />}>
       {(allocations) =>
         allocations.length === 0 && !filter.state && !filter.tag ? (
           <Surface>
@@ -57,7 +57,7 @@ export function AllocationsTable({ projectId }: { projectId: string }) {
           </>
         )
       }
-    </Loaded>
+    </QueryBoundary>
   );
 }
 
@@ -71,11 +71,11 @@ interface RowsProps {
 }
 
 function Rows({ allocations, filter, onChange, ticked, onTick, refusal }: RowsProps) {
-  const sorted = sortedOf(filter.sort);
+  const sorted = parseSortOrder(filter.sort);
   if (allocations.length === 0) {
     return (
-      <EmptyState icon={SearchX} title="No allocation fits the filter">
-        Take the filter away to see all of them.
+      <EmptyState icon={SearchX} title="No allocations match">
+        Clear the filter to see all allocations.
       </EmptyState>
     );
   }
@@ -86,18 +86,18 @@ function Rows({ allocations, filter, onChange, ticked, onTick, refusal }: RowsPr
       rows={sortRows(allocations, ALLOCATION_COLUMNS, sorted)}
       rowKey={({ id }) => id}
       sorted={sorted}
-      onSort={(next) => onChange({ sort: sortedAsText(next) })}
+      onSort={(next) => onChange({ sort: formatSortOrder(next) })}
       ticks={{
         ticked,
         onChange: onTick,
         name: ({ name }) => name,
-        refusal: ({ state }) => refusal ?? RELEASE_REFUSALS[state],
+        refusal: ({ state }) => refusal ?? RELEASE_BLOCKERS[state],
       }}
     />
   );
 }
 
-/** Among those that are loaded, by any word of the row. */
+/** Filters the loaded rows by any word. */
 function found(allocations: Allocation[], find: string | undefined): Allocation[] {
   const words = find?.toLowerCase().split(/\s+/).filter(Boolean) ?? [];
   return allocations.filter(({ name, sku, region, image, tags, id }) => {

@@ -1,32 +1,32 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { SquareTerminal } from 'lucide-react';
-import { connectionQuery } from '../api/allocations.ts';
-import { mayInProject, useMe } from '../api/session.ts';
+import { connectionQuery } from '../api/allocations/allocations.ts';
+import { hasProjectPermission, useMe } from '../api/me.ts';
 import type { Allocation, Connection } from '../api/types.ts';
-import { buttonClass } from '../ui/button-class.ts';
-import { CopyLine } from '../ui/copy-line.tsx';
-import { Code, Fact, Facts } from '../ui/facts.tsx';
-import { Loaded } from '../ui/loaded.tsx';
-import { Notice } from '../ui/notice.tsx';
+import { buttonClass } from '../ui/actions/button-class.ts';
+import { CopyLine } from '../ui/actions/copy-line.tsx';
+import { Code, Fact, Facts } from '../ui/values/facts.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
+import { Notice } from '../ui/feedback/notice.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
 
 export function ConnectionPanel({ allocation }: { allocation: Allocation }) {
-  const may = mayInProject(useMe(), allocation.project_id, 'allocation.connect');
+  const may = hasProjectPermission(useMe(), allocation.project_id, 'allocation.connect');
   const query = useQuery({ ...connectionQuery(allocation.id), enabled: may });
   if (!may) {
     return (
       <Panel title="Connect">
-        <p className="text-sm text-ink-muted">You lack the permission allocation.connect in this project.</p>
+        <p className="text-sm text-ink-muted">Requires allocation.connect in this project</p>
       </Panel>
     );
   }
   return (
     <Panel title="Connect" aside={<OpenTerminal allocationId={allocation.id} />}>
-      <Loaded query={query} loading={<Skeleton label="Loading the connection" rows={3} />}>
+      <QueryBoundary query={query} loading={<Skeleton label="Loading the connection" rows={3} />}>
         {(connection) => <ConnectionFacts connection={connection} name={allocation.name} />}
-      </Loaded>
+      </QueryBoundary>
     </Panel>
   );
 }
@@ -59,13 +59,13 @@ function ConnectionFacts({ connection, name }: { connection: Connection; name: s
           </p>
         </Notice>
       )}
-      <CopyLine label="Login from anywhere" value={`gpuaas ssh ${name}`} />
+      <CopyLine label="SSH from anywhere" value={`gpuaas ssh ${name}`} />
       <p className="text-xs text-ink-faint">
-        Through the platform, with a key that was chosen at the launch. <code>gpuaas cp</code> and{' '}
-        <code>gpuaas forward</code> go the same way; the terminal here needs no key.
+        Uses an SSH key selected at launch. <code>gpuaas cp</code> and <code>gpuaas forward</code> work the
+        same way. The web terminal needs no key.
       </p>
       <CopyLine label="SSH command" value={connection.ssh_command} />
-      <p className="text-xs text-ink-faint">From inside the private network, with the same key.</p>
+      <p className="text-xs text-ink-faint">From the private network, with the same key.</p>
       <Facts>
         <Fact name="User" copy={connection.username}>
           <Code>{connection.username}</Code>

@@ -1,15 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { extendAllocation } from '../api/allocations.ts';
+import { extendAllocation } from '../api/allocations/allocations.ts';
 import { allocationKeys } from '../api/query-keys.ts';
-import { useProjectRefusal } from '../api/session.ts';
+import { useProjectDisabledReason } from '../api/me.ts';
 import type { Allocation } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { formatMoney, priceOver } from '../format/money.ts';
-import { Button } from '../ui/button.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { Select } from '../ui/select.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { formatMoney, costOver } from '../format/money.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { Select } from '../ui/forms/select.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
 
 const HOUR = 3_600;
 const SECOND_MS = 1_000;
@@ -21,14 +21,14 @@ const STEPS = [
   { value: String(168 * HOUR), label: '1 week' },
 ];
 
-/** Lets a lease with an agreed end last longer. */
+/** Extends a lease with an agreed end. */
 export function ExtendButton({ allocation }: { allocation: Allocation }) {
   const { id, ends_at: endsAt, state } = allocation;
   const [open, setOpen] = useState(false);
   const [seconds, setSeconds] = useState(String(HOUR));
-  const refusal = useProjectRefusal(allocation.project_id, 'allocation.create');
+  const refusal = useProjectDisabledReason(allocation.project_id, 'allocation.create');
   const queryClient = useQueryClient();
-  const extend = useChange({
+  const extend = useRefreshingMutation({
     mutationFn: extendAllocation,
     refreshes: [allocationKeys.lists],
     onSuccess: (extended) => {
@@ -53,15 +53,15 @@ export function ExtendButton({ allocation }: { allocation: Allocation }) {
         onSubmit={() => extend.mutate({ id, seconds: Number(seconds) })}
       >
         <div className="flex flex-col gap-1.5">
-          <Select label="Longer by" value={seconds} onChange={setSeconds} options={STEPS} />
+          <Select label="Extend by" value={seconds} onChange={setSeconds} options={STEPS} />
         </div>
         <p className="text-sm text-ink-muted">
-          It then ends at{' '}
+          New end:{' '}
           <span className="text-ink">
             <Timestamp at={new Date(Date.parse(endsAt) + added).toISOString()} />
           </span>{' '}
-          and costs up to {formatMoney(priceOver(allocation.quote.per_hour, added), 2)} more, at the price it
-          was sold for.
+          for up to {formatMoney(costOver(allocation.quote.per_hour, added), 2)} more at the current price of
+          this lease.
         </p>
       </FormDialog>
     </>

@@ -1,40 +1,40 @@
 import type { Allocation } from '../api/types.ts';
-import { Fact, Facts } from '../ui/facts.tsx';
+import { Fact, Facts } from '../ui/values/facts.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
 
-/** What has to happen first. */
+/** Condition for the start. */
 const STARTS: Record<NonNullable<Allocation['queue']>['reason'], string> = {
-  not_looked_at: 'It starts by itself as soon as there is room.',
-  capacity: 'It starts by itself as soon as there is room.',
-  quota: 'It starts by itself once the quota allows it.',
-  money: 'It starts by itself once the balance and the budgets cover it.',
-  closed: 'It starts by itself once the product is on sale again.',
+  not_looked_at: 'Starts automatically when capacity is free.',
+  capacity: 'Starts automatically when capacity is free.',
+  quota: 'Starts automatically when the quota allows it.',
+  money: 'Starts automatically when the balance and budgets cover it.',
+  closed: 'Starts automatically when the product is available again.',
 };
 
-/** Where a launch stands that waits in line. */
+/** Status of a queued launch. */
 export function QueuePanel({ queue }: { queue: NonNullable<Allocation['queue']> }) {
   return (
-    <Panel title="In line">
+    <Panel title="Queued">
       <div className="flex flex-col gap-3">
         <p className="text-sm text-ink-muted">
-          {queue.detail} {STARTS[queue.reason]} Nothing is billed until then.
+          {queue.detail} {STARTS[queue.reason]} You are not billed until then.
         </p>
         <Facts>
-          <Fact name="Place">{queue.position ?? 'Not looked at yet'}</Fact>
+          <Fact name="Position">{queue.position ?? 'Pending'}</Fact>
           <Fact name="Expected">
             {queue.expected_at ? (
               <Timestamp at={queue.expected_at} />
             ) : queue.reason === 'capacity' ? (
-              'No lease with a known end makes room'
+              'No estimate: running leases have no end time'
             ) : (
-              'Not known'
+              'Unknown'
             )}
           </Fact>
-          <Fact name="In line since">
+          <Fact name="Queued since">
             <Timestamp at={queue.queued_at} />
           </Fact>
-          <Fact name="Waits until">
+          <Fact name="Expires">
             <Timestamp at={queue.expires_at} />
           </Fact>
         </Facts>

@@ -1,5 +1,5 @@
 import type { AllocationState } from '../api/types.ts';
-import { Badge } from '../ui/badge.tsx';
+import { Badge } from '../ui/values/badge.tsx';
 import { ALLOCATION_STATES } from './allocation-states.ts';
 
 export function StateBadge({ state }: { state: AllocationState }) {

@@ -1,15 +1,15 @@
-import type { StateFilter } from '../api/allocations.ts';
-import type { AllocationState } from '../api/types.ts';
-import { Select } from '../ui/select.tsx';
+import type { StateFilter } from '../api/allocations/allocations.ts';
+import { Select } from '../ui/forms/select.tsx';
 import { ALLOCATION_STATES } from './allocation-states.ts';
+import { keysOf } from '../typed-keys.ts';
 
 const ALL = 'all';
 
 const OPTIONS: { value: StateFilter | typeof ALL; label: string }[] = [
   { value: ALL, label: 'All' },
-  { value: 'live', label: 'Not ended' },
+  { value: 'live', label: 'Active' },
   { value: 'ended', label: 'Ended' },
-  ...(Object.keys(ALLOCATION_STATES) as AllocationState[]).map((state) => ({
+  ...keysOf(ALLOCATION_STATES).map((state) => ({
     value: state,
     label: ALLOCATION_STATES[state].label,
   })),

@@ -3,7 +3,7 @@ import { queryClient } from './query-client.ts';
 import { ME_KEY } from './query-keys.ts';
 import type { Me } from './types.ts';
 
-/** The console's only way to the API: the browser's session, on the origin that served the page. */
+/** The console's only way to the API: the browser's sign-in, on the origin that served the page. */
 export const client = createGpuaasClient({
   baseUrl: location.origin,
   csrfToken: () => queryClient.getQueryData<Me | null>(ME_KEY)?.csrf_token ?? null,

@@ -5,7 +5,10 @@ export interface ListPage<Item> {
   next_page: string | null;
 }
 
-/** A list of the contract, page after page, as one flat list; asked for anew at an interval where no event tells of it. */
+/**
+ * A list of the contract, page after page, as one flat list; refreshed at an interval where no event
+ * announces changes.
+ */
 export function pagedQuery<Item>(
   queryKey: QueryKey,
   fetchPage: (query: { page?: string }, signal: AbortSignal) => Promise<ListPage<Item>>,

@@ -6,21 +6,21 @@ export const queryClient: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noticeSignedOut }),
   mutationCache: new MutationCache({ onError: noticeSignedOut }),
   defaultOptions: {
-    queries: { staleTime: 5_000, retry: retryUnlessRefused },
+    queries: { staleTime: 5_000, retry: shouldRetry },
   },
 });
 
-/** The session is over; the shell sees it and leads to the landing page. */
-export function forgetSession() {
+/** The sign-in is over; the shell sees it and leads to the landing page. */
+export function clearSignIn() {
   queryClient.setQueryData(ME_KEY, null);
 }
 
 function noticeSignedOut(error: Error) {
-  if (error instanceof ProblemError && error.problem.status === 401) forgetSession();
+  if (error instanceof ProblemError && error.problem.status === 401) clearSignIn();
 }
 
-/** A refusal will not change by asking again; a lost connection or a broken server may recover. */
-export function retryUnlessRefused(failures: number, error: Error) {
+/** A refusal is final; a lost connection or a broken server may recover. */
+export function shouldRetry(failures: number, error: Error) {
   if (error instanceof ProblemError && error.problem.status < 500) return false;
   return failures < 2;
 }

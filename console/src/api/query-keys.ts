@@ -1,4 +1,4 @@
-/** Names of cached answers. Live events refresh them by the same names. */
+/** Keys of cached responses. Live events invalidate them by the same keys. */
 export const ME_KEY = ['me'] as const;
 
 export const allocationKeys = {
@@ -51,7 +51,8 @@ export const organizationKeys = {
   idle: (id: string) => ['organization', id, 'idle'] as const,
   statements: (id: string) => ['organization', id, 'statements'] as const,
   budgets: (id: string) => ['organization', id, 'budgets'] as const,
-  projects: (id: string) => ['organization', id, 'projects'] as const,
+  projects: (id: string, teamId?: string) =>
+    ['organization', id, 'projects', ...(teamId === undefined ? [] : [teamId])] as const,
   providers: (id: string) => ['organization', id, 'providers'] as const,
   providerDomains: (providerId: string) => ['organization', 'provider-domains', providerId] as const,
 };
@@ -59,22 +60,25 @@ export const organizationKeys = {
 export const projectKeys = {
   serviceAccounts: (id: string) => ['project', id, 'service-accounts'] as const,
   webhooks: (id: string) => ['project', id, 'webhooks'] as const,
+  secrets: (id: string) => ['project', id, 'secrets'] as const,
   reservations: (id: string) => ['project', id, 'reservations'] as const,
   incidents: (id: string) => ['project', id, 'incidents'] as const,
   deliveries: (webhookId: string) => ['project', 'deliveries', webhookId] as const,
 };
 
-/** What belongs to the person, wherever they work. */
-export const ownKeys = {
+/** Keys of the person's own data, in any project. */
+export const userKeys = {
   apiKeys: ['own', 'api-keys'] as const,
   sshKeys: ['own', 'ssh-keys'] as const,
-  sessions: ['own', 'sessions'] as const,
+  signIns: ['own', 'sign-ins'] as const,
+  invitation: (token: string) => ['own', 'invitation', token] as const,
   notifications: ['own', 'notifications'] as const,
   notificationPreferences: ['own', 'notification-preferences'] as const,
 };
 
 export const operatorKeys = {
   incidents: ['operator', 'incidents'] as const,
+  parkedEvents: ['operator', 'parked-events'] as const,
   cleanup: ['operator', 'cleanup'] as const,
   tasks: ['operator', 'tasks'] as const,
   policies: ['operator', 'policies'] as const,
@@ -90,6 +94,7 @@ export const operatorKeys = {
   allocation: (id: string) => ['operator', 'allocations', 'one', id] as const,
   reservations: ['operator', 'reservations'] as const,
   tenants: ['operator', 'tenants'] as const,
+  people: (email?: string) => ['operator', 'people', ...(email === undefined ? [] : [email])] as const,
   quotas: (organizationId: string) => ['operator', 'quotas', organizationId] as const,
   entitlements: (organizationId: string) => ['operator', 'entitlements', organizationId] as const,
   prices: ['operator', 'prices'] as const,

@@ -2,8 +2,8 @@ import { ScrollText } from 'lucide-react';
 import type { ComponentProps } from 'react';
 import type { AuditLog } from '../api/types.ts';
 import type { AuditSearch } from '../search-params.ts';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
 import { Surface } from '../ui/surface.tsx';
 import { AuditFilter } from './audit-filter.tsx';
 import { AUDIT_COLUMNS } from './audit-table.tsx';
@@ -14,7 +14,7 @@ interface AuditEntriesProps {
   onFilter: (filter: AuditSearch) => void;
 }
 
-/** An audit log, of an organization or of the platform, and what of it is asked for. */
+/** An audit log, of an organization or of the platform, with its filter. */
 export function AuditEntries({ query, filter, onFilter }: AuditEntriesProps) {
   return (
     <>
@@ -26,8 +26,8 @@ export function AuditEntries({ query, filter, onFilter }: AuditEntriesProps) {
           columns={AUDIT_COLUMNS}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState icon={ScrollText} title="Nothing matches">
-              No entry of the log fits the filter.
+            <EmptyState icon={ScrollText} title="No entries match">
+              Change or clear the filter.
             </EmptyState>
           }
         />

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import type { AuditSearch } from '../search-params.ts';
-import { inWords } from '../format/words.ts';
-import { Button } from '../ui/button.tsx';
-import { Field } from '../ui/field.tsx';
-import { Select } from '../ui/select.tsx';
+import { humanize } from '../format/humanize.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { Select } from '../ui/forms/select.tsx';
 
 interface AuditFilterProps {
   filter: AuditSearch;
@@ -13,7 +13,7 @@ interface AuditFilterProps {
 const ANY = 'any';
 const RESULTS = ['succeeded', 'refused', 'denied', 'failed'] as const;
 
-/** Narrows an audit log; what is asked stands in the address. */
+/** Filters an audit log; the filter is part of the URL. */
 export function AuditFilter({ filter, onChange }: AuditFilterProps) {
   const [action, setAction] = useState(filter.action ?? '');
   const [target, setTarget] = useState(filter.target_id ?? '');
@@ -49,7 +49,7 @@ export function AuditFilter({ filter, onChange }: AuditFilterProps) {
           }}
           options={[
             { value: ANY, label: 'Any result' },
-            ...RESULTS.map((result) => ({ value: result, label: inWords(result) })),
+            ...RESULTS.map((result) => ({ value: result, label: humanize(result) })),
           ]}
         />
       </div>

@@ -1,10 +1,10 @@
 import type { AuditLog } from '../api/types.ts';
-import { inWords } from '../format/words.ts';
-import { Badge } from '../ui/badge.tsx';
-import type { Column } from '../ui/data-table.tsx';
-import { IdText } from '../ui/id-text.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
-import type { Tone } from '../ui/tone.ts';
+import { humanize } from '../format/humanize.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import type { Column } from '../ui/tables/data-table.tsx';
+import { IdText } from '../ui/values/id-text.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
+import type { Tone } from '../ui/values/tone.ts';
 
 const TONES: Record<AuditLog['result'], Tone> = {
   succeeded: 'success',
@@ -13,16 +13,16 @@ const TONES: Record<AuditLog['result'], Tone> = {
   failed: 'danger',
 };
 
-/** Who did what to which thing, and with what result. */
+/** Actor, action, target and result. */
 export const AUDIT_COLUMNS: Column<AuditLog>[] = [
-  { header: 'When', cell: ({ occurred_at: at }) => <Timestamp at={at} as="clock" /> },
+  { header: 'Time', cell: ({ occurred_at: at }) => <Timestamp at={at} as="clock" /> },
   { header: 'Action', cell: ({ action }) => <code className="font-mono font-medium">{action}</code> },
-  { header: 'Result', cell: ({ result }) => <Badge tone={TONES[result]}>{inWords(result)}</Badge> },
+  { header: 'Result', cell: ({ result }) => <Badge tone={TONES[result]}>{humanize(result)}</Badge> },
   {
-    header: 'Who',
+    header: 'Actor',
     cell: ({ actor_kind: kind, actor_role: role, actor_id: id }) => (
       <span className="inline-flex items-center gap-2">
-        <span className="text-ink-muted">{role ? inWords(role) : inWords(kind)}</span>
+        <span className="text-ink-muted">{role ? humanize(role) : humanize(kind)}</span>
         {id && <IdText id={id} label="actor id" />}
       </span>
     ),
@@ -32,7 +32,7 @@ export const AUDIT_COLUMNS: Column<AuditLog>[] = [
     header: 'Target',
     cell: ({ target_type: type, target_id: id }) => (
       <span className="inline-flex items-center gap-2">
-        <span className="text-ink-muted">{inWords(type)}</span>
+        <span className="text-ink-muted">{humanize(type)}</span>
         {id && <IdText id={id} label="target id" />}
       </span>
     ),

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { organizationAuditQuery } from '../api/audit.ts';
+import { organizationAuditQuery } from '../api/operations/audit.ts';
 import { ProjectPage } from '../shell/project-page.tsx';
 import { AuditEntries } from './audit-entries.tsx';
 
@@ -10,7 +10,7 @@ export function OrganizationAuditPage() {
   return (
     <ProjectPage
       title="Audit log"
-      subtitle={({ organization }) => `Everything that was done or refused in ${organization.name}.`}
+      subtitle={({ organization }) => `All actions and denied attempts in ${organization.name}`}
     >
       {({ organization }) => <OrganizationAudit organizationId={organization.id} />}
     </ProjectPage>

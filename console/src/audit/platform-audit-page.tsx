@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { platformAuditQuery } from '../api/audit.ts';
+import { platformAuditQuery } from '../api/operations/audit.ts';
 import { Page } from '../ui/page.tsx';
 import { AuditEntries } from './audit-entries.tsx';
 import { ChainPanel } from './chain-panel.tsx';
@@ -14,7 +14,7 @@ export function PlatformAuditPage() {
   return (
     <Page
       title="Audit log"
-      subtitle="Everything that was done or refused on the platform, sealed in a chain."
+      subtitle="All actions and denied attempts on the platform, sealed in a hash chain"
     >
       <ChainPanel />
       <AuditEntries query={query} filter={filter} onFilter={(next) => void navigate({ search: next })} />

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
-import { appUsageQuery, type AppUsageSum } from '../api/app-usage.ts';
+import { appUsageQuery, type AppUsageSum } from '../api/billing/app-usage.ts';
 import { formatQuantity } from '../format/dimensions.ts';
 import { formatMoney } from '../format/money.ts';
-import { spanOf, type SpanName } from '../format/spans.ts';
-import { DataTable, type Column } from '../ui/data-table.tsx';
-import { Fact, Facts } from '../ui/facts.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { timeSpan, type SpanName } from '../format/spans.ts';
+import { DataTable, type Column } from '../ui/tables/data-table.tsx';
+import { Fact, Facts } from '../ui/values/facts.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
-import { useNow } from '../ui/use-now.ts';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
+import { useNow } from '../ui/values/use-now.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -28,18 +28,18 @@ const COLUMNS: Column<AppUsageSum>[] = [
   },
 ];
 
-/** What was used of apps in the time that costs are looked at, beside what leases cost in it. */
+/** App usage in the selected period, beside the cost of leases. */
 export function AppUsagePanel({ organizationId, time }: { organizationId: string; time: SpanName }) {
-  const { from, to } = spanOf(time, new Date(useNow(HOUR_MS)));
+  const { from, to } = timeSpan(time, new Date(useNow(HOUR_MS)));
   const query = useQuery(appUsageQuery(organizationId, { from, to }));
   return (
     <Panel title="App usage">
-      <Loaded query={query} loading={<Skeleton label="Loading app usage" rows={2} />}>
+      <QueryBoundary query={query} loading={<Skeleton label="Loading app usage" rows={2} />}>
         {({ costs, items, next_page: more }) =>
           items.length === 0 ? (
             <p className="text-sm text-ink-muted">
-              No app was used in this time. What apps are used for is charged by tokens, requests or model
-              seconds, and never for GPU time that a lease pays.
+              No app usage in this period. Apps are billed by tokens, requests or model seconds, never for GPU
+              time already paid by a lease.
             </p>
           ) : (
             <div className="flex flex-col gap-4">
@@ -47,7 +47,7 @@ export function AppUsagePanel({ organizationId, time }: { organizationId: string
                 <Facts key={total.currency}>
                   <Fact name="Leases">{formatMoney(leases, 2)}</Fact>
                   <Fact name="Apps">{formatMoney(apps, 2)}</Fact>
-                  <Fact name="Together">{formatMoney(total, 2)}</Fact>
+                  <Fact name="Total">{formatMoney(total, 2)}</Fact>
                 </Facts>
               ))}
               <DataTable
@@ -58,11 +58,11 @@ export function AppUsagePanel({ organizationId, time }: { organizationId: string
                   [row.project_id, row.producer, row.app, row.dimension, row.amount?.currency].join(' ')
                 }
               />
-              {more && <p className="text-sm text-ink-muted">The list is longer; the API has all of it.</p>}
+              {more && <p className="text-sm text-ink-muted">More rows are available through the API.</p>}
             </div>
           )
         }
-      </Loaded>
+      </QueryBoundary>
     </Panel>
   );
 }

@@ -18,9 +18,7 @@ export function BillingPage() {
   return (
     <ProjectPage
       title="Billing"
-      subtitle={({ organization }) =>
-        `What ${organization.name} has, what it spends, and every movement of it.`
-      }
+      subtitle={({ organization }) => `Balance, spend and transactions of ${organization.name}`}
     >
       {({ organization }) => (
         <>

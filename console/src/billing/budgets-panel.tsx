@@ -1,43 +1,43 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { PiggyBank } from 'lucide-react';
-import { budgetsQuery, deleteBudget } from '../api/budgets.ts';
+import { budgetsQuery, deleteBudget } from '../api/billing/budgets.ts';
 import { organizationKeys } from '../api/query-keys.ts';
-import { useOrganizationRefusal, type ProjectChoice } from '../api/session.ts';
+import { useOrganizationDisabledReason, type ProjectChoice } from '../api/me.ts';
 import type { Budget } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
 import { formatMoney } from '../format/money.ts';
-import { ConfirmButton } from '../ui/confirm-button.tsx';
-import type { Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
+import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
+import type { Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ProgressBar } from '../ui/progress-bar.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
-import { AT_CAP } from './at-cap.ts';
+import { ProgressBar } from '../ui/charts/progress-bar.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
+import { CAP_ACTION_LABELS } from './cap-actions.ts';
 import { NewBudget } from './new-budget.tsx';
 import { useBudgetScopes } from './use-budget-scopes.ts';
 
 type Organization = ProjectChoice['organization'];
 
-/** What may be spent in a month, how much of it is, and what happens at the end of it. */
+/** Monthly limits, their current spend, and the action at the limit. */
 export function BudgetsPanel({ organization }: { organization: Organization }) {
   const query = useInfiniteQuery(budgetsQuery(organization.id));
   const scopes = useBudgetScopes(organization);
   const columns: Column<Budget>[] = [
     {
-      header: 'Of',
+      header: 'Scope',
       cell: ({ scope_id: id, scope_type: type }) => (
         <span className="font-medium">{scopes.find((scope) => scope.id === id)?.label ?? type}</span>
       ),
     },
     { header: 'Spent this month', cell: (budget) => <Spent budget={budget} /> },
     {
-      header: 'At the cap',
-      cell: ({ at_cap: atCap }) => <span className="text-ink-muted">{AT_CAP[atCap].label}</span>,
+      header: 'When the limit is reached',
+      cell: ({ at_cap: atCap }) => <span className="text-ink-muted">{CAP_ACTION_LABELS[atCap].label}</span>,
       from: 'md',
     },
     {
-      header: 'Told at',
+      header: 'Alerts at',
       cell: ({ thresholds }) => (
         <span className="text-ink-muted">{thresholds.map((one) => `${one}%`).join(', ') || 'Never'}</span>
       ),
@@ -53,9 +53,8 @@ export function BudgetsPanel({ organization }: { organization: Organization }) {
         columns={columns}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState icon={PiggyBank} title="There is no budget">
-            Set one for the organization, a project, a team or a person, and say what happens when it is used
-            up.
+          <EmptyState icon={PiggyBank} title="No budgets yet">
+            Set a monthly limit for the organization, a project, a team or a user.
           </EmptyState>
         }
       />
@@ -80,8 +79,8 @@ function Spent({ budget: { spent, monthly } }: { budget: Budget }) {
 }
 
 function Remove({ budget }: { budget: Budget }) {
-  const refusal = useOrganizationRefusal(budget.organization_id, 'budget.manage');
-  const remove = useChange({
+  const refusal = useOrganizationDisabledReason(budget.organization_id, 'budget.manage');
+  const remove = useRefreshingMutation({
     mutationFn: () => deleteBudget(budget.id),
     refreshes: [organizationKeys.budgets(budget.organization_id)],
   });
@@ -89,12 +88,12 @@ function Remove({ budget }: { budget: Budget }) {
     <RowActions>
       <ConfirmButton
         label="Delete"
-        title="Do without this budget?"
+        title="Delete this budget?"
         confirmLabel="Delete"
         disabledReason={refusal}
         act={remove}
       >
-        Nobody is told any more, and nothing is refused or released because of it.
+        Alerts and limits of this budget no longer apply.
       </ConfirmButton>
     </RowActions>
   );

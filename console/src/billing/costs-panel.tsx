@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
-import { costsQuery, type CostGroup, type ReportLine } from '../api/reports.ts';
+import { costsQuery, type CostGroup, type ReportLine } from '../api/billing/reports.ts';
 import { COST_GROUPS } from '../format/cost-groups.ts';
 import { formatMoney } from '../format/money.ts';
-import { spanOf, SPANS, type SpanName } from '../format/spans.ts';
-import { DataTable, type Column } from '../ui/data-table.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { timeSpan, SPANS, type SpanName } from '../format/spans.ts';
+import { DataTable, type Column } from '../ui/tables/data-table.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { Select } from '../ui/select.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
-import { useNow } from '../ui/use-now.ts';
+import { Select } from '../ui/forms/select.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
+import { useNow } from '../ui/values/use-now.ts';
 import { MoneyChart } from './money-chart.tsx';
 
 const HOUR_MS = 3_600_000;
@@ -32,9 +32,9 @@ export interface CostsPanelProps {
   onChange: (choice: { time?: SpanName; by?: CostGroup }) => void;
 }
 
-/** What was spent over time, and on what. */
+/** Spend over time, by category. */
 export function CostsPanel({ organizationId, time: name, by: group, onChange }: CostsPanelProps) {
-  const { from, to, step, steps } = spanOf(name, new Date(useNow(HOUR_MS)));
+  const { from, to, step, steps } = timeSpan(name, new Date(useNow(HOUR_MS)));
   const time = useQuery(costsQuery(organizationId, { from, to }, step));
   const lines = useQuery(costsQuery(organizationId, { from, to }, group));
   return (
@@ -48,10 +48,10 @@ export function CostsPanel({ organizationId, time: name, by: group, onChange }: 
             <Select label="By" value={group} onChange={(by) => onChange({ by })} options={COST_GROUPS} />
           </div>
         </div>
-        <Loaded query={time} loading={<Skeleton label="Loading costs" rows={3} />}>
+        <QueryBoundary query={time} loading={<Skeleton label="Loading costs" rows={3} />}>
           {(byTime) => <MoneyChart label={`Costs by ${step}`} steps={steps} lines={byTime} />}
-        </Loaded>
-        <Loaded query={lines} loading={<Skeleton label="Loading what costs were for" rows={3} />}>
+        </QueryBoundary>
+        <QueryBoundary query={lines} loading={<Skeleton label="Loading cost breakdown" rows={3} />}>
           {(rows) =>
             rows.length > 0 && (
               <DataTable
@@ -62,7 +62,7 @@ export function CostsPanel({ organizationId, time: name, by: group, onChange }: 
               />
             )
           }
-        </Loaded>
+        </QueryBoundary>
       </div>
     </Panel>
   );

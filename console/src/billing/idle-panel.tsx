@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { idleLeasesQuery } from '../api/reports.ts';
+import { idleLeasesQuery } from '../api/billing/reports.ts';
 import type { IdleLease } from '../api/types.ts';
 import { formatMoney } from '../format/money.ts';
-import { formatDuration } from '../format/time.ts';
-import { DataTable, ROW_LINK_CLASS, type Column } from '../ui/data-table.tsx';
+import { formatDuration } from '../format/format-time.ts';
+import { DataTable, ROW_LINK_CLASS, type Column } from '../ui/tables/data-table.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
 
 const SECOND_MS = 1_000;
 
@@ -21,19 +21,19 @@ const COLUMNS: Column<IdleLease>[] = [
   },
   {
     header: 'Idle since',
-    cell: ({ idle_since: at }) => (at ? <Timestamp at={at} as="clock" /> : 'Busy now'),
+    cell: ({ idle_since: at }) => (at ? <Timestamp at={at} as="clock" /> : 'Utilisation'),
     from: 'sm',
   },
   {
-    header: 'Idle in all',
+    header: 'Total idle time',
     cell: ({ idle_seconds: seconds }) => formatDuration(seconds * SECOND_MS),
     align: 'right',
     from: 'md',
   },
-  { header: 'Cost of it', cell: ({ cost }) => formatMoney(cost, 2), align: 'right' },
+  { header: 'Idle cost', cell: ({ cost }) => formatMoney(cost, 2), align: 'right' },
 ];
 
-/** Leases that are paid for while their GPUs do nothing; nothing where there are none. */
+/** Leases that cost money while their GPUs are idle; hidden when there are none. */
 export function IdlePanel({ organizationId }: { organizationId: string }) {
   const { data = [] } = useQuery(idleLeasesQuery(organizationId));
   if (data.length === 0) return null;

@@ -1,17 +1,17 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { ReceiptText } from 'lucide-react';
-import { ledgerQuery } from '../api/billing.ts';
+import { ledgerQuery } from '../api/billing/billing.ts';
 import type { LedgerTransaction } from '../api/types.ts';
 import { formatMoney } from '../format/money.ts';
-import { inWords } from '../format/words.ts';
-import { Badge } from '../ui/badge.tsx';
-import type { Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { IdText } from '../ui/id-text.tsx';
+import { humanize } from '../format/humanize.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import type { Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
+import { IdText } from '../ui/values/id-text.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
-import type { Tone } from '../ui/tone.ts';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
+import type { Tone } from '../ui/values/tone.ts';
 
 const TONES: Record<LedgerTransaction['kind'], Tone> = {
   credit: 'success',
@@ -26,7 +26,7 @@ const TONES: Record<LedgerTransaction['kind'], Tone> = {
 
 const COLUMNS: Column<LedgerTransaction>[] = [
   { header: 'Posted', cell: ({ posted_at: at }) => <Timestamp at={at} as="clock" /> },
-  { header: 'Kind', cell: ({ kind }) => <Badge tone={TONES[kind]}>{inWords(kind)}</Badge> },
+  { header: 'Kind', cell: ({ kind }) => <Badge tone={TONES[kind]}>{humanize(kind)}</Badge> },
   {
     header: 'Reason',
     cell: ({ reason }) => (
@@ -56,8 +56,8 @@ export function LedgerPanel({ organizationId }: { organizationId: string }) {
         columns={COLUMNS}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState icon={ReceiptText} title="The ledger is empty">
-            Credit, payments and usage appear here as they are posted, and are never changed afterwards.
+          <EmptyState icon={ReceiptText} title="No transactions yet">
+            Credits, payments and usage appear here. Entries are never changed.
           </EmptyState>
         }
       />

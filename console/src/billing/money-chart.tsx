@@ -1,10 +1,10 @@
-import type { ReportLine } from '../api/reports.ts';
+import type { ReportLine } from '../api/billing/reports.ts';
 import { formatMoney } from '../format/money.ts';
-import { BarChart } from '../ui/bar-chart.tsx';
+import { BarChart } from '../ui/charts/bar-chart.tsx';
 
 interface MoneyChartProps {
   label: string;
-  /** The days or months of the chart; those without a line are empty. */
+  /** The days or months of the chart; those without a value are empty. */
   steps: string[];
   lines: ReportLine[];
 }
@@ -12,7 +12,7 @@ interface MoneyChartProps {
 /** Money by day or month, a chart for each currency. */
 export function MoneyChart({ label, steps, lines }: MoneyChartProps) {
   const currencies = [...new Set(lines.map(({ amount }) => amount.currency))];
-  if (currencies.length === 0) return <p className="text-sm text-ink-muted">Nothing in this time.</p>;
+  if (currencies.length === 0) return <p className="text-sm text-ink-muted">No data for this period.</p>;
   return currencies.map((currency) => (
     <BarChart
       key={currency}

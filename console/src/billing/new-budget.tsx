@@ -1,23 +1,24 @@
 import { useState } from 'react';
-import { setBudget } from '../api/budgets.ts';
+import { setBudget } from '../api/billing/budgets.ts';
 import { organizationKeys } from '../api/query-keys.ts';
-import { useOrganizationRefusal, type ProjectChoice } from '../api/session.ts';
+import { useOrganizationDisabledReason, type ProjectChoice } from '../api/me.ts';
 import type { Budget } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { microsOf } from '../format/money.ts';
-import { Button } from '../ui/button.tsx';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { Select } from '../ui/select.tsx';
-import { AT_CAP } from './at-cap.ts';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { parseMicros } from '../format/money.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { Select } from '../ui/forms/select.tsx';
+import { CAP_ACTION_LABELS } from './cap-actions.ts';
 import type { BudgetScope } from './use-budget-scopes.ts';
+import { keysOf } from '../typed-keys.ts';
 
 interface NewBudgetProps {
   organization: ProjectChoice['organization'];
   scopes: BudgetScope[];
 }
 
-/** Percentages at which people are told, unless they want others. */
+/** Default percentages for alerts. */
 const USUAL_THRESHOLDS = [50, 80, 100];
 
 export function NewBudget({ organization, scopes }: NewBudgetProps) {
@@ -25,15 +26,16 @@ export function NewBudget({ organization, scopes }: NewBudgetProps) {
   const [scopeId, setScopeId] = useState(organization.id);
   const [amount, setAmount] = useState('');
   const [atCap, setAtCap] = useState<Budget['at_cap']>('notify');
-  const refusal = useOrganizationRefusal(organization.id, 'budget.manage');
-  const set = useChange({
+  const refusal = useOrganizationDisabledReason(organization.id, 'budget.manage');
+  const set = useRefreshingMutation({
     mutationFn: setBudget,
     refreshes: [organizationKeys.budgets(organization.id)],
     onSuccess: () => setOpen(false),
   });
   const scope = scopes.find(({ id }) => id === scopeId);
-  const micros = microsOf(amount);
-  const missing = micros === null || micros <= 0 ? 'Say how much a month.' : scope ? null : 'Choose whose.';
+  const micros = parseMicros(amount);
+  const missing =
+    micros === null || micros <= 0 ? 'Enter a monthly limit.' : scope ? null : 'Choose a scope.';
   const submit = () => {
     if (!scope || micros === null) return;
     set.mutate({
@@ -62,27 +64,27 @@ export function NewBudget({ organization, scopes }: NewBudgetProps) {
       >
         <div className="flex flex-col gap-1.5">
           <Select
-            label="Of"
+            label="Scope"
             value={scopeId}
             onChange={setScopeId}
             options={scopes.map(({ id, label }) => ({ value: id, label }))}
           />
         </div>
         <Field
-          label="USD a month"
+          label="Monthly limit (USD)"
           value={amount}
           onChange={setAmount}
           placeholder="5000"
-          hint={`People are told at ${USUAL_THRESHOLDS.join(', ')} percent.`}
+          hint={`Alerts at ${USUAL_THRESHOLDS.join(', ')} percent.`}
         />
         <div className="flex flex-col gap-1.5">
           <Select
-            label="When it is used up"
+            label="When the limit is reached"
             value={atCap}
             onChange={setAtCap}
-            options={(Object.keys(AT_CAP) as Budget['at_cap'][]).map((value) => ({
+            options={keysOf(CAP_ACTION_LABELS).map((value) => ({
               value,
-              ...AT_CAP[value],
+              ...CAP_ACTION_LABELS[value],
             }))}
           />
         </div>

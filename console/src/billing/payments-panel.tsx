@@ -1,18 +1,18 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { CreditCard } from 'lucide-react';
-import { paymentsQuery } from '../api/payments.ts';
+import { paymentsQuery } from '../api/billing/payments.ts';
 import type { Payment } from '../api/types.ts';
 import { formatMoney } from '../format/money.ts';
-import { inWords } from '../format/words.ts';
-import { Badge } from '../ui/badge.tsx';
-import type { Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
+import { humanize } from '../format/humanize.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import type { Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
-import type { Tone } from '../ui/tone.ts';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
+import type { Tone } from '../ui/values/tone.ts';
 import { AutoTopUpButton } from './auto-top-up.tsx';
-import { PayOpen, TopUpButton } from './top-up.tsx';
+import { ResumePayment, TopUpButton } from './top-up.tsx';
 
 const TONES: Record<Payment['state'], Tone> = {
   created: 'info',
@@ -25,14 +25,14 @@ const TONES: Record<Payment['state'], Tone> = {
 
 const COLUMNS: Column<Payment>[] = [
   { header: 'When', cell: ({ created_at: at }) => <Timestamp at={at} as="clock" /> },
-  { header: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{inWords(state)}</Badge> },
+  { header: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{humanize(state)}</Badge> },
   {
     header: 'For',
-    cell: ({ purpose }) => <span className="text-ink-muted">{inWords(purpose)}</span>,
+    cell: ({ purpose }) => <span className="text-ink-muted">{humanize(purpose)}</span>,
     from: 'md',
   },
   {
-    header: 'What happened',
+    header: 'Details',
     cell: ({ failure, reference }) => (
       <span className="block max-w-80 truncate text-ink-muted" title={failure?.detail ?? undefined}>
         {failure?.detail ?? reference ?? '—'}
@@ -41,10 +41,10 @@ const COLUMNS: Column<Payment>[] = [
     from: 'lg',
   },
   { header: 'Amount', cell: ({ amount }) => formatMoney(amount), align: 'right' },
-  { header: 'Actions', cell: (payment) => <PayOpen payment={payment} />, align: 'right' },
+  { header: 'Actions', cell: (payment) => <ResumePayment payment={payment} />, align: 'right' },
 ];
 
-/** What was paid in, and the ways to pay more. */
+/** Payments so far, and ways to pay. */
 export function PaymentsPanel({ organizationId }: { organizationId: string }) {
   const query = useInfiniteQuery(paymentsQuery(organizationId));
   return (
@@ -64,8 +64,8 @@ export function PaymentsPanel({ organizationId }: { organizationId: string }) {
         columns={COLUMNS}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState icon={CreditCard} title="Nothing was paid in yet">
-            Top up the balance; it rises when the provider says that the money has come.
+          <EmptyState icon={CreditCard} title="No payments yet">
+            Your balance updates once a payment clears.
           </EmptyState>
         }
       />

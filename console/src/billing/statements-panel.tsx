@@ -1,15 +1,15 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { FileText } from 'lucide-react';
-import { statementsQuery } from '../api/statements.ts';
+import { statementsQuery } from '../api/billing/statements.ts';
 import type { StatementSummary } from '../api/types.ts';
 import { formatMoney } from '../format/money.ts';
-import { buttonClass } from '../ui/button-class.ts';
-import type { Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
+import { buttonClass } from '../ui/actions/button-class.ts';
+import type { Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
 
 const COLUMNS: Column<StatementSummary>[] = [
   {
@@ -21,15 +21,19 @@ const COLUMNS: Column<StatementSummary>[] = [
       </span>
     ),
   },
-  { header: 'Closed', cell: ({ closed_at: at }) => <Timestamp at={at} />, from: 'md' },
+  { header: 'Issued', cell: ({ closed_at: at }) => <Timestamp at={at} />, from: 'md' },
   {
-    header: 'Began with',
+    header: 'Opening balance',
     cell: ({ opening_balance: balance }) => formatMoney(balance, 2),
     align: 'right',
     from: 'sm',
   },
-  { header: 'Ended with', cell: ({ closing_balance: balance }) => formatMoney(balance, 2), align: 'right' },
-  { header: 'Take away', cell: (statement) => <Files statement={statement} />, align: 'right' },
+  {
+    header: 'Closing balance',
+    cell: ({ closing_balance: balance }) => formatMoney(balance, 2),
+    align: 'right',
+  },
+  { header: 'Download', cell: (statement) => <Files statement={statement} />, align: 'right' },
 ];
 
 /** Closed months, which never change. */
@@ -43,8 +47,8 @@ export function StatementsPanel({ organizationId }: { organizationId: string }) 
         columns={COLUMNS}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState icon={FileText} title="No month is closed yet">
-            A statement of each month is made some hours after its end, in UTC.
+          <EmptyState icon={FileText} title="No statements yet">
+            Statements are issued a few hours after the end of each month (UTC).
           </EmptyState>
         }
       />

@@ -1,18 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { paymentOptionsQuery, payWithTestCard, topUp } from '../api/payments.ts';
+import { paymentOptionsQuery, payWithTestCard, topUp } from '../api/billing/payments.ts';
 import { organizationKeys } from '../api/query-keys.ts';
-import { useOrganizationRefusal } from '../api/session.ts';
+import { useOrganizationDisabledReason } from '../api/me.ts';
 import type { Payment, TestCard } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { formatMoney, microsOf } from '../format/money.ts';
-import { inWords } from '../format/words.ts';
-import { Button } from '../ui/button.tsx';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { Notice } from '../ui/notice.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
-import { Select } from '../ui/select.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { formatMoney, parseMicros } from '../format/money.ts';
+import { humanize } from '../format/humanize.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { Notice } from '../ui/feedback/notice.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
+import { Select } from '../ui/forms/select.tsx';
 
 /** The answers that a payment, and the money it brings, make out of date. */
 function moneyKeys(organizationId: string) {
@@ -27,9 +27,9 @@ export function TopUpButton({ organizationId }: { organizationId: string }) {
   const [open, setOpen] = useState(false);
   const [amount, setAmount] = useState('100');
   const [keep, setKeep] = useState(true);
-  const permission = useOrganizationRefusal(organizationId, 'payment.create');
+  const permission = useOrganizationDisabledReason(organizationId, 'payment.create');
   const options = useQuery(paymentOptionsQuery(organizationId)).data;
-  const begin = useChange({
+  const begin = useRefreshingMutation({
     mutationFn: topUp,
     refreshes: moneyKeys(organizationId),
     onSuccess: (payment) => {
@@ -43,8 +43,8 @@ export function TopUpButton({ organizationId }: { organizationId: string }) {
     begin.reset();
   };
   const noProvider =
-    options && !options.provider ? 'People cannot pay by themselves here; ask the operator.' : null;
-  const micros = microsOf(amount);
+    options && !options.provider ? 'Online payment is not available. Contact the operator.' : null;
+  const micros = parseMicros(amount);
   const currency = options?.minimum.currency ?? 'USD';
   return (
     <>
@@ -63,8 +63,8 @@ export function TopUpButton({ organizationId }: { organizationId: string }) {
           open={open}
           onClose={close}
           title="Top up the balance"
-          submitLabel="Go on to pay"
-          refusal={micros === null || micros <= 0 ? 'Say how much.' : null}
+          submitLabel="Continue to payment"
+          refusal={micros === null || micros <= 0 ? 'Enter an amount.' : null}
           busy={begin.isPending}
           error={begin.error}
           onSubmit={() =>
@@ -77,12 +77,12 @@ export function TopUpButton({ organizationId }: { organizationId: string }) {
             value={amount}
             onChange={setAmount}
             hint={
-              options && `From ${formatMoney(options.minimum)} to ${formatMoney(options.maximum)} at a time.`
+              options && `${formatMoney(options.minimum)} to ${formatMoney(options.maximum)} per payment.`
             }
           />
           <label className="flex items-center gap-2 text-sm">
             <input type="checkbox" checked={keep} onChange={({ target }) => setKeep(target.checked)} />
-            Keep what I pay with for later and for automatic top-ups
+            Save this card for future and automatic top-ups
           </label>
         </FormDialog>
       )}
@@ -90,11 +90,11 @@ export function TopUpButton({ organizationId }: { organizationId: string }) {
   );
 }
 
-/** Where payments are tests, a card is chosen by what happens with it. */
+/** With test payments, the chosen card decides the outcome. */
 function TestCardDialog({ payment, onClose }: { payment: Payment; onClose: () => void }) {
   const options = useQuery(paymentOptionsQuery(payment.organization_id)).data;
   const [card, setCard] = useState<TestCard>('accepted');
-  const pay = useChange({
+  const pay = useRefreshingMutation({
     mutationFn: payWithTestCard,
     refreshes: moneyKeys(payment.organization_id),
     onSuccess: (answer) => {
@@ -111,7 +111,7 @@ function TestCardDialog({ payment, onClose }: { payment: Payment; onClose: () =>
       error={pay.error}
       onSubmit={() => pay.mutate({ id: payment.id, card })}
     >
-      <p className="text-sm text-ink-muted">Payments are tests here; no money moves.</p>
+      <p className="text-sm text-ink-muted">Test mode: no real payment is made.</p>
       <div className="flex flex-col gap-1.5">
         <Select
           label="Test card"
@@ -119,13 +119,13 @@ function TestCardDialog({ payment, onClose }: { payment: Payment; onClose: () =>
           onChange={setCard}
           options={(options?.test_cards ?? []).map(({ card: value, what_happens: hint }) => ({
             value,
-            label: inWords(value),
+            label: humanize(value),
             hint,
           }))}
         />
       </div>
       {pay.data?.failure && (
-        <Notice tone="danger" title="The payment failed">
+        <Notice tone="danger" title="Payment failed">
           <p>{pay.data.failure.detail}</p>
         </Notice>
       )}
@@ -133,10 +133,10 @@ function TestCardDialog({ payment, onClose }: { payment: Payment; onClose: () =>
   );
 }
 
-/** The way back to a payment that waits for somebody to pay. */
-export function PayOpen({ payment }: { payment: Payment }) {
+/** Link to continue an open payment. */
+export function ResumePayment({ payment }: { payment: Payment }) {
   const [paying, setPaying] = useState(false);
-  const refusal = useOrganizationRefusal(payment.organization_id, 'payment.create');
+  const refusal = useOrganizationDisabledReason(payment.organization_id, 'payment.create');
   if (payment.state !== 'open') return null;
   return (
     <RowActions>

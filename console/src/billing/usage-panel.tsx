@@ -1,16 +1,16 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Gauge } from 'lucide-react';
-import { usageQuery } from '../api/billing.ts';
+import { usageQuery } from '../api/billing/billing.ts';
 import type { UsageRecord } from '../api/types.ts';
 import { formatMoney } from '../format/money.ts';
-import { formatDuration } from '../format/time.ts';
-import { counted, shortId } from '../format/words.ts';
-import { ROW_LINK_CLASS, type Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
+import { formatDuration } from '../format/format-time.ts';
+import { pluralize, shortId } from '../format/humanize.ts';
+import { ROW_LINK_CLASS, type Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
 
 const SECOND_MS = 1_000;
 
@@ -23,7 +23,7 @@ const COLUMNS: Column<UsageRecord>[] = [
       </Link>
     ),
   },
-  { header: 'GPUs', cell: ({ gpu_count: count }) => counted(count, 'GPU'), from: 'sm' },
+  { header: 'GPUs', cell: ({ gpu_count: count }) => pluralize(count, 'GPU'), from: 'sm' },
   { header: 'From', cell: ({ window_from: at }) => <Timestamp at={at} as="clock" />, from: 'md' },
   { header: 'To', cell: ({ window_to: at }) => <Timestamp at={at} as="clock" />, from: 'lg' },
   {
@@ -35,7 +35,7 @@ const COLUMNS: Column<UsageRecord>[] = [
   { header: 'Amount', cell: ({ amount }) => formatMoney(amount), align: 'right' },
 ];
 
-/** What was metered, window by window. */
+/** Metered usage, window by window. */
 export function UsagePanel({ organizationId }: { organizationId: string }) {
   const query = useInfiniteQuery(usageQuery(organizationId));
   return (
@@ -46,8 +46,8 @@ export function UsagePanel({ organizationId }: { organizationId: string }) {
         columns={COLUMNS}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState icon={Gauge} title="Nothing was used yet">
-            Each machine is metered by what its host has shown, from the moment it answers.
+          <EmptyState icon={Gauge} title="No usage yet">
+            Usage is metered from the moment a machine is ready.
           </EmptyState>
         }
       />

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { membersQuery } from '../api/members.ts';
-import type { ProjectChoice } from '../api/session.ts';
-import { teamsQuery } from '../api/teams.ts';
+import { membersQuery } from '../api/organization/members.ts';
+import type { ProjectChoice } from '../api/me.ts';
+import { teamsQuery } from '../api/organization/teams.ts';
 import type { Budget } from '../api/types.ts';
 
 export interface BudgetScope {
@@ -10,7 +10,10 @@ export interface BudgetScope {
   label: string;
 }
 
-/** Whom a budget can be for: the organization, its projects, teams and people, as far as one may see them. */
+/**
+ * Possible scopes of a budget: the organization, its projects, teams and people, as far as the user may see
+ * them.
+ */
 export function useBudgetScopes({ id, name, projects }: ProjectChoice['organization']): BudgetScope[] {
   const teams = useInfiniteQuery(teamsQuery(id)).data ?? [];
   const members = useInfiniteQuery(membersQuery(id)).data ?? [];

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { regionsQuery, skusQuery } from '../api/catalog.ts';
+import { regionsQuery, skusQuery } from '../api/catalog/catalog.ts';
 import { projectKeys } from '../api/query-keys.ts';
-import { reserve } from '../api/reservations.ts';
-import { useProjectRefusal } from '../api/session.ts';
-import { useChange } from '../api/use-change.ts';
-import { Button } from '../ui/button.tsx';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { Select } from '../ui/select.tsx';
+import { createReservation } from '../api/allocations/reservations.ts';
+import { useProjectDisabledReason } from '../api/me.ts';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { ProductField, RegionField } from '../catalog/offer-fields.tsx';
+import { DialogButton } from '../ui/forms/dialog-button.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
 
 interface NewReservationProps {
   organizationId: string;
@@ -16,15 +16,11 @@ interface NewReservationProps {
 }
 
 export function NewReservationButton(props: NewReservationProps) {
-  const [open, setOpen] = useState(false);
-  const refusal = useProjectRefusal(props.projectId, 'reservation.manage');
+  const refusal = useProjectDisabledReason(props.projectId, 'reservation.manage');
   return (
-    <>
-      <Button disabledReason={refusal} onClick={() => setOpen(true)}>
-        Reserve hosts
-      </Button>
-      {open && <NewReservation {...props} onClose={() => setOpen(false)} />}
-    </>
+    <DialogButton label="Reserve hosts" disabledReason={refusal}>
+      {(close) => <NewReservation {...props} onClose={close} />}
+    </DialogButton>
   );
 }
 
@@ -43,8 +39,8 @@ function NewReservation({
   const [reason, setReason] = useState('');
   const sku = chosenSku ?? skus[0]?.sku ?? null;
   const region = chosenRegion ?? regions[0]?.region ?? null;
-  const make = useChange({
-    mutationFn: reserve,
+  const make = useRefreshingMutation({
+    mutationFn: createReservation,
     refreshes: [projectKeys.reservations(projectId)],
     onSuccess: onClose,
   });
@@ -73,26 +69,13 @@ function NewReservation({
       onSubmit={submit}
     >
       <p className="text-sm text-ink-muted">
-        Whole hosts are kept for this project: nobody else's lease reaches into the time. It costs nothing and
-        ends nothing; launches in it are billed as always.
+        Reserves whole hosts for this project for a period. Reserving is not billed, but part of your balance
+        is held for the hosts while they are unused. Launches on them are billed as usual. A reservation that
+        is not used lapses.
       </p>
       <div className="grid gap-4 sm:grid-cols-2">
-        <div className="flex flex-col gap-1.5">
-          <Select
-            label="Product"
-            value={sku}
-            onChange={setSku}
-            options={skus.map((known) => ({ value: known.sku, label: known.display_name }))}
-          />
-        </div>
-        <div className="flex flex-col gap-1.5">
-          <Select
-            label="Region"
-            value={region}
-            onChange={setRegion}
-            options={regions.map((known) => ({ value: known.region, label: known.display_name }))}
-          />
-        </div>
+        <ProductField items={skus} value={sku} onChange={setSku} />
+        <RegionField items={regions} value={region} onChange={setRegion} />
         <Field label="From" type="datetime-local" value={from} onChange={setFrom} hint="Your local time." />
         <Field label="To" type="datetime-local" value={to} onChange={setTo} />
         <Field label="Hosts" type="number" value={hosts} onChange={setHosts} />
@@ -118,9 +101,9 @@ interface Typed {
 }
 
 function missing({ sku, region, hosts, from, to, reason }: Typed): string | null {
-  if (!sku || !region) return 'Nothing is for sale that could be kept.';
-  if (!from || !to) return 'Say from when to when.';
-  if (Date.parse(to) <= Date.parse(from)) return 'It has to end after it begins.';
-  if (!Number.isInteger(Number(hosts)) || Number(hosts) < 1) return 'Say how many hosts.';
-  return reason.trim() ? null : 'Say what it is for.';
+  if (!sku || !region) return 'No products can be reserved.';
+  if (!from || !to) return 'Enter start and end.';
+  if (Date.parse(to) <= Date.parse(from)) return 'The end must be after the start.';
+  if (!Number.isInteger(Number(hosts)) || Number(hosts) < 1) return 'Enter the number of hosts.';
+  return reason.trim() ? null : 'Enter a reason.';
 }

@@ -1,16 +1,16 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { CalendarClock } from 'lucide-react';
 import { projectKeys } from '../api/query-keys.ts';
-import { cancelReservation, reservationsQuery } from '../api/reservations.ts';
-import { useProjectRefusal } from '../api/session.ts';
+import { cancelReservation, reservationsQuery } from '../api/allocations/reservations.ts';
+import { useProjectDisabledReason } from '../api/me.ts';
 import type { Reservation } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { counted } from '../format/words.ts';
-import { ConfirmButton } from '../ui/confirm-button.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { pluralize } from '../format/humanize.ts';
+import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
 import { RESERVATION_COLUMNS } from './reservation-columns.tsx';
 
 export function ReservationsPanel({ projectId }: { projectId: string }) {
@@ -26,8 +26,8 @@ export function ReservationsPanel({ projectId }: { projectId: string }) {
         ]}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState icon={CalendarClock} title="Nothing is reserved">
-            Whole hosts can be kept for this project and a time. Nobody else's lease then reaches into it.
+          <EmptyState icon={CalendarClock} title="No reservations yet">
+            Reserve whole hosts for this project for a period. No one else can use them then.
           </EmptyState>
         }
       />
@@ -36,22 +36,23 @@ export function ReservationsPanel({ projectId }: { projectId: string }) {
 }
 
 function Cancel({ reservation }: { reservation: Reservation }) {
-  const refusal = useProjectRefusal(reservation.project_id, 'reservation.manage');
-  const cancel = useChange({
+  const refusal = useProjectDisabledReason(reservation.project_id, 'reservation.manage');
+  const cancel = useRefreshingMutation({
     mutationFn: () => cancelReservation(reservation.id),
     refreshes: [projectKeys.reservations(reservation.project_id)],
   });
-  if (reservation.state === 'over' || reservation.state === 'cancelled') return null;
+  if (!['upcoming', 'active'].includes(reservation.state)) return null;
   return (
     <RowActions>
       <ConfirmButton
-        label="Give up"
-        title="Give up what is kept?"
-        confirmLabel="Give up"
+        label="Cancel reservation"
+        title="Cancel this reservation?"
+        confirmLabel="Cancel reservation"
         disabledReason={refusal}
         act={cancel}
       >
-        {counted(reservation.node_count, 'host')} go back to everybody at once. What you run on them goes on.
+        {pluralize(reservation.node_count, 'host')} will be available to others immediately. Your running
+        machines are not affected.
       </ConfirmButton>
     </RowActions>
   );

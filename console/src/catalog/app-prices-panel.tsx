@@ -1,12 +1,12 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { AppWindow } from 'lucide-react';
-import { appUsagePricesQuery, type AppUsagePrice } from '../api/app-usage.ts';
+import { appUsagePricesQuery, type AppUsagePrice } from '../api/billing/app-usage.ts';
 import { DIMENSIONS, formatQuantity } from '../format/dimensions.ts';
 import { formatMoney } from '../format/money.ts';
-import type { Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
+import type { Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
 import { EffectiveFrom } from './effective-from.tsx';
 import { NewAppPrice } from './new-app-price.tsx';
 
@@ -21,19 +21,19 @@ const COLUMNS: Column<AppUsagePrice>[] = [
   { header: 'From', cell: ({ effective_from: at }) => <EffectiveFrom at={at} />, from: 'md' },
 ];
 
-/** What tenants pay for apps, beside the GPU time that their leases pay for. */
+/** Prices of apps, beside the GPU time of leases. */
 export function AppPricesPanel() {
   const query = useInfiniteQuery(appUsagePricesQuery);
   return (
-    <Panel title="Prices of app usage" aside={<NewAppPrice />} flush>
+    <Panel title="App prices" aside={<NewAppPrice />} flush>
       <ResourceList
-        label="Prices of app usage"
+        label="App prices"
         query={query}
         columns={COLUMNS}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState icon={AppWindow} title="No app has a price">
-            What producers report is recorded all the same, and not charged.
+          <EmptyState icon={AppWindow} title="No app prices yet">
+            Usage without a price is recorded but not charged.
           </EmptyState>
         }
       />

@@ -1,23 +1,23 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Disc3 } from 'lucide-react';
 import { useState } from 'react';
-import { addImage, adminImagesQuery, blessImage } from '../api/catalog-admin.ts';
+import { addImage, adminImagesQuery, blessImage } from '../api/catalog/catalog-admin.ts';
 import { catalogKeys, operatorKeys } from '../api/query-keys.ts';
-import { usePlatformRefusal } from '../api/session.ts';
+import { usePlatformDisabledReason } from '../api/me.ts';
 import type { AdminImage } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { inWords } from '../format/words.ts';
-import { Badge } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
-import { CopyButton } from '../ui/copy-button.tsx';
-import type { Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { humanize } from '../format/humanize.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import { Button } from '../ui/actions/button.tsx';
+import { CopyButton } from '../ui/actions/copy-button.tsx';
+import type { Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { Page } from '../ui/page.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
-import { Select } from '../ui/select.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
+import { Select } from '../ui/forms/select.tsx';
 import { Surface } from '../ui/surface.tsx';
 
 const COLUMNS: Column<AdminImage>[] = [
@@ -32,9 +32,9 @@ const COLUMNS: Column<AdminImage>[] = [
   },
   { header: 'Digest', cell: ({ digest }) => <Digest digest={digest} />, from: 'md' },
   {
-    header: 'Ready when it shows',
+    header: 'Readiness checks',
     cell: ({ readiness_checks: checks }) => (
-      <span className="text-ink-muted">{checks.map(inWords).join(', ') || 'A login'}</span>
+      <span className="text-ink-muted">{checks.map(humanize).join(', ') || 'SSH login'}</span>
     ),
     from: 'lg',
   },
@@ -44,11 +44,7 @@ const COLUMNS: Column<AdminImage>[] = [
 export function ImagesPage() {
   const query = useInfiniteQuery(adminImagesQuery);
   return (
-    <Page
-      title="Images"
-      subtitle="What machines start from. Only a digest somebody vouched for is launched."
-      actions={<NewImage />}
-    >
+    <Page title="Images" subtitle="Machine images. Only approved digests can launch." actions={<NewImage />}>
       <Surface>
         <ResourceList
           label="Images"
@@ -56,8 +52,8 @@ export function ImagesPage() {
           columns={COLUMNS}
           rowKey={({ image }) => image}
           empty={
-            <EmptyState icon={Disc3} title="There is no image">
-              Nothing can be launched without one.
+            <EmptyState icon={Disc3} title="No images yet">
+              At least one image is needed to launch.
             </EmptyState>
           }
         />
@@ -67,7 +63,7 @@ export function ImagesPage() {
 }
 
 function Digest({ digest }: { digest: string | null }) {
-  if (!digest) return <Badge tone="warn">Not blessed</Badge>;
+  if (!digest) return <Badge tone="warn">Not approved</Badge>;
   return (
     <span className="inline-flex items-center gap-1">
       <code title={digest} className="block max-w-48 truncate font-mono text-xs">
@@ -82,29 +78,31 @@ function Bless({ image: { image, display_name: name } }: { image: AdminImage }) 
   const [open, setOpen] = useState(false);
   const [digest, setDigest] = useState('');
   const [reason, setReason] = useState('');
-  const refusal = usePlatformRefusal('image.bless');
-  const bless = useChange({
+  const refusal = usePlatformDisabledReason('image.bless');
+  const bless = useRefreshingMutation({
     mutationFn: blessImage,
     refreshes: [operatorKeys.images, catalogKeys.images],
     onSuccess: () => setOpen(false),
   });
-  const wrong = /^sha256:[0-9a-f]{64}$/.test(digest.trim()) ? null : 'A digest is sha256: and 64 hex digits.';
+  const wrong = /^sha256:[0-9a-f]{64}$/.test(digest.trim())
+    ? null
+    : 'Enter sha256: followed by 64 hex digits.';
   return (
     <RowActions>
       <Button size="sm" disabledReason={refusal} onClick={() => setOpen(true)}>
-        Bless
+        Approve
       </Button>
       <FormDialog
         open={open}
         onClose={() => setOpen(false)}
-        title={`Vouch for a digest of ${name}`}
-        submitLabel="Bless"
-        refusal={wrong ?? (reason.trim().length < 3 ? 'Say why.' : null)}
+        title={`Approve a digest of ${name}`}
+        submitLabel="Approve"
+        refusal={wrong ?? (reason.trim().length < 3 ? 'Enter a reason.' : null)}
         busy={bless.isPending}
         error={bless.error}
         onSubmit={() => bless.mutate({ image, digest: digest.trim(), reason: reason.trim() })}
       >
-        <p className="text-sm text-ink-muted">Every launch of it uses this digest from now on.</p>
+        <p className="text-sm text-ink-muted">New launches will use this digest.</p>
         <Field
           label="Digest"
           value={digest}
@@ -128,13 +126,13 @@ function NewImage() {
   const [image, setImage] = useState('');
   const [name, setName] = useState('');
   const [kind, setKind] = useState<'base' | 'cuda-dev'>('base');
-  const refusal = usePlatformRefusal('catalog.manage');
-  const add = useChange({
+  const refusal = usePlatformDisabledReason('catalog.manage');
+  const add = useRefreshingMutation({
     mutationFn: addImage,
     refreshes: [operatorKeys.images],
     onSuccess: () => setOpen(false),
   });
-  const missing = image.trim() ? (name.trim() ? null : 'Give it a name for people.') : 'Give it an id.';
+  const missing = image.trim() ? (name.trim() ? null : 'Enter a display name.') : 'Enter an id.';
   return (
     <>
       <Button variant="primary" disabledReason={refusal} onClick={() => setOpen(true)}>

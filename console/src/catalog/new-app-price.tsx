@@ -1,27 +1,25 @@
 import { useState } from 'react';
-import { addAppUsagePrice, type AppUsageDimension } from '../api/app-usage.ts';
+import { keysOf } from '../typed-keys.ts';
+import { addAppUsagePrice, type AppUsageDimension } from '../api/billing/app-usage.ts';
 import { operatorKeys } from '../api/query-keys.ts';
-import { usePlatformRefusal } from '../api/session.ts';
-import { useChange } from '../api/use-change.ts';
+import { usePlatformDisabledReason } from '../api/me.ts';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
 import { DIMENSIONS } from '../format/dimensions.ts';
-import { microsOf } from '../format/money.ts';
-import { Button } from '../ui/button.tsx';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { Select } from '../ui/select.tsx';
+import { parseMicros } from '../format/money.ts';
+import { DialogButton } from '../ui/forms/dialog-button.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { Select } from '../ui/forms/select.tsx';
+import { StartField } from './offer-fields.tsx';
 
 const NAME = /^[a-z0-9][a-z0-9._-]*$/;
 
 export function NewAppPrice() {
-  const [open, setOpen] = useState(false);
-  const refusal = usePlatformRefusal('price.manage');
+  const refusal = usePlatformDisabledReason('price.manage');
   return (
-    <>
-      <Button disabledReason={refusal} onClick={() => setOpen(true)}>
-        Price an app
-      </Button>
-      {open && <NewAppPriceForm onClose={() => setOpen(false)} />}
-    </>
+    <DialogButton label="Add app price" disabledReason={refusal}>
+      {(close) => <NewAppPriceForm onClose={close} />}
+    </DialogButton>
   );
 }
 
@@ -31,8 +29,8 @@ function NewAppPriceForm({ onClose }: { onClose: () => void }) {
   const [amount, setAmount] = useState('');
   const [per, setPer] = useState('1000000');
   const [from, setFrom] = useState('');
-  const micros = microsOf(amount);
-  const add = useChange({
+  const micros = parseMicros(amount);
+  const add = useRefreshingMutation({
     mutationFn: addAppUsagePrice,
     refreshes: [operatorKeys.appUsagePrices],
     onSuccess: onClose,
@@ -51,7 +49,7 @@ function NewAppPriceForm({ onClose }: { onClose: () => void }) {
     <FormDialog
       open
       onClose={onClose}
-      title="Price an app"
+      title="Add app price"
       submitLabel="Add"
       refusal={whatIsMissing({ app, micros, per })}
       busy={add.isPending}
@@ -65,29 +63,19 @@ function NewAppPriceForm({ onClose }: { onClose: () => void }) {
             label="Charged by"
             value={dimension}
             onChange={setDimension}
-            options={Object.entries(DIMENSIONS).map(([value, { label }]) => ({
-              value: value as AppUsageDimension,
-              label,
-            }))}
+            options={keysOf(DIMENSIONS).map((value) => ({ value, label: DIMENSIONS[value].label }))}
           />
         </div>
         <Field label="USD" value={amount} onChange={setAmount} placeholder="0.50" />
-        <Field label={`Per so many ${DIMENSIONS[dimension].many}`} value={per} onChange={setPer} />
-        <Field
-          label="From"
-          optional
-          type="datetime-local"
-          value={from}
-          onChange={setFrom}
-          hint="Your local time; now if left empty."
-        />
+        <Field label={`Per (${DIMENSIONS[dimension].many})`} value={per} onChange={setPer} />
+        <StartField value={from} onChange={setFrom} />
       </div>
     </FormDialog>
   );
 }
 
 function whatIsMissing(typed: { app: string; micros: number | null; per: string }): string | null {
-  if (!NAME.test(typed.app)) return 'Name the app: small letters, digits, dots and dashes.';
-  if (typed.micros === null || typed.micros < 0) return 'Say how much.';
-  return /^[1-9]\d{0,8}$/.test(typed.per) ? null : 'Say for how many: a whole number.';
+  if (!NAME.test(typed.app)) return 'Enter the app id: lower-case letters, digits, dots and dashes.';
+  if (typed.micros === null || typed.micros < 0) return 'Enter a price.';
+  return /^[1-9]\d{0,8}$/.test(typed.per) ? null : 'Enter a whole number of units.';
 }

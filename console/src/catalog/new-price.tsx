@@ -1,28 +1,25 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { addPrice } from '../api/catalog-admin.ts';
-import { regionsQuery } from '../api/catalog.ts';
-import { productsQuery } from '../api/products.ts';
+import { addPrice } from '../api/catalog/catalog-admin.ts';
+import { regionsQuery } from '../api/catalog/catalog.ts';
+import { productsQuery } from '../api/catalog/products.ts';
 import { catalogKeys, operatorKeys } from '../api/query-keys.ts';
-import { usePlatformRefusal } from '../api/session.ts';
-import { useChange } from '../api/use-change.ts';
-import { microsOf } from '../format/money.ts';
-import { Button } from '../ui/button.tsx';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { Select } from '../ui/select.tsx';
+import { usePlatformDisabledReason } from '../api/me.ts';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { parseMicros } from '../format/money.ts';
+import { DialogButton } from '../ui/forms/dialog-button.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { ProductField, RegionField, StartField } from './offer-fields.tsx';
 
 /** Adds a list price, or one tenant's. */
 export function NewPrice({ organizationId }: { organizationId: string | undefined }) {
-  const [open, setOpen] = useState(false);
-  const refusal = usePlatformRefusal('price.manage');
+  const refusal = usePlatformDisabledReason('price.manage');
+  const label = organizationId ? 'Add tenant price' : 'Add price';
   return (
-    <>
-      <Button variant="primary" disabledReason={refusal} onClick={() => setOpen(true)}>
-        {organizationId ? 'Add a price for it' : 'Add a price'}
-      </Button>
-      {open && <NewPriceForm organizationId={organizationId} onClose={() => setOpen(false)} />}
-    </>
+    <DialogButton variant="primary" label={label} disabledReason={refusal}>
+      {(close) => <NewPriceForm organizationId={organizationId} onClose={close} />}
+    </DialogButton>
   );
 }
 
@@ -41,14 +38,14 @@ function NewPriceForm({ organizationId, onClose }: NewPriceFormProps) {
   const [reason, setReason] = useState('');
   const sku = chosenSku ?? products[0]?.sku ?? null;
   const region = chosenRegion ?? regions[0]?.region ?? null;
-  const micros = microsOf(amount);
-  const add = useChange({
+  const micros = parseMicros(amount);
+  const add = useRefreshingMutation({
     mutationFn: addPrice,
     refreshes: [operatorKeys.prices, catalogKeys.skus],
     onSuccess: onClose,
   });
   const missing =
-    !sku || !region ? 'There is nothing to price.' : micros === null || micros < 0 ? 'Say how much.' : null;
+    !sku || !region ? 'No products yet.' : micros === null || micros < 0 ? 'Enter a price.' : null;
   const submit = () => {
     if (!sku || !region || micros === null) return;
     add.mutate({
@@ -64,7 +61,7 @@ function NewPriceForm({ organizationId, onClose }: NewPriceFormProps) {
     <FormDialog
       open
       onClose={onClose}
-      title="Add a price"
+      title="Add price"
       submitLabel="Add"
       refusal={missing}
       busy={add.isPending}
@@ -72,31 +69,10 @@ function NewPriceForm({ organizationId, onClose }: NewPriceFormProps) {
       onSubmit={submit}
     >
       <div className="grid gap-4 sm:grid-cols-2">
-        <div className="flex flex-col gap-1.5">
-          <Select
-            label="Product"
-            value={sku}
-            onChange={setSku}
-            options={products.map((known) => ({ value: known.sku, label: known.display_name }))}
-          />
-        </div>
-        <div className="flex flex-col gap-1.5">
-          <Select
-            label="Region"
-            value={region}
-            onChange={setRegion}
-            options={regions.map((known) => ({ value: known.region, label: known.display_name }))}
-          />
-        </div>
+        <ProductField items={products} value={sku} onChange={setSku} />
+        <RegionField items={regions} value={region} onChange={setRegion} />
         <Field label="USD per GPU hour" value={amount} onChange={setAmount} placeholder="2.99" />
-        <Field
-          label="From"
-          optional
-          type="datetime-local"
-          value={from}
-          onChange={setFrom}
-          hint="Your local time; now if left empty."
-        />
+        <StartField value={from} onChange={setFrom} />
       </div>
       <Field label="Reason" optional value={reason} onChange={setReason} maxLength={500} />
     </FormDialog>

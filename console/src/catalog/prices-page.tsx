@@ -1,21 +1,21 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Tag } from 'lucide-react';
-import { pricesQuery, withdrawPrice } from '../api/catalog-admin.ts';
+import { pricesQuery, withdrawPrice } from '../api/catalog/catalog-admin.ts';
 import { catalogKeys, operatorKeys } from '../api/query-keys.ts';
-import { usePlatformRefusal } from '../api/session.ts';
+import { usePlatformDisabledReason } from '../api/me.ts';
 import type { Price } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
 import { formatMoney } from '../format/money.ts';
 import { TenantSelect } from '../tenants/tenant-select.tsx';
-import { ConfirmButton } from '../ui/confirm-button.tsx';
-import type { Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
+import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
+import type { Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Page } from '../ui/page.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
 import { Surface } from '../ui/surface.tsx';
-import { useNow } from '../ui/use-now.ts';
+import { useNow } from '../ui/values/use-now.ts';
 import { AppPricesPanel } from './app-prices-panel.tsx';
 import { EffectiveFrom } from './effective-from.tsx';
 import { NewPrice } from './new-price.tsx';
@@ -43,7 +43,7 @@ export function PricesPage() {
   return (
     <Page
       title="Prices"
-      subtitle="The book, newest first. The past is never edited: what was launched keeps the price it was quoted."
+      subtitle="Price history, newest first. Running leases keep their price."
       actions={<NewPrice organizationId={tenant} />}
     >
       <div className="sm:w-72">
@@ -60,8 +60,8 @@ export function PricesPage() {
           columns={COLUMNS}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState icon={Tag} title="There is no price here">
-              {tenant ? 'The tenant pays the list prices.' : 'Nothing can be sold without one.'}
+            <EmptyState icon={Tag} title="No prices yet">
+              {tenant ? 'This tenant pays list prices.' : 'Add a price to start selling.'}
             </EmptyState>
           }
         />
@@ -73,8 +73,8 @@ export function PricesPage() {
 
 function Withdraw({ price }: { price: Price }) {
   const now = useNow(MINUTE_MS);
-  const refusal = usePlatformRefusal('price.manage');
-  const withdraw = useChange({
+  const refusal = usePlatformDisabledReason('price.manage');
+  const withdraw = useRefreshingMutation({
     mutationFn: () => withdrawPrice(price.id),
     refreshes: [operatorKeys.prices, catalogKeys.skus],
   });
@@ -88,7 +88,7 @@ function Withdraw({ price }: { price: Price }) {
         disabledReason={refusal}
         act={withdraw}
       >
-        {formatMoney(price.per_gpu_hour)} will not take effect; the price before it goes on.
+        {formatMoney(price.per_gpu_hour)} will not take effect. The previous price continues.
       </ConfirmButton>
     </RowActions>
   );

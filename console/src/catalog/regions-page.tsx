@@ -1,21 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { addRegion, setRegionStatus } from '../api/catalog-admin.ts';
-import { regionsQuery } from '../api/catalog.ts';
+import { addRegion, setRegionStatus } from '../api/catalog/catalog-admin.ts';
+import { regionsQuery } from '../api/catalog/catalog.ts';
 import { catalogKeys } from '../api/query-keys.ts';
-import { usePlatformRefusal } from '../api/session.ts';
+import { usePlatformDisabledReason } from '../api/me.ts';
 import type { Region } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { Badge } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
-import { ConfirmButton } from '../ui/confirm-button.tsx';
-import { DataTable, type Column } from '../ui/data-table.tsx';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import { Button } from '../ui/actions/button.tsx';
+import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
+import { DataTable, type Column } from '../ui/tables/data-table.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
 import { Page } from '../ui/page.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
 import { Surface } from '../ui/surface.tsx';
 
 const COLUMNS: Column<Region>[] = [
@@ -32,7 +32,7 @@ const COLUMNS: Column<Region>[] = [
     header: 'State',
     cell: ({ status }) => (
       <Badge tone={status === 'enabled' ? 'success' : 'neutral'}>
-        {status === 'enabled' ? 'Open' : 'Coming'}
+        {status === 'enabled' ? 'Open' : 'Coming soon'}
       </Badge>
     ),
   },
@@ -44,24 +44,24 @@ export function RegionsPage() {
   return (
     <Page
       title="Regions"
-      subtitle="Where machines stand. A coming region is shown to tenants and takes no launches."
+      subtitle="Data-center regions. Tenants see coming regions but cannot launch there."
       actions={<NewRegion />}
     >
       <Surface>
-        <Loaded query={query} loading={<Skeleton label="Loading regions" />}>
+        <QueryBoundary query={query} loading={<Skeleton label="Loading regions" />}>
           {(regions) => (
             <DataTable label="Regions" columns={COLUMNS} rows={regions} rowKey={({ region }) => region} />
           )}
-        </Loaded>
+        </QueryBoundary>
       </Surface>
     </Page>
   );
 }
 
 function OpenOrClose({ region: { region, display_name: name, status } }: { region: Region }) {
-  const refusal = usePlatformRefusal('catalog.manage');
+  const refusal = usePlatformDisabledReason('catalog.manage');
   const open = status === 'enabled';
-  const change = useChange({
+  const change = useRefreshingMutation({
     mutationFn: () => setRegionStatus({ region, status: open ? 'coming' : 'enabled' }),
     refreshes: [catalogKeys.regions, catalogKeys.skus],
   });
@@ -75,7 +75,7 @@ function OpenOrClose({ region: { region, display_name: name, status } }: { regio
           disabledReason={refusal}
           act={change}
         >
-          Nobody can launch there any more. What runs goes on, and it can be opened again.
+          New launches are blocked. Running machines continue, and you can reopen it.
         </ConfirmButton>
       ) : (
         <Button size="sm" disabledReason={refusal} busy={change.isPending} onClick={() => change.mutate()}>
@@ -90,13 +90,13 @@ function NewRegion() {
   const [open, setOpen] = useState(false);
   const [region, setRegion] = useState('');
   const [name, setName] = useState('');
-  const refusal = usePlatformRefusal('catalog.manage');
-  const add = useChange({
+  const refusal = usePlatformDisabledReason('catalog.manage');
+  const add = useRefreshingMutation({
     mutationFn: addRegion,
     refreshes: [catalogKeys.regions],
     onSuccess: () => setOpen(false),
   });
-  const missing = region.trim() ? (name.trim() ? null : 'Give it a name for people.') : 'Give it an id.';
+  const missing = region.trim() ? (name.trim() ? null : 'Enter a display name.') : 'Enter an id.';
   return (
     <>
       <Button variant="primary" disabledReason={refusal} onClick={() => setOpen(true)}>

@@ -1,32 +1,31 @@
 import { useState } from 'react';
-import { recordWipeProof, retireSlot, retryCleanup } from '../api/cleanup.ts';
+import { recordWipeProof, retireSlot, retryCleanup } from '../api/allocations/cleanup.ts';
 import { fleetKeys, operatorKeys } from '../api/query-keys.ts';
-import { usePlatformRefusal } from '../api/session.ts';
+import { usePlatformDisabledReason } from '../api/me.ts';
 import type { BlockedSlot } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { Button } from '../ui/button.tsx';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { Notice } from '../ui/notice.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { Notice } from '../ui/feedback/notice.tsx';
 
 export function BlockedSlotActions({ blocked: { slot, running } }: { blocked: BlockedSlot }) {
   const [asking, setAsking] = useState<'proof' | 'retire' | null>(null);
-  const refusal =
-    usePlatformRefusal('fleet.clean') ?? (running ? 'The host is cleaning it right now.' : null);
+  const refusal = usePlatformDisabledReason('fleet.clean') ?? (running ? 'A wipe is running.' : null);
   const refreshes = [operatorKeys.cleanup, fleetKeys.slots(slot.node_id), fleetKeys.node(slot.node_id)];
-  const retry = useChange({ mutationFn: () => retryCleanup(slot.id), refreshes });
+  const retry = useRefreshingMutation({ mutationFn: () => retryCleanup(slot.id), refreshes });
   const close = () => setAsking(null);
   return (
     <span className="flex flex-wrap items-center gap-1.5">
       {retry.error && <span className="tone-danger text-xs text-tone-text">{retry.error.message}</span>}
       <Button size="sm" disabledReason={refusal} busy={retry.isPending} onClick={() => retry.mutate()}>
-        Clean again
+        Retry wipe
       </Button>
       <Button size="sm" disabledReason={refusal} onClick={() => setAsking('proof')}>
-        Record proof
+        Attest wipe
       </Button>
       <Button size="sm" variant="danger" disabledReason={refusal} onClick={() => setAsking('retire')}>
-        Retire
+        Retire slot
       </Button>
       {asking === 'proof' && <ProofDialog slot={slot} refreshes={refreshes} onClose={close} />}
       {asking === 'retire' && <RetireDialog slot={slot} refreshes={refreshes} onClose={close} />}
@@ -44,31 +43,35 @@ function ProofDialog({ slot, refreshes, onClose }: DialogProps) {
   const [serial, setSerial] = useState('');
   const [method, setMethod] = useState('');
   const [evidence, setEvidence] = useState('');
-  const record = useChange({ mutationFn: recordWipeProof, refreshes, onSuccess: onClose });
-  const serialRefusal =
-    serial === '' || serial === slot.nvme_serial ? null : `The disk of the slot is ${slot.nvme_serial}.`;
-  const missing = serial && method && evidence ? null : 'Fill in all three.';
+  const record = useRefreshingMutation({ mutationFn: recordWipeProof, refreshes, onSuccess: onClose });
+  const gpu = slot.gpu_serial ? `, its GPU ${slot.gpu_serial}` : '';
+  const known = ['', slot.nvme_serial, slot.gpu_serial].includes(serial);
+  const serialRefusal = known ? null : `The disk of the slot is ${slot.nvme_serial}${gpu}.`;
+  const missing = serial && method && evidence ? null : 'Fill in all fields.';
   return (
     <FormDialog
       open
       onClose={onClose}
-      title="Record a proof of wiping"
-      submitLabel="Record and free the slot"
+      title="Attest a wipe"
+      submitLabel="Attest"
       refusal={serialRefusal ?? missing}
       busy={record.isPending}
       error={record.error}
       onSubmit={() => record.mutate({ slotId: slot.id, deviceSerial: serial, method, evidence })}
     >
-      <Notice tone="warn" title="The slot is sold again on your word">
-        <p>You state that the disk was wiped by other means. Your name stands in the wipe certificate.</p>
+      <Notice tone="warn" title="You vouch that this device is wiped">
+        <p>
+          You confirm that the device was wiped by other means. Your name appears on the wipe certificate. The
+          slot returns to service when its disk and its GPU are both proven.
+        </p>
       </Notice>
       <Field
-        label="Serial of the wiped disk"
+        label="Serial number"
         value={serial}
         onChange={setSerial}
         maxLength={64}
         refusal={serialRefusal}
-        hint={`Type it from the device; the slot has ${slot.nvme_serial}.`}
+        hint={`Read it from the device. Expected: ${slot.nvme_serial}${slot.gpu_serial ? ` or ${slot.gpu_serial}` : ''}.`}
       />
       <Field
         label="Method"
@@ -84,21 +87,21 @@ function ProofDialog({ slot, refreshes, onClose }: DialogProps) {
 
 function RetireDialog({ slot, refreshes, onClose }: DialogProps) {
   const [reason, setReason] = useState('');
-  const retire = useChange({ mutationFn: retireSlot, refreshes, onSuccess: onClose });
+  const retire = useRefreshingMutation({ mutationFn: retireSlot, refreshes, onSuccess: onClose });
   return (
     <FormDialog
       open
       onClose={onClose}
       title={`Retire slot ${slot.slot_index}?`}
-      submitLabel="Retire"
-      refusal={reason.trim() ? null : 'Give the reason.'}
+      submitLabel="Retire slot"
+      refusal={reason.trim() ? null : 'Enter a reason.'}
       busy={retire.isPending}
       error={retire.error}
       onSubmit={() => retire.mutate({ slotId: slot.id, reason: reason.trim() })}
     >
       <p className="text-sm text-ink-muted">
-        Its GPU and disk {slot.nvme_serial} are taken out of sale for good and the host has one slot less. To
-        sell them again the slot has to be repaired and approved anew.
+        Its GPU and disk {slot.nvme_serial} are taken out of service permanently. To use them again, the slot
+        must be repaired and approved.
       </p>
       <Field label="Reason" rows={2} value={reason} onChange={setReason} maxLength={500} />
     </FormDialog>

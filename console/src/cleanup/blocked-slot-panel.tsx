@@ -1,12 +1,13 @@
 import { Link } from '@tanstack/react-router';
 import type { BlockedSlot, WipeCertificate } from '../api/types.ts';
-import { Badge } from '../ui/badge.tsx';
-import { Code, Fact, Facts } from '../ui/facts.tsx';
+import { humanize } from '../format/humanize.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import { Code, Fact, Facts } from '../ui/values/facts.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
 import { BlockedSlotActions } from './blocked-slot-actions.tsx';
 
-/** One quarantined slot: what is known of its disk, and what can be done. */
+/** One quarantined slot: the state of its disk, and the possible actions. */
 export function BlockedSlotPanel({ blocked }: { blocked: BlockedSlot }) {
   const { slot, hostname, allocation, running, certificates } = blocked;
   return (
@@ -16,7 +17,7 @@ export function BlockedSlotPanel({ blocked }: { blocked: BlockedSlot }) {
           <Fact name="Cleanup">
             {running ? (
               <Badge tone="warn" moving>
-                Running again
+                Retrying
               </Badge>
             ) : (
               <Badge tone="danger">Blocked</Badge>
@@ -28,7 +29,7 @@ export function BlockedSlotPanel({ blocked }: { blocked: BlockedSlot }) {
           <Fact name="Health">{slot.health_detail || slot.health_state}</Fact>
           {allocation && (
             <Fact name="Last lease" copy={allocation.id}>
-              <Code>{allocation.id}</Code> ({allocation.execution_state})
+              <Code>{allocation.id}</Code> ({humanize(allocation.execution_state).toLowerCase()})
             </Fact>
           )}
           <Fact name="Host">
@@ -45,7 +46,7 @@ export function BlockedSlotPanel({ blocked }: { blocked: BlockedSlot }) {
         <div className="flex flex-col gap-2 text-sm">
           <h3 className="font-medium">Evidence</h3>
           {certificates.length === 0 ? (
-            <p className="text-ink-muted">The host has reported no wipe of this disk.</p>
+            <p className="text-ink-muted">No wipe reported for this disk.</p>
           ) : (
             <ul className="flex flex-col gap-2">
               {certificates.map((certificate) => (

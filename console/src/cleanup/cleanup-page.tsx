@@ -1,11 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { ShieldCheck } from 'lucide-react';
-import { cleanupQueueQuery } from '../api/cleanup.ts';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { cleanupQueueQuery } from '../api/allocations/cleanup.ts';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
 import { Page } from '../ui/page.tsx';
-import { ShowMore } from '../ui/show-more.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
+import { ShowMore } from '../ui/tables/show-more.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
 import { Surface } from '../ui/surface.tsx';
 import { BlockedSlotPanel } from './blocked-slot-panel.tsx';
 
@@ -13,15 +13,15 @@ export function CleanupPage() {
   const query = useInfiniteQuery(cleanupQueueQuery);
   return (
     <Page
-      title="Cleanup blocked"
-      subtitle="Slots that may not be sold again until somebody proves their disks are empty, or retires them."
+      title="Quarantine"
+      subtitle="Slots out of service until their wipe is verified or they are retired."
     >
-      <Loaded query={query} loading={<Skeleton label="Loading blocked slots" />}>
+      <QueryBoundary query={query} loading={<Skeleton label="Loading quarantined slots" />}>
         {(blocked) =>
           blocked.length === 0 ? (
             <Surface>
-              <EmptyState icon={ShieldCheck} title="No slot is blocked">
-                Every disk that was given back is proven empty.
+              <EmptyState icon={ShieldCheck} title="No quarantined slots">
+                All released disks are verified as wiped.
               </EmptyState>
             </Surface>
           ) : (
@@ -33,7 +33,7 @@ export function CleanupPage() {
             </>
           )
         }
-      </Loaded>
+      </QueryBoundary>
     </Page>
   );
 }

@@ -1,6 +1,6 @@
 import type { Node, ResourceSlot } from '../api/types.ts';
-import { formatClock } from '../format/time.ts';
-import { inWords } from '../format/words.ts';
+import { formatClock } from '../format/format-time.ts';
+import { humanize } from '../format/humanize.ts';
 
 interface ShownState {
   name: string;
@@ -9,33 +9,33 @@ interface ShownState {
 }
 
 const NODE_DESIRED: Record<Node['states']['desired'], string> = {
-  in_service: 'Operators want it in service.',
-  draining: 'Operators want it empty; nothing new is placed.',
-  maintenance: 'A maintenance window is open.',
+  in_service: 'In service.',
+  draining: 'Draining; no new placements.',
+  maintenance: 'In maintenance.',
 };
 
 const NODE_OBSERVED: Record<Node['states']['observed'], string> = {
-  never_seen: 'It has not reported yet.',
-  unreachable: 'It has fallen silent.',
-  degraded: 'Its evidence shows a fault.',
-  healthy: 'It reports, and shows no fault.',
+  never_seen: 'No heartbeat yet.',
+  unreachable: 'Unreachable.',
+  degraded: 'Fault reported.',
+  healthy: 'Healthy.',
 };
 
 const SLOT_DESIRED: Record<ResourceSlot['states']['desired'], string> = {
-  for_sale: 'It is meant to be sold.',
-  disabled: 'An operator took it out of sale.',
-  retired: 'It is out of sale for good.',
+  for_sale: 'In service.',
+  disabled: 'Disabled by an operator.',
+  retired: 'Retired.',
 };
 
 const SLOT_OBSERVED: Record<ResourceSlot['states']['observed'], string> = {
-  unknown: 'The host says nothing of it now.',
-  missing: 'A device of it is gone.',
-  failing: 'Its GPU reports a fault.',
-  occupied: 'The host holds a lease on it.',
-  vacant: 'The host holds no lease on it.',
+  unknown: 'Not reported by the host.',
+  missing: 'A device is missing.',
+  failing: 'GPU fault.',
+  occupied: 'Leased on the host.',
+  vacant: 'Not leased on the host.',
 };
 
-/** The four states of a host in words. */
+/** Labels of a host's four states. */
 export function nodeStates({ desired, observed, execution, projected }: Node['states']): ShownState[] {
   return [
     { name: 'Desired', value: desired, words: NODE_DESIRED[desired] },
@@ -45,7 +45,7 @@ export function nodeStates({ desired, observed, execution, projected }: Node['st
   ];
 }
 
-/** The four states of a slot in words. */
+/** Labels of a slot's four states. */
 export function slotStates({
   desired,
   observed,
@@ -58,21 +58,21 @@ export function slotStates({
     {
       name: 'Execution',
       value: execution,
-      words: execution === 'idle' ? 'No work is under way.' : `Its allocation is ${execution}.`,
+      words: execution === 'idle' ? 'Idle.' : `Its allocation is ${humanize(execution).toLowerCase()}.`,
     },
     projectedState(projected?.state, projected?.projected_at),
   ];
 }
 
 function nodeExecution(execution: string): string {
-  if (execution === 'idle') return 'No task is under way.';
-  return execution === 'queued' ? 'A task waits to be claimed.' : 'The host works on this task.';
+  if (execution === 'idle') return 'No task running.';
+  return execution === 'queued' ? 'Task queued.' : 'Task running.';
 }
 
 function projectedState(value: string | undefined, at: string | undefined): ShownState {
   const words =
     value === undefined || at === undefined
-      ? 'Events have not reached the read model yet.'
-      : `Lists showed it as ${inWords(value).toLowerCase()} at ${formatClock(at)}.`;
+      ? 'Not in lists yet.'
+      : `Lists showed it as ${humanize(value).toLowerCase()} at ${formatClock(at)}.`;
   return { name: 'Projected', value: value ?? 'none', words };
 }

@@ -1,5 +1,5 @@
 import type { Node, Posture } from '../api/types.ts';
-import type { Tone } from '../ui/tone.ts';
+import type { Tone } from '../ui/values/tone.ts';
 
 interface Look {
   label: string;

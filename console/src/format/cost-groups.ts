@@ -1,6 +1,6 @@
-import type { CostGroup } from '../api/reports.ts';
+import type { CostGroup } from '../api/billing/reports.ts';
 
-/** What costs can be added up by. */
+/** Dimensions of cost reports. */
 export const COST_GROUPS: { value: CostGroup; label: string }[] = [
   { value: 'project', label: 'Project' },
   { value: 'team', label: 'Team' },

@@ -1,4 +1,4 @@
-import type { AppUsageDimension } from '../api/app-usage.ts';
+import type { AppUsageDimension } from '../api/billing/app-usage.ts';
 
 export const DIMENSIONS: Record<AppUsageDimension, { label: string; one: string; many: string }> = {
   tokens: { label: 'Tokens', one: 'token', many: 'tokens' },

@@ -18,28 +18,28 @@ export function formatMoney(money: Money, decimals?: number): string {
   return `${sign}${symbol}${whole.toLocaleString('en-US')}${fraction ? `.${fraction}` : ''}`;
 }
 
-export function times(money: Money, factor: number): Money {
+export function multiplyMoney(money: Money, factor: number): Money {
   return { currency: money.currency, micros: money.micros * factor };
 }
 
-/** What an hourly price comes to over a span, rounded down to the micro as the bill is. */
-export function priceOver(perHour: Money, milliseconds: number): Money {
+/** Cost of an hourly price over a period, rounded down to the micro like the bill. */
+export function costOver(perHour: Money, milliseconds: number): Money {
   return { currency: perHour.currency, micros: Math.floor((perHour.micros * milliseconds) / 3_600_000) };
 }
 
-export function plus(a: Money, b: Money): Money {
+export function addMoney(a: Money, b: Money): Money {
   return { currency: a.currency, micros: a.micros + b.micros };
 }
 
-/** What somebody typed, exactly, in micro-units; null when it is no amount. */
-export function microsOf(typed: string): number | null {
+/** The exact typed amount in micro-units; null when it is no amount. */
+export function parseMicros(typed: string): number | null {
   const match = /^(-?)(\d{1,9})(?:\.(\d{1,6}))?$/.exec(typed.trim());
   if (!match) return null;
   const micros = Number(match[2]) * MICROS + Number((match[3] ?? '').padEnd(6, '0'));
   return match[1] && micros !== 0 ? -micros : micros;
 }
 
-/** An amount as it stands in a field that changes it. */
-export function typedOf(money: Money | undefined, otherwise: string): string {
+/** An amount as the value of an input field. */
+export function toInputValue(money: Money | undefined, otherwise: string): string {
   return money ? String(money.micros / MICROS) : otherwise;
 }

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { formatMoney as formatByPlatform } from '@gpuaas/control-plane/platform/money';
 import { formatMoney } from './money.ts';
 
-/** The console writes a true minus and plain spaces; nothing else may differ. */
+/** The console uses a true minus and plain spaces; everything else must be equal. */
 const plain = (text: string): string => text.replace('−', '-').replaceAll('\u00A0', ' ');
 
-test('the console and the platform write every amount alike', () => {
+test('console and platform format every amount alike', () => {
   const currency = fc.constantFrom('USD', 'EUR', 'GBP', 'AED', 'CHF');
   const micros = fc.oneof(fc.maxSafeInteger(), fc.integer(), fc.constantFrom(0, 1, -1, 999_999, -500_000));
   fc.assert(

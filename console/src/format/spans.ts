@@ -13,14 +13,14 @@ export const SPANS: { value: SpanName; label: string }[] = [
 export interface TimeSpan {
   from: string;
   to: string;
-  /** What one bar of a chart is. */
+  /** Period of one bar. */
   step: 'day' | 'month';
   /** The days or months of it, as reports name them. */
   steps: string[];
 }
 
 /** Whole days or months in UTC, up to the end of today or of this month. */
-export function spanOf(name: SpanName, now: Date): TimeSpan {
+export function timeSpan(name: SpanName, now: Date): TimeSpan {
   const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
   if (name === 'year') {
     const starts = Array.from({ length: 12 }, (_, index) => Date.UTC(year, month - 11 + index, 1));

@@ -1,26 +1,26 @@
 import { useState } from 'react';
-import { acknowledgeIncident, resolveIncident } from '../api/incidents.ts';
+import { acknowledgeIncident, resolveIncident } from '../api/operations/incidents.ts';
 import { operatorKeys } from '../api/query-keys.ts';
-import { usePlatformRefusal } from '../api/session.ts';
+import { usePlatformDisabledReason } from '../api/me.ts';
 import type { Incident } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { Button } from '../ui/button.tsx';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
 
 export function IncidentActions({ incident }: { incident: Incident }) {
   const [resolving, setResolving] = useState(false);
   const [resolution, setResolution] = useState('');
-  const permission = usePlatformRefusal('incident.manage');
+  const permission = usePlatformDisabledReason('incident.manage');
   const refreshes = [operatorKeys.incidents];
-  const acknowledge = useChange({ mutationFn: acknowledgeIncident, refreshes });
-  const resolve = useChange({
+  const acknowledge = useRefreshingMutation({ mutationFn: acknowledgeIncident, refreshes });
+  const resolve = useRefreshingMutation({
     mutationFn: resolveIncident,
     refreshes,
     onSuccess: () => setResolving(false),
   });
-  const over = incident.state === 'resolved' ? 'It is resolved.' : null;
-  const known = incident.state === 'acknowledged' ? 'Somebody works on it already.' : null;
+  const over = incident.state === 'resolved' ? 'Already resolved.' : null;
+  const known = incident.state === 'acknowledged' ? 'Already acknowledged.' : null;
   return (
     <>
       <Button
@@ -38,18 +38,18 @@ export function IncidentActions({ incident }: { incident: Incident }) {
         onClose={() => setResolving(false)}
         title="Resolve the incident"
         submitLabel="Resolve"
-        refusal={resolution.trim() ? null : 'Say what was done about it.'}
+        refusal={resolution.trim() ? null : 'Describe what was done.'}
         busy={resolve.isPending}
         error={resolve.error}
         onSubmit={() => resolve.mutate({ id: incident.id, resolution: resolution.trim() })}
       >
         <Field
-          label="What was done"
+          label="Resolution"
           rows={3}
           value={resolution}
           onChange={setResolution}
           maxLength={1000}
-          hint="If the cause is still there, the platform opens a new incident."
+          hint="A new incident opens if the cause persists."
         />
       </FormDialog>
     </>

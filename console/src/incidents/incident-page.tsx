@@ -1,17 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { incidentQuery } from '../api/incidents.ts';
+import { incidentQuery } from '../api/operations/incidents.ts';
 import type { Incident } from '../api/types.ts';
-import { inWords } from '../format/words.ts';
-import { Badge } from '../ui/badge.tsx';
-import { Code, Fact, Facts } from '../ui/facts.tsx';
-import { JsonBlock } from '../ui/json-block.tsx';
-import { Loaded } from '../ui/loaded.tsx';
-import { NotFound } from '../ui/not-found.tsx';
+import { humanize } from '../format/humanize.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import { Code, Fact, Facts } from '../ui/values/facts.tsx';
+import { JsonBlock } from '../ui/values/json-block.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
+import { NotFound } from '../ui/feedback/not-found.tsx';
 import { Page } from '../ui/page.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
 import { IncidentActions } from './incident-actions.tsx';
 import { RunbookPanel } from './runbook-panel.tsx';
 import { INCIDENT_STATES, SEVERITIES } from './severities.ts';
@@ -22,13 +22,13 @@ export function IncidentPage() {
   const { incidentId } = route.useParams();
   const query = useQuery(incidentQuery(incidentId));
   return (
-    <Loaded
+    <QueryBoundary
       query={query}
       loading={<Skeleton label="Loading the incident" />}
       missing={<NotFound what="incident" />}
     >
       {(incident) => <IncidentDetail incident={incident} />}
-    </Loaded>
+    </QueryBoundary>
   );
 }
 
@@ -44,7 +44,7 @@ function IncidentDetail({ incident }: { incident: Incident }) {
       <div className="grid items-start gap-4 lg:grid-cols-[1fr_22rem]">
         <RunbookPanel path={incident.runbook} />
         <div className="flex min-w-0 flex-col gap-4">
-          <Panel title="Facts">
+          <Panel title="Details">
             <IncidentFacts incident={incident} />
           </Panel>
           <Panel title="Evidence">
@@ -61,9 +61,9 @@ function IncidentFacts({ incident }: { incident: Incident }) {
   return (
     <Facts>
       <Fact name="Severity">
-        <Badge tone={SEVERITIES[incident.severity]}>{inWords(incident.severity)}</Badge>
+        <Badge tone={SEVERITIES[incident.severity]}>{humanize(incident.severity)}</Badge>
       </Fact>
-      <Fact name={inWords(targetType)} copy={targetId}>
+      <Fact name={humanize(targetType)} copy={targetId}>
         {targetType === 'node' ? (
           <Link
             to="/operator/nodes/$nodeId"
@@ -82,7 +82,7 @@ function IncidentFacts({ incident }: { incident: Incident }) {
       <Fact name="Last seen">
         <Timestamp at={incident.last_seen_at} />, {incident.occurrences.toLocaleString('en-US')} ×
       </Fact>
-      <Fact name="Answer by">
+      <Fact name="Acknowledge by">
         <Timestamp at={incident.deadline} />
       </Fact>
       {incident.acknowledged_at && (

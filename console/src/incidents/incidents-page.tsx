@@ -1,17 +1,18 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { CircleCheck } from 'lucide-react';
-import { incidentsQuery } from '../api/incidents.ts';
+import { incidentsQuery } from '../api/operations/incidents.ts';
 import type { Incident } from '../api/types.ts';
-import { inWords } from '../format/words.ts';
-import { Badge } from '../ui/badge.tsx';
-import { ROW_LINK_CLASS, type Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
+import { humanize } from '../format/humanize.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import { ROW_LINK_CLASS, type Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Page } from '../ui/page.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { Select } from '../ui/select.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { Select } from '../ui/forms/select.tsx';
 import { Surface } from '../ui/surface.tsx';
-import { Age } from '../ui/timestamp.tsx';
+import { RelativeTime } from '../ui/values/timestamp.tsx';
+import { ParkedEventsPanel } from './parked-events-panel.tsx';
 import { INCIDENT_STATES, SEVERITIES } from './severities.ts';
 
 const route = getRouteApi('/signed-in/operator/incidents');
@@ -32,14 +33,14 @@ const COLUMNS: Column<Incident>[] = [
   },
   {
     header: 'Severity',
-    cell: ({ severity }) => <Badge tone={SEVERITIES[severity]}>{inWords(severity)}</Badge>,
+    cell: ({ severity }) => <Badge tone={SEVERITIES[severity]}>{humanize(severity)}</Badge>,
   },
   {
     header: 'State',
     cell: ({ state }) => <Badge tone={INCIDENT_STATES[state].tone}>{INCIDENT_STATES[state].label}</Badge>,
     from: 'sm',
   },
-  { header: 'Opened', cell: ({ opened_at: at }) => <Age since={at} />, from: 'md' },
+  { header: 'Opened', cell: ({ opened_at: at }) => <RelativeTime since={at} />, from: 'md' },
   {
     header: 'Seen',
     cell: ({ occurrences }) => `${occurrences.toLocaleString('en-US')} ×`,
@@ -55,10 +56,10 @@ export function IncidentsPage() {
   return (
     <Page
       title="Incidents"
-      subtitle="What the platform found wrong with itself and its hosts, each with its runbook."
+      subtitle="Problems found by the platform, each with a runbook"
       actions={
         <Select
-          label="Which incidents"
+          label="Status filter"
           hideLabel
           value={state}
           onChange={(next) => void navigate({ search: next === 'resolved' ? { state: next } : {} })}
@@ -78,13 +79,14 @@ export function IncidentsPage() {
           empty={
             <EmptyState
               icon={CircleCheck}
-              title={state === 'open' ? 'Nothing is wrong' : 'Nothing was wrong yet'}
+              title={state === 'open' ? 'No open incidents' : 'No resolved incidents yet'}
             >
-              Incidents appear by themselves, and most close by themselves when their cause is gone.
+              Incidents open automatically, and most close when their cause is gone.
             </EmptyState>
           }
         />
       </Surface>
+      {state === 'open' && <ParkedEventsPanel />}
     </Page>
   );
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { markdownBlocks } from './markdown-blocks.ts';
 
-test('headings, paragraphs, lists and code come apart', () => {
+test('splits headings, paragraphs, lists and code', () => {
   const text = '# Title\n\n**What.** One\ntwo.\n\n## Do\n1. first\n   more\n2. second\n\n```\nls -l\n```\n';
   expect(markdownBlocks(text)).toEqual([
     { kind: 'paragraph', text: '**What.** One two.' },
@@ -12,7 +12,7 @@ test('headings, paragraphs, lists and code come apart', () => {
   ]);
 });
 
-test('every runbook has something to look at and something to do', () => {
+test('every runbook has checks and actions', () => {
   const folder = new URL('../../../docs/runbooks/', import.meta.url);
   for (const name of readdirSync(folder)) {
     const blocks = markdownBlocks(readFileSync(new URL(name, folder), 'utf8'));

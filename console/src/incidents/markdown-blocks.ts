@@ -5,7 +5,7 @@ export type Block =
 
 const ITEM = /^(?:[-*]|(\d+)\.)\s+/;
 
-/** Splits a runbook into blocks. Its first heading is left out: the page has one. */
+/** Splits a runbook into blocks. Its first heading is left out, because the page has one. */
 export function markdownBlocks(text: string): Block[] {
   const blocks: Block[] = [];
   let code: string[] | null = null;

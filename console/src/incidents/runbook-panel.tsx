@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { Code } from '../ui/facts.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { Code } from '../ui/values/facts.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
 import { markdownBlocks, type Block } from './markdown-blocks.ts';
 import { readRunbook } from './runbooks.ts';
 
-/** What to look at and what to do, beside the incident that needs it. */
+/** The runbook, beside the incident that links to it. */
 export function RunbookPanel({ path }: { path: string }) {
   const query = useQuery({
     queryKey: ['runbook', path],
@@ -15,10 +15,10 @@ export function RunbookPanel({ path }: { path: string }) {
   });
   return (
     <Panel title="Runbook" aside={<span className="font-mono text-xs text-ink-faint">{path}</span>}>
-      <Loaded query={query} loading={<Skeleton label="Loading the runbook" />}>
+      <QueryBoundary query={query} loading={<Skeleton label="Loading the runbook" />}>
         {(text) =>
           text === null ? (
-            <p className="text-sm text-ink-muted">This build has no text for it.</p>
+            <p className="text-sm text-ink-muted">No runbook in this build.</p>
           ) : (
             <div className="flex max-w-prose flex-col gap-3 text-sm">
               {markdownBlocks(text).map((block, index) => (
@@ -28,7 +28,7 @@ export function RunbookPanel({ path }: { path: string }) {
             </div>
           )
         }
-      </Loaded>
+      </QueryBoundary>
     </Panel>
   );
 }
@@ -60,7 +60,7 @@ function BlockView({ block }: { block: Block }) {
   }
 }
 
-/** `code`, **weight** and the words of [links](…). */
+/** `code`, **bold** and the text of [links](…). */
 function Inline({ text }: { text: string }) {
   const parts = text.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1').split(/(`[^`]+`|\*\*[^*]+\*\*)/);
   return parts.map((part, index) => {

@@ -1,5 +1,5 @@
 import type { Incident } from '../api/types.ts';
-import type { Tone } from '../ui/tone.ts';
+import type { Tone } from '../ui/values/tone.ts';
 
 export const SEVERITIES: Record<Incident['severity'], Tone> = {
   critical: 'danger',

@@ -1,9 +1,9 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';
-import { signInPath } from '../api/session.ts';
+import { signInPath } from '../api/me.ts';
 import { Logo } from '../shell/logo.tsx';
 import { ThemeSwitch } from '../shell/theme-switch.tsx';
-import { buttonClass } from '../ui/button-class.ts';
+import { buttonClass } from '../ui/actions/button-class.ts';
 import { useDocumentTitle } from '../ui/page.tsx';
 import { RackPicture } from './rack-picture.tsx';
 
@@ -31,18 +31,16 @@ export function LandingPage() {
         <div className="grid items-center gap-12 lg:grid-cols-[1fr_24rem]">
           <div className="flex flex-col items-start gap-6">
             <h1 className="text-4xl leading-[1.08] font-semibold tracking-[-0.025em] text-balance sm:text-5xl">
-              Racks of GPU servers, as a cloud.
+              Turn racks of GPU servers into a cloud.
             </h1>
             <p className="max-w-lg text-base text-ink-muted sm:text-lg">
-              Launch a GPU slice, watch it come up, open a terminal in it, and give it back when you are done.
+              Launch a GPU slice, watch it start, open a terminal, and release it when you are done.
             </p>
             <a href={signInPath(returnTo ?? '/')} className={buttonClass({ variant: 'primary', size: 'lg' })}>
               Sign in
               <ArrowRight aria-hidden className="size-4" />
             </a>
-            {returnTo && (
-              <p className="text-sm text-ink-muted">You will come back to the page you asked for.</p>
-            )}
+            {returnTo && <p className="text-sm text-ink-muted">You will return to the page you requested.</p>}
           </div>
           <RackPicture />
         </div>

@@ -1,6 +1,6 @@
 import type { SlotState } from '../api/types.ts';
-import { SLOT_STATES } from '../fleet/slot-states.ts';
-import { TONE_CLASS } from '../ui/tone.ts';
+import { SLOT_STATES } from '../fleet/slots/slot-states.ts';
+import { TONE_CLASS } from '../ui/values/tone.ts';
 
 // u: in use, a: available, r: reserved, c: cleaning. A picture, not data.
 const RACK = ['uuuuuuuu', 'uuuuaaaa', 'uuuurrrr', 'uuccaaaa', 'aaaaaaaa', 'uuaaaaaa'];
@@ -24,11 +24,11 @@ export function RackPicture() {
           </span>
           <div className="grid flex-1 grid-cols-8 gap-1.5">
             {host.split('').map((slot, slotIndex) => {
-              const look = SLOT_STATES[STATE[slot] ?? 'disabled'];
+              const style = SLOT_STATES[STATE[slot] ?? 'disabled'];
               return (
                 <span
                   key={slotIndex}
-                  className={`${TONE_CLASS[look.tone]} ${look.fill} h-7 rounded-[3px] border`}
+                  className={`${TONE_CLASS[style.tone]} ${style.fill} h-7 rounded-[3px] border`}
                 />
               );
             })}

@@ -1,4 +1,4 @@
-import { Select } from '../ui/select.tsx';
+import { Select } from '../ui/forms/select.tsx';
 
 const HOUR = 3_600;
 
@@ -26,15 +26,15 @@ export function DurationField({ seconds, onChange }: DurationFieldProps) {
   return (
     <div className="flex flex-col gap-1.5">
       <Select
-        label="Lasts at most"
+        label="Auto-release after"
         value={value}
         onChange={(next) => onChange(next === 'open' ? undefined : Number(next))}
         options={options}
       />
       <p className="text-xs text-ink-faint">
         {seconds === undefined
-          ? 'It is billed until you release it.'
-          : 'Then it is wiped and released by itself.'}
+          ? 'Runs and bills until you release it'
+          : 'It is then wiped and released automatically'}
       </p>
     </div>
   );

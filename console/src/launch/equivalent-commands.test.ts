@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { asCli, asCurl } from './equivalent-commands.ts';
+import { toCliCommand, toCurlCommand } from './equivalent-commands.ts';
 
 const body = {
   project_id: 'p1',
@@ -12,8 +12,8 @@ const body = {
   max_duration_seconds: 3600,
 };
 
-test('the command line asks for what the form asks for', () => {
-  expect(asCli(body).replaceAll(' \\\n  ', ' ')).toBe(
+test('the command line equals the form', () => {
+  expect(toCliCommand(body).replaceAll(' \\\n  ', ' ')).toBe(
     'gpuaas allocations create --project p1 --sku h200-sxm-slice --gpu-count 2 --image ubuntu ' +
       '--region uae-north-1 --max-duration-seconds 3600 --ssh-key-ids k1 k2',
   );
@@ -21,8 +21,8 @@ test('the command line asks for what the form asks for', () => {
 
 test('user-data is a file for the command line, and survives the quotes of a shell in the call', () => {
   const scripted = { ...body, user_data: "#!/bin/sh\necho 'hello'\n" };
-  expect(asCli(scripted)).toContain('--user-data @user-data.txt');
-  const call = asCurl(scripted, 'https://cloud.example');
+  expect(toCliCommand(scripted)).toContain('--user-data @user-data.txt');
+  const call = toCurlCommand(scripted, 'https://cloud.example');
   const quoted = call.slice(call.indexOf("-d '") + 3);
   expect(JSON.parse(execFileSync('sh', ['-c', `printf %s ${quoted}`], { encoding: 'utf8' }))).toEqual(
     scripted,
@@ -30,7 +30,7 @@ test('user-data is a file for the command line, and survives the quotes of a she
 });
 
 test('the call carries the body as it would be sent', () => {
-  const call = asCurl(body, 'https://cloud.example');
+  const call = toCurlCommand(body, 'https://cloud.example');
   expect(call).toContain('https://cloud.example/api/v1/allocations');
   const sent: unknown = JSON.parse(call.slice(call.indexOf("-d '") + 4, -1));
   expect(sent).toEqual(body);

@@ -1,7 +1,7 @@
 import type { CreateAllocation } from '../api/types.ts';
 
 /** The launch as a command of `gpuaas`. */
-export function asCli(body: CreateAllocation): string {
+export function toCliCommand(body: CreateAllocation): string {
   const flags: [string, string | number | undefined][] = [
     ['project', body.project_id],
     ['sku', body.sku],
@@ -19,13 +19,13 @@ export function asCli(body: CreateAllocation): string {
 }
 
 /** The launch as a call of the API with the key in the environment. */
-export function asCurl(body: CreateAllocation, origin: string): string {
+export function toCurlCommand(body: CreateAllocation, origin: string): string {
   return [
     `curl ${origin}/api/v1/allocations`,
     '-H "authorization: Bearer $GPUAAS_API_KEY"',
     '-H "x-idempotency-key: $(uuidgen)"',
     "-H 'content-type: application/json'",
-    // A script may contain the quote that ends the shell's own.
+    // A script may contain the quote that ends the shell's string.
     `-d '${JSON.stringify(body).replaceAll("'", String.raw`'\''`)}'`,
   ].join(' \\\n  ');
 }

@@ -1,13 +1,16 @@
 import { useId } from 'react';
-import { counted } from '../format/words.ts';
-import { countRefusal, type LaunchChoice } from './launch-choice.ts';
+import { pluralize } from '../format/humanize.ts';
+import { gpuCountError, type LaunchChoice } from './launch-choice.ts';
 
 interface GpuCountPickerProps {
   choice: LaunchChoice;
   onChange: (gpus: number) => void;
 }
 
-/** The sizes sold. Those that do not fit now look so; choosing one shows why, and what can be done. */
+/**
+ * The sizes on sale. Sizes that do not fit now are marked; choosing one shows the reason and the
+ * alternatives.
+ */
 export function GpuCountPicker({ choice, onChange }: GpuCountPickerProps) {
   const { sku, gpus, largestSlice, gpusAvailable } = choice;
   const stockId = useId();
@@ -19,7 +22,7 @@ export function GpuCountPicker({ choice, onChange }: GpuCountPickerProps) {
       <legend className="mb-2 text-sm font-medium">GPUs</legend>
       <div className="grid grid-cols-4 gap-1.5 sm:grid-cols-8">
         {counts.map((count) => {
-          const refusal = countRefusal(count, choice);
+          const refusal = gpuCountError(count, choice);
           return (
             <label key={count} title={refusal ?? undefined} className={SEGMENT}>
               <input
@@ -30,7 +33,7 @@ export function GpuCountPicker({ choice, onChange }: GpuCountPickerProps) {
                 checked={count === gpus}
                 data-full={refusal !== null}
                 onChange={() => onChange(count)}
-                aria-label={refusal ? `${counted(count, 'GPU')}, ${refusal}` : counted(count, 'GPU')}
+                aria-label={refusal ? `${pluralize(count, 'GPU')}, ${refusal}` : pluralize(count, 'GPU')}
               />
               {count}
             </label>
@@ -39,7 +42,7 @@ export function GpuCountPicker({ choice, onChange }: GpuCountPickerProps) {
       </div>
       <p id={stockId} aria-live="polite" className="text-sm text-ink-muted">
         {gpusAvailable > 0
-          ? `${counted(gpusAvailable, 'GPU')} free in this region.`
+          ? `${pluralize(gpusAvailable, 'GPU')} free in this region.`
           : 'No GPU is free in this region right now.'}
         {gpusAvailable > 0 && tooLarge.length > 0 && (
           <> More than {largestSlice} do not fit on one node right now.</>

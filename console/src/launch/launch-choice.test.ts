@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Sku } from '../api/types.ts';
-import { countRefusal, launchChoice, skuOf, type Catalog } from './launch-choice.ts';
+import { gpuCountError, launchChoice, findSku, type Catalog } from './launch-choice.ts';
 
 const sku: Sku = {
   sku: 'h200-slice',
@@ -34,7 +34,7 @@ const catalog: Catalog = {
   ],
 };
 
-test('an empty address gets the first choice that can be had', () => {
+test('an empty URL gets the first available choice', () => {
   expect(launchChoice({}, catalog)).toMatchObject({
     region: 'north',
     gpus: 1,
@@ -43,24 +43,24 @@ test('an empty address gets the first choice that can be had', () => {
   });
 });
 
-test('a coming region and a size that is not sold are not taken from the address', () => {
+test('an unopened region and an unavailable size in the URL are ignored', () => {
   expect(launchChoice({ region: 'east', gpus: 3 }, catalog)).toMatchObject({ region: 'north', gpus: 1 });
   expect(launchChoice({ gpus: 4 }, catalog)).toMatchObject({ gpus: 4 });
 });
 
-test('a size that does not fit on one node says so', () => {
-  expect(countRefusal(2, { sku, largestSlice: 2 })).toBeNull();
-  expect(countRefusal(4, { sku, largestSlice: 2 })).toContain('the largest free slice is 2');
-  expect(countRefusal(1, { sku, largestSlice: 0 })).toContain('No GPU is free');
+test('a size that does not fit on one node is marked', () => {
+  expect(gpuCountError(2, { sku, largestSlice: 2 })).toBeNull();
+  expect(gpuCountError(4, { sku, largestSlice: 2 })).toContain('the largest free slice is 2');
+  expect(gpuCountError(1, { sku, largestSlice: 0 })).toContain('No GPU is free');
 });
 
-test('baremetal is another branch of the same GPU', () => {
+test('bare metal is another product of the same GPU', () => {
   const node: Sku = { ...sku, sku: 'h200-node', capacity_shape: 'baremetal', allowed_gpu_counts: [8] };
   const both = { ...catalog, skus: [node, sku] };
   expect(launchChoice({}, both)).toMatchObject({ sku: { sku: 'h200-slice' } });
   expect(launchChoice({ sku: 'h200-node' }, both)).toMatchObject({ gpus: 8 });
-  expect(skuOf(both.skus, 'baremetal', 'H200')).toBe(node);
-  expect(countRefusal(8, { sku: node, largestSlice: 0 })).toContain('No whole host');
+  expect(findSku(both.skus, 'baremetal', 'H200')).toBe(node);
+  expect(gpuCountError(8, { sku: node, largestSlice: 0 })).toContain('No whole host');
 });
 
 test('the price is that of the region', () => {

@@ -17,14 +17,14 @@ export interface LaunchChoice {
   /** GPUs that fit on one node of the region now. */
   largestSlice: number;
   gpusAvailable: number;
-  /** What a GPU costs in the region. */
+  /** Price of a GPU hour in the region. */
   perGpuHour: Money;
 }
 
-/** What the address asks for, completed with the first choice that can be had. */
+/** The choice in the URL, completed with the first available options. */
 export function launchChoice(search: LaunchSearch, { skus, regions, images }: Catalog): LaunchChoice | null {
   const sku =
-    skus.find((known) => known.sku === search.sku) ?? skuOf(skus, 'gpu_slice', undefined) ?? skus[0];
+    skus.find((known) => known.sku === search.sku) ?? findSku(skus, 'gpu_slice', undefined) ?? skus[0];
   const image = images.find((known) => known.image === search.image) ?? images[0];
   if (!sku || !image) return null;
   const open = regions.filter(({ status }) => status === 'enabled').map(({ region }) => region);
@@ -44,7 +44,7 @@ export function launchChoice(search: LaunchSearch, { skus, regions, images }: Ca
 }
 
 /** The product of a shape, of the same GPU model if there is one. */
-export function skuOf(skus: Sku[], shape: Shape, model: string | undefined): Sku | undefined {
+export function findSku(skus: Sku[], shape: Shape, model: string | undefined): Sku | undefined {
   const ofShape = skus.filter(({ capacity_shape: known }) => known === shape);
   return ofShape.find(({ gpu_model: known }) => known === model) ?? ofShape[0];
 }
@@ -52,7 +52,7 @@ export function skuOf(skus: Sku[], shape: Shape, model: string | undefined): Sku
 type Room = Pick<LaunchChoice, 'sku' | 'largestSlice'>;
 
 /** Why a count cannot be launched now; null when it can. */
-export function countRefusal(count: number, { sku, largestSlice }: Room): string | null {
+export function gpuCountError(count: number, { sku, largestSlice }: Room): string | null {
   if (count <= largestSlice) return null;
   if (sku.capacity_shape === 'baremetal') return 'No whole host is free in this region right now.';
   if (largestSlice === 0) return 'No GPU is free in this region right now.';

@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react';
 import type { LaunchChange } from '../search-params.ts';
-import { Select } from '../ui/select.tsx';
+import { Select } from '../ui/forms/select.tsx';
 import { DurationField } from './duration-field.tsx';
 import { GpuCountPicker } from './gpu-count-picker.tsx';
 import type { Catalog, LaunchChoice } from './launch-choice.ts';
 import { NameField } from './name-field.tsx';
 import { NetworkNote } from './network-note.tsx';
-import { TagsField } from '../allocations/tags-field.tsx';
+import { TagsField } from '../allocations/tags/tags-field.tsx';
 import { ShapePicker } from './shape-picker.tsx';
 import { SshKeyField } from './ssh-key-field.tsx';
 import { UserDataField } from './user-data-field.tsx';
@@ -63,7 +63,7 @@ export function LaunchFields(props: LaunchFieldsProps) {
               value: known.region,
               label: known.display_name,
               hint: known.region,
-              disabledReason: known.status === 'coming' ? 'Coming, not open yet' : null,
+              disabledReason: known.status === 'coming' ? 'Coming soon' : null,
             }))}
           />
         </div>

@@ -1,18 +1,18 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { launchAllocation } from '../api/allocations.ts';
-import { retryUnlessRefused } from '../api/query-client.ts';
+import { launchAllocation } from '../api/allocations/allocations.ts';
+import { shouldRetry } from '../api/query-client.ts';
 import { allocationKeys, catalogKeys } from '../api/query-keys.ts';
-import { mayInProject, useMe } from '../api/session.ts';
+import { hasProjectPermission, useMe } from '../api/me.ts';
 import { launchSearch, type LaunchChange } from '../search-params.ts';
-import { countRefusal, launchChoice, skuOf, type Catalog } from './launch-choice.ts';
+import { gpuCountError, launchChoice, findSku, type Catalog } from './launch-choice.ts';
 import { EquivalentPanel } from './equivalent-panel.tsx';
 import { LaunchFields } from './launch-fields.tsx';
 import { LaunchSummary } from './launch-summary.tsx';
-import { nameRefusal } from './name-field.tsx';
-import { userDataRefusal } from './user-data-field.tsx';
-import { tagsIn, tagsRefusal } from '../allocations/tags.ts';
+import { nameError } from './name-field.tsx';
+import { userDataError } from './user-data-field.tsx';
+import { parseTags, tagsError } from '../allocations/tags/tags.ts';
 
 const route = getRouteApi('/signed-in/launch');
 
@@ -35,25 +35,25 @@ export function LaunchForm({ organizationId, projectId, ...catalog }: LaunchForm
 
   const launch = useMutation({
     mutationFn: launchAllocation,
-    // Safe, because every try sends the key that was made with the click.
-    retry: retryUnlessRefused,
+    // Safe, because every attempt sends the idempotency key of the click.
+    retry: shouldRetry,
     onSuccess: (allocation) => {
       queryClient.setQueryData(allocationKeys.one(allocation.id), allocation);
       void navigate({ to: '/allocations/$allocationId', params: { allocationId: allocation.id } });
     },
-    // Whoever took the last GPUs moved the stock as well.
+    // Another launch took the last GPUs, so the stock changed as well.
     onError: () => queryClient.invalidateQueries({ queryKey: catalogKeys.skus }),
   });
 
   if (!choice) return null;
   const { sku, region, image, gpus } = choice;
-  const full = countRefusal(gpus, choice);
-  const impossible = mayInProject(me, projectId, 'allocation.create')
+  const full = gpuCountError(gpus, choice);
+  const impossible = hasProjectPermission(me, projectId, 'allocation.create')
     ? region === null
-      ? 'No region is open yet.'
-      : (nameRefusal(name) ?? tagsRefusal(tags) ?? userDataRefusal(userData))
-    : 'You lack the permission allocation.create in this project.';
-  const slice = skuOf(catalog.skus, 'gpu_slice', sku.gpu_model);
+      ? 'No region available yet.'
+      : (nameError(name) ?? tagsError(tags) ?? userDataError(userData))
+    : 'Requires allocation.create in this project';
+  const slice = findSku(catalog.skus, 'gpu_slice', sku.gpu_model);
   const sliceRoom = slice?.availability.find((stock) => stock.region === region)?.largest_slice ?? 0;
   const instead = sku.capacity_shape === 'baremetal' && slice && sliceRoom > 0 ? { slice, sliceRoom } : null;
   const request = region !== null && {
@@ -67,7 +67,7 @@ export function LaunchForm({ organizationId, projectId, ...catalog }: LaunchForm
     ...request,
     image: image.image,
     ...(name ? { name } : {}),
-    ...(tagsIn(tags).length > 0 ? { tags: tagsIn(tags) } : {}),
+    ...(parseTags(tags).length > 0 ? { tags: parseTags(tags) } : {}),
     ...(sshKeys.length > 0 ? { ssh_key_ids: sshKeys } : {}),
     // A whole host is leased as it runs.
     ...(userData && sku.capacity_shape === 'gpu_slice' ? { user_data: userData } : {}),

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { PackageX } from 'lucide-react';
-import { imagesQuery, regionsQuery, skusQuery } from '../api/catalog.ts';
+import { imagesQuery, regionsQuery, skusQuery } from '../api/catalog/catalog.ts';
 import { ProjectPage } from '../shell/project-page.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { Loaded } from '../ui/loaded.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
 import { Surface } from '../ui/surface.tsx';
 import { LaunchForm } from './launch-form.tsx';
 
@@ -23,13 +23,13 @@ function Wizard({ organizationId, projectId }: { organizationId: string; project
   const skus = useQuery(skusQuery(organizationId));
   const regions = useQuery(regionsQuery);
   const images = useQuery(imagesQuery);
-  const loading = <Skeleton label="Loading what can be launched" rows={6} />;
+  const loading = <Skeleton label="Loading products" rows={6} />;
   return (
-    <Loaded query={skus} loading={loading}>
+    <QueryBoundary query={skus} loading={loading}>
       {(skuItems) => (
-        <Loaded query={regions} loading={loading}>
+        <QueryBoundary query={regions} loading={loading}>
           {(regionItems) => (
-            <Loaded query={images} loading={loading}>
+            <QueryBoundary query={images} loading={loading}>
               {(imageItems) =>
                 skuItems.length > 0 && imageItems.length > 0 ? (
                   <LaunchForm
@@ -43,19 +43,19 @@ function Wizard({ organizationId, projectId }: { organizationId: string; project
                   <NothingForSale />
                 )
               }
-            </Loaded>
+            </QueryBoundary>
           )}
-        </Loaded>
+        </QueryBoundary>
       )}
-    </Loaded>
+    </QueryBoundary>
   );
 }
 
 function NothingForSale() {
   return (
     <Surface>
-      <EmptyState icon={PackageX} title="Nothing is for sale yet">
-        The operator has not opened a product with an image to start from.
+      <EmptyState icon={PackageX} title="No products available yet">
+        The operator has not published a product with an image yet.
       </EmptyState>
     </Surface>
   );

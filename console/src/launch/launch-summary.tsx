@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react';
-import type { PlacementRequest } from '../api/placements.ts';
-import { formatMoney, priceOver, times } from '../format/money.ts';
-import { counted } from '../format/words.ts';
-import { Button } from '../ui/button.tsx';
-import { DoesNotFit } from './does-not-fit.tsx';
+import type { PlacementRequest } from '../api/allocations/placements.ts';
+import { formatMoney, costOver, multiplyMoney } from '../format/money.ts';
+import { pluralize } from '../format/humanize.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { CapacityNotice } from './capacity-notice.tsx';
 import type { LaunchChoice } from './launch-choice.ts';
-import { MoneyNote } from './money-note.tsx';
-import { LaunchRefused } from './launch-refused.tsx';
+import { RunwayNote } from './runway-note.tsx';
+import { LaunchErrorNotice } from './launch-error-notice.tsx';
 
 const HOURS_PER_MONTH = 730;
 const SECOND_MS = 1_000;
@@ -14,26 +14,26 @@ const SECOND_MS = 1_000;
 interface LaunchSummaryProps {
   organizationId: string;
   choice: LaunchChoice;
-  /** Why it cannot be launched as it stands. */
+  /** Why it cannot be launched in this form. */
   refusal: string | null;
-  /** Why it could not wait in line either. */
+  /** Why it cannot be queued either. */
   queueRefusal: string | null;
-  /** No host has room for it now. */
+  /** No host has capacity for it now. */
   full: boolean;
   request: PlacementRequest | null;
   busy: boolean;
   error: Error | null;
   onGpuCount: (gpus: number) => void;
-  /** Takes a slice in place of a whole host; null where that is no way out. */
+  /** Switches from a whole host to a slice; null where that does not help. */
   onSlice: (() => void) | null;
   onQueue: () => void;
 }
 
-/** What it costs, what comes with it, and the button. */
+/** Price, included resources, and the launch button. */
 export function LaunchSummary(props: LaunchSummaryProps) {
   const { choice, request, refusal, queueRefusal, full, busy, error, onGpuCount, onSlice, onQueue } = props;
   const { sku, gpus, perGpuHour } = choice;
-  const perHour = times(perGpuHour, gpus);
+  const perHour = multiplyMoney(perGpuHour, gpus);
   return (
     <section
       aria-label="Summary"
@@ -45,17 +45,19 @@ export function LaunchSummary(props: LaunchSummaryProps) {
           <span className="text-base font-normal text-ink-muted"> / hour</span>
         </p>
         <p className="text-sm text-ink-muted">
-          {counted(gpus, 'GPU')} × {formatMoney(perGpuHour)}, billed by the second
+          {pluralize(gpus, 'GPU')} × {formatMoney(perGpuHour)}, billed by the second
         </p>
       </div>
       <dl className="flex flex-col gap-1.5 border-y border-line py-3 text-sm">
-        <Line name="Per day">{formatMoney(times(perHour, 24))}</Line>
+        <Line name="Per day">{formatMoney(multiplyMoney(perHour, 24))}</Line>
         {request?.max_duration_seconds && (
-          <Line name="At most">
-            {formatMoney(priceOver(perHour, request.max_duration_seconds * SECOND_MS))}
+          <Line name="Maximum">
+            {formatMoney(costOver(perHour, request.max_duration_seconds * SECOND_MS))}
           </Line>
         )}
-        <Line name={`Per month (${HOURS_PER_MONTH} h)`}>{formatMoney(times(perHour, HOURS_PER_MONTH))}</Line>
+        <Line name={`Per month (${HOURS_PER_MONTH} h)`}>
+          {formatMoney(multiplyMoney(perHour, HOURS_PER_MONTH))}
+        </Line>
       </dl>
       <dl className="flex flex-col gap-1.5 text-sm">
         <Line name="GPUs">
@@ -65,18 +67,18 @@ export function LaunchSummary(props: LaunchSummaryProps) {
         <Line name="Memory">
           {(gpus * sku.resource_profile.memory_gib_per_gpu).toLocaleString('en-US')} GiB
         </Line>
-        <Line name="Storage">{counted(gpus, 'local NVMe disk')}, wiped at release</Line>
+        <Line name="Storage">{pluralize(gpus, 'local NVMe disk')}, wiped at release</Line>
       </dl>
-      <MoneyNote organizationId={props.organizationId} perHour={perHour} />
-      {request && <DoesNotFit request={request} onGpuCount={onGpuCount} onSlice={onSlice} />}
-      {error && <LaunchRefused error={error} gpus={gpus} onGpuCount={onGpuCount} />}
+      <RunwayNote organizationId={props.organizationId} perHour={perHour} />
+      {request && <CapacityNotice request={request} onGpuCount={onGpuCount} onSlice={onSlice} />}
+      {error && <LaunchErrorNotice error={error} gpus={gpus} onGpuCount={onGpuCount} />}
       <div className="flex flex-col gap-2">
         <Button type="submit" variant="primary" size="lg" busy={busy} disabledReason={refusal}>
-          Launch {counted(gpus, 'GPU')}
+          Launch {pluralize(gpus, 'GPU')}
         </Button>
         {full && (
           <Button size="lg" disabledReason={queueRefusal} busy={busy} onClick={onQueue}>
-            Wait in line
+            Queue launch
           </Button>
         )}
         {refusal && <p className="text-sm text-ink-muted">{refusal}</p>}

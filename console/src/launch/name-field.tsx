@@ -2,10 +2,10 @@ import { useId } from 'react';
 
 const NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
-/** Why a name cannot be used; an empty one can: the API makes one up. */
-export function nameRefusal(name: string): string | null {
+/** Error of a name; an empty one is valid: the API generates one. */
+export function nameError(name: string): string | null {
   if (name === '' || (NAME.test(name) && name.length <= 63)) return null;
-  return 'A name has up to 63 lower-case letters, digits and hyphens, and no hyphen at its ends.';
+  return 'Use up to 63 lower-case letters, digits and hyphens; do not start or end with a hyphen.';
 }
 
 interface NameFieldProps {
@@ -15,7 +15,7 @@ interface NameFieldProps {
 
 export function NameField({ value, onChange }: NameFieldProps) {
   const id = useId();
-  const refusal = nameRefusal(value);
+  const refusal = nameError(value);
   return (
     <div className="flex flex-col gap-1.5">
       <label htmlFor={id} className="text-sm font-medium">
@@ -34,7 +34,7 @@ export function NameField({ value, onChange }: NameFieldProps) {
         className="h-9 w-full max-w-md rounded-md border border-line-strong bg-surface px-3 text-sm placeholder:text-ink-faint aria-invalid:border-(--danger)"
       />
       <p id={`${id}-hint`} className={`text-xs ${refusal ? 'tone-danger text-tone-text' : 'text-ink-faint'}`}>
-        {refusal ?? 'Left empty, a name is made up.'}
+        {refusal ?? 'Leave empty to generate a name'}
       </p>
     </div>
   );

@@ -1,6 +1,6 @@
 import { Network } from 'lucide-react';
 
-/** What network a machine gets; there is one kind, so there is nothing to choose. */
+/** The machine's network; there is one kind, so there is no choice. */
 export function NetworkNote() {
   return (
     <div className="flex gap-3 text-sm">
@@ -8,8 +8,8 @@ export function NetworkNote() {
       <div>
         <p className="font-medium">Network</p>
         <p className="text-ink-muted">
-          A private address, and a fabric function of its own with each GPU. The web terminal and{' '}
-          <code>gpuaas ssh</code> reach it from anywhere, through the platform. Nothing of it is public.
+          Private address and a dedicated fabric function per GPU. The web terminal and{' '}
+          <code>gpuaas ssh</code> work from anywhere through the platform. No public address
         </p>
       </div>
     </div>

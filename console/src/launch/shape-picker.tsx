@@ -3,20 +3,20 @@ import { useId } from 'react';
 import type { Sku } from '../api/types.ts';
 import type { LaunchChange } from '../search-params.ts';
 import { formatMoney } from '../format/money.ts';
-import { skuOf, type Shape } from './launch-choice.ts';
+import { findSku, type Shape } from './launch-choice.ts';
 
 const SHAPES: { shape: Shape; title: string; icon: LucideIcon; words: string }[] = [
   {
     shape: 'gpu_slice',
     title: 'GPU slice',
     icon: Cpu,
-    words: 'Some GPUs of a host, whole and your own, in a virtual machine.',
+    words: 'Dedicated GPUs in a virtual machine',
   },
   {
     shape: 'baremetal',
     title: 'Baremetal',
     icon: Server,
-    words: 'A whole host: all its GPUs, nothing between you and the hardware.',
+    words: 'A whole host with all its GPUs, no hypervisor',
   },
 ];
 
@@ -26,15 +26,15 @@ interface ShapePickerProps {
   onChange: (next: LaunchChange) => void;
 }
 
-/** The one branch of the way: some GPUs of a host, or all of it. */
+/** Chooses between some GPUs of a host and the whole host. */
 export function ShapePicker({ skus, chosen, onChange }: ShapePickerProps) {
   const group = useId();
   return (
     <fieldset>
-      <legend className="mb-2 text-sm font-medium">{chosen.gpu_model.split('-')[0]}, as</legend>
+      <legend className="mb-2 text-sm font-medium">{chosen.gpu_model.split('-')[0]}: machine type</legend>
       <div className="grid gap-2 sm:grid-cols-2">
         {SHAPES.map(({ shape, title, icon: Icon, words }) => {
-          const sku = skuOf(skus, shape, chosen.gpu_model);
+          const sku = findSku(skus, shape, chosen.gpu_model);
           const refusal = shapeRefusal(sku);
           return (
             <label key={shape} className={CARD} data-disabled={refusal !== null}>
@@ -64,8 +64,8 @@ export function ShapePicker({ skus, chosen, onChange }: ShapePickerProps) {
 }
 
 function shapeRefusal(sku: Sku | undefined): string | null {
-  if (!sku) return 'Not on sale right now.';
-  return sku.entitled ? null : 'Your organization may not buy it.';
+  if (!sku) return 'Not available right now.';
+  return sku.entitled ? null : 'Your organization is not entitled to this product.';
 }
 
 const CARD =

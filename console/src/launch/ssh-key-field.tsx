@@ -1,10 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { sshKeysQuery } from '../api/own.ts';
+import { sshKeysQuery } from '../api/account/own.ts';
 import { AddSshKeyDialog } from '../ssh-keys/add-ssh-key-dialog.tsx';
-import { Button } from '../ui/button.tsx';
-import { Loaded } from '../ui/loaded.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
+import { Button } from '../ui/actions/button.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
 
 interface SshKeyFieldProps {
   projectId: string;
@@ -12,24 +12,24 @@ interface SshKeyFieldProps {
   onChange: (ids: string[]) => void;
 }
 
-/** Which keys the machine lets in. */
+/** SSH keys that may log in to the machine. */
 export function SshKeyField({ projectId, chosen, onChange }: SshKeyFieldProps) {
   const [adding, setAdding] = useState(false);
   const own = useInfiniteQuery(sshKeysQuery(null));
-  // Who may not see the project's keys chooses from their own.
+  // Users who may not see the project's keys choose from their own.
   const shared = useInfiniteQuery(sshKeysQuery(projectId)).data ?? [];
   return (
     <fieldset className="flex flex-col gap-2">
       <legend className="mb-2 text-sm font-medium">
         SSH keys <span className="font-normal text-ink-faint">(optional)</span>
       </legend>
-      <Loaded query={own} loading={<Skeleton label="Loading SSH keys" rows={1} />}>
+      <QueryBoundary query={own} loading={<Skeleton label="Loading SSH keys" rows={1} />}>
         {(ownKeys) => {
           const keys = [...ownKeys, ...shared];
           return (
             <div className="flex flex-col gap-1.5 text-sm">
               {keys.length === 0 && (
-                <p className="text-ink-muted">You have none yet. The web terminal works without one.</p>
+                <p className="text-ink-muted">No SSH keys yet. The web terminal works without one.</p>
               )}
               {keys.map(({ id, name, fingerprint }) => (
                 <label key={id} className="flex min-w-0 items-center gap-2">
@@ -47,10 +47,10 @@ export function SshKeyField({ projectId, chosen, onChange }: SshKeyFieldProps) {
             </div>
           );
         }}
-      </Loaded>
+      </QueryBoundary>
       <div>
         <Button size="sm" onClick={() => setAdding(true)}>
-          Paste or make a key
+          Add a key
         </Button>
       </div>
       {adding && (

@@ -1,14 +1,12 @@
-import { Field } from '../ui/field.tsx';
+import { Field } from '../ui/forms/field.tsx';
 
 const MAX_BYTES = 16_384;
 
-/** Why user-data cannot be used; which keys it may set is for the API to say. */
-export function userDataRefusal(text: string): string | null {
+/** Error of the user-data; the API checks which keys it may set. */
+export function userDataError(text: string): string | null {
   if (text === '') return null;
-  if (new TextEncoder().encode(text).length > MAX_BYTES) return 'User-data has at most 16 KiB.';
-  return /^(#!|#cloud-config\s*(\n|$))/.test(text)
-    ? null
-    : 'User-data begins with #!, as a script does, or with the line #cloud-config.';
+  if (new TextEncoder().encode(text).length > MAX_BYTES) return 'User data is limited to 16 KiB.';
+  return /^(#!|#cloud-config\s*(\n|$))/.test(text) ? null : 'User data must start with #! or #cloud-config.';
 }
 
 interface UserDataFieldProps {
@@ -24,9 +22,9 @@ export function UserDataField({ value, onChange }: UserDataFieldProps) {
       rows={4}
       value={value}
       onChange={onChange}
-      refusal={userDataRefusal(value)}
+      refusal={userDataError(value)}
       placeholder={'#cloud-config\npackages: [tmux]'}
-      hint="What the machine does when it first boots: a script or cloud-config. Nobody can read it afterwards."
+      hint="Script or cloud-config to run on first boot. Write-only"
     />
   );
 }

@@ -1,62 +1,61 @@
 import type { QueryClient, QueryKey } from '@tanstack/react-query';
-import type { EventEnvelope } from '@gpuaas/sdk/events';
-import { allocationKeys } from '../api/query-keys.ts';
-import { forgetSession } from '../api/query-client.ts';
-import type { TimelineEntry } from '../api/types.ts';
+import { clearSignIn } from '../api/query-client.ts';
 import { followSharedStream, type StreamMessage } from './shared-stream.ts';
 import { setStreamStatus } from './stream-status.ts';
-import { appendEntry, timelineEntryOf } from './timeline-from-event.ts';
-import { touchedKeys } from './touched-keys.ts';
+import { queryKeysToRefresh } from './query-keys-to-refresh.ts';
 
 const REFRESH_DELAY_MS = 150;
 
-/** Follows the live stream until aborted and keeps the cache true to it. */
+/** Follows the live stream until aborted and keeps the cache up to date. */
 export async function followEvents(queryClient: QueryClient, signal: AbortSignal) {
   const refresh = refreshInBatches(queryClient);
-  const hear = (message: StreamMessage) => {
+  const onMessage = (message: StreamMessage) => {
     switch (message.kind) {
       case 'event':
-        refresh([...touchedKeys(message.event), ...growTimeline(queryClient, message.event)]);
+        refresh(queryKeysToRefresh(message.event));
         break;
       case 'status':
         setStreamStatus(message.status === 'open' ? 'open' : 'lost');
-        // What happened between the first load and the open stream was not streamed to us.
+        // Events between the first load and the open stream were missed.
         if (message.status === 'open') void queryClient.invalidateQueries();
         break;
       case 'refused':
         setStreamStatus('lost');
-        if (message.httpStatus === 401) forgetSession();
+        if (message.httpStatus === 401) clearSignIn();
     }
   };
   try {
-    await followSharedStream(signal, hear);
+    await followSharedStream(signal, onMessage);
   } catch {
     setStreamStatus('lost');
   }
 }
 
-/** Adds the event to its timeline; answers with the timeline's key if it must be fetched again instead. */
-function growTimeline(queryClient: QueryClient, event: EventEnvelope): QueryKey[] {
-  const allocationId = event.payload['allocation_id'];
-  if (typeof allocationId !== 'string') return [];
-  const key = allocationKeys.timeline(allocationId);
-  const entry = timelineEntryOf(event);
-  if (!entry) return [key];
-  queryClient.setQueryData<TimelineEntry[]>(key, (known) => known && appendEntry(known, entry));
-  // An answer under way may be older than the event and would overwrite it.
-  return queryClient.getQueryState(key)?.fetchStatus === 'fetching' ? [key] : [];
-}
-
-/** A launch makes many events in a moment; each answer is fetched again once for all of them. */
+/**
+ * A launch makes many events in a moment; each answer is fetched again once for all of them. An answer under way is left to
+ * arrive before it is fetched again: it may be older than the event, and starting over for each event would never end.
+ */
 function refreshInBatches(queryClient: QueryClient) {
   const waiting = new Map<string, QueryKey>();
+  const underWay = new Set<string>();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  const start = () => {
+    timer ??= setTimeout(refresh, REFRESH_DELAY_MS);
+  };
+  const refresh = () => {
+    timer = undefined;
+    for (const [name, queryKey] of waiting) {
+      if (underWay.has(name)) continue;
+      waiting.delete(name);
+      underWay.add(name);
+      void queryClient.invalidateQueries({ queryKey }).finally(() => {
+        underWay.delete(name);
+        if (waiting.has(name)) start();
+      });
+    }
+  };
   return (keys: QueryKey[]) => {
     for (const key of keys) waiting.set(JSON.stringify(key), key);
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      for (const queryKey of waiting.values()) void queryClient.invalidateQueries({ queryKey });
-      waiting.clear();
-    }, REFRESH_DELAY_MS);
+    if (keys.length > 0) start();
   };
 }

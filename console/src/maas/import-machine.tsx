@@ -1,14 +1,14 @@
 import { useState } from 'react';
-import { importMachine } from '../api/maas.ts';
+import { importMachine } from '../api/fleet/maas.ts';
 import { operatorKeys } from '../api/query-keys.ts';
-import { usePlatformRefusal } from '../api/session.ts';
+import { usePlatformDisabledReason } from '../api/me.ts';
 import type { MaasMachine, NodeOnboarding } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { useHostPlace } from '../operator/host-place.tsx';
-import { Button } from '../ui/button.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
-import { Select } from '../ui/select.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { useHostLocation } from '../operator/host-location.tsx';
+import { Button } from '../ui/actions/button.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
+import { Select } from '../ui/forms/select.tsx';
 
 type Profile = NodeOnboarding['profile'];
 
@@ -17,13 +17,13 @@ const PROFILES: { value: Profile; label: string }[] = [
   { value: 'baremetal', label: 'Whole hosts' },
 ];
 
-/** Makes a machine a host. Why that is not possible now is what MAAS says of it. */
+/** Turns a machine into a host. Disabled with MAAS's reason while that is not possible. */
 export function ImportMachine({ machine }: { machine: MaasMachine }) {
   const [open, setOpen] = useState(false);
   const [profile, setProfile] = useState<Profile>(machine.profile ?? 'slice_vm');
-  const where = useHostPlace();
-  const refusal = usePlatformRefusal('fleet.enrol');
-  const bring = useChange({
+  const where = useHostLocation();
+  const refusal = usePlatformDisabledReason('fleet.enrol');
+  const bring = useRefreshingMutation({
     mutationFn: importMachine,
     refreshes: [operatorKeys.onboardings, operatorKeys.maasMachines],
     onSuccess: () => setOpen(false),
@@ -44,7 +44,7 @@ export function ImportMachine({ machine }: { machine: MaasMachine }) {
         onSubmit={() => where.place && bring.mutate({ systemId: machine.system_id, profile, ...where.place })}
       >
         <p className="text-sm text-ink-muted">
-          It is commissioned, tested and installed anew: what is on its disks is lost.
+          The machine is commissioned, tested and reinstalled. All data on its disks is lost.
         </p>
         <div className="flex flex-col gap-1.5">
           <Select label="Sold as" value={profile} onChange={setProfile} options={PROFILES} />

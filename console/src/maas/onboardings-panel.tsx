@@ -1,19 +1,19 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { cancelOnboarding, onboardingsQuery } from '../api/maas.ts';
+import { cancelOnboarding, onboardingsQuery } from '../api/fleet/maas.ts';
 import { operatorKeys } from '../api/query-keys.ts';
-import { usePlatformRefusal } from '../api/session.ts';
+import { usePlatformDisabledReason } from '../api/me.ts';
 import type { NodeOnboarding } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { inWords } from '../format/words.ts';
-import { Badge } from '../ui/badge.tsx';
-import { ConfirmButton } from '../ui/confirm-button.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { humanize } from '../format/humanize.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ShowMore } from '../ui/show-more.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
-import type { Tone } from '../ui/tone.ts';
+import { ShowMore } from '../ui/tables/show-more.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
+import type { Tone } from '../ui/values/tone.ts';
 
 const TONES: Record<NodeOnboarding['state'], Tone> = {
   running: 'info',
@@ -29,13 +29,13 @@ const STEP_TONES: Record<NodeOnboarding['steps'][number]['state'], Tone> = {
   skipped: 'neutral',
 };
 
-/** Machines on their way into the fleet, step by step; nothing where there was none. */
+/** Machines being onboarded, step by step; hidden when there are none. */
 export function OnboardingsPanel() {
   const query = useInfiniteQuery(onboardingsQuery);
   if (query.data?.length === 0) return null;
   return (
-    <Panel title="On their way">
-      <Loaded query={query} loading={<Skeleton label="Loading onboardings" rows={1} />}>
+    <Panel title="Onboarding">
+      <QueryBoundary query={query} loading={<Skeleton label="Loading onboardings" rows={1} />}>
         {(onboardings) => (
           <>
             <ul className="flex flex-col gap-4 text-sm">
@@ -46,7 +46,7 @@ export function OnboardingsPanel() {
             <ShowMore query={query} />
           </>
         )}
-      </Loaded>
+      </QueryBoundary>
     </Panel>
   );
 }
@@ -58,7 +58,7 @@ function Onboarding({ onboarding }: { onboarding: NodeOnboarding }) {
     <li className="flex flex-col gap-1.5" aria-label={hostname}>
       <span className="flex flex-wrap items-center gap-2">
         <Badge tone={TONES[state]} moving={state === 'running'}>
-          {inWords(state)}
+          {humanize(state)}
         </Badge>
         {nodeId ? (
           <Link to="/operator/nodes/$nodeId" params={{ nodeId }} className="font-medium text-accent">
@@ -76,8 +76,8 @@ function Onboarding({ onboarding }: { onboarding: NodeOnboarding }) {
         {steps.map((step) => (
           <li key={step.step}>
             <Badge tone={STEP_TONES[step.state]} moving={step.state === 'running'}>
-              {inWords(step.step)}
-              <span className="sr-only">: {inWords(step.state)}</span>
+              {humanize(step.step)}
+              <span className="sr-only">: {humanize(step.state)}</span>
             </Badge>
           </li>
         ))}
@@ -85,7 +85,7 @@ function Onboarding({ onboarding }: { onboarding: NodeOnboarding }) {
       {current?.message && <span className="wrap-anywhere text-ink-muted">{current.message}</span>}
       {detail && (
         <span className="wrap-anywhere text-ink-muted">
-          {detail} {undone ? 'MAAS has it back.' : 'MAAS did not get it back.'}
+          {detail} {undone ? 'Returned to MAAS.' : 'Not returned to MAAS.'}
         </span>
       )}
     </li>
@@ -93,20 +93,20 @@ function Onboarding({ onboarding }: { onboarding: NodeOnboarding }) {
 }
 
 function Cancel({ onboarding }: { onboarding: NodeOnboarding }) {
-  const refusal = usePlatformRefusal('fleet.enrol');
-  const cancel = useChange({
+  const refusal = usePlatformDisabledReason('fleet.enrol');
+  const cancel = useRefreshingMutation({
     mutationFn: () => cancelOnboarding(onboarding.id),
     refreshes: [operatorKeys.onboardings],
   });
   return (
     <ConfirmButton
       label="Cancel"
-      title={`Stop bringing in ${onboarding.hostname}?`}
-      confirmLabel="Stop"
-      disabledReason={onboarding.cancel_requested_at ? 'It is being stopped.' : refusal}
+      title={`Cancel onboarding of ${onboarding.hostname}?`}
+      confirmLabel="Cancel onboarding"
+      disabledReason={onboarding.cancel_requested_at ? 'Already being cancelled.' : refusal}
       act={cancel}
     >
-      What MAAS is doing to the machine is stopped, and MAAS gets it back.
+      The current MAAS operation is aborted and the machine is returned to MAAS.
     </ConfirmButton>
   );
 }

@@ -1,18 +1,18 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Bell } from 'lucide-react';
-import { markAllRead, markRead, notificationsQuery } from '../api/notifications.ts';
-import { ownKeys } from '../api/query-keys.ts';
+import { markAllRead, markRead, notificationsQuery } from '../api/account/notifications.ts';
+import { userKeys } from '../api/query-keys.ts';
 import type { Notification } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { Button } from '../ui/button.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
 import { Page } from '../ui/page.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ShowMore } from '../ui/show-more.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
-import { Age } from '../ui/timestamp.tsx';
-import { TONE_CLASS, type Tone } from '../ui/tone.ts';
+import { ShowMore } from '../ui/tables/show-more.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
+import { RelativeTime } from '../ui/values/timestamp.tsx';
+import { TONE_CLASS, type Tone } from '../ui/values/tone.ts';
 import { PreferencesPanel } from './preferences-panel.tsx';
 
 const TONES: Record<Notification['severity'], Tone> = { info: 'info', warning: 'warn', critical: 'danger' };
@@ -21,14 +21,14 @@ export function NotificationsPage() {
   const query = useInfiniteQuery(notificationsQuery);
   const newest = query.data?.[0];
   const unread = query.data?.some(({ read_at: readAt }) => readAt === null) ?? false;
-  const readAll = useChange({ mutationFn: markAllRead, refreshes: [ownKeys.notifications] });
+  const readAll = useRefreshingMutation({ mutationFn: markAllRead, refreshes: [userKeys.notifications] });
   return (
     <Page
       title="Notifications"
-      subtitle="What happened to what is yours."
+      subtitle="Alerts about your resources"
       actions={
         <Button
-          disabledReason={unread ? null : 'Everything was read.'}
+          disabledReason={unread ? null : 'No unread notifications.'}
           busy={readAll.isPending}
           onClick={() => newest && readAll.mutate(newest.id)}
         >
@@ -37,33 +37,33 @@ export function NotificationsPage() {
       }
     >
       <Panel title="Inbox" flush>
-        <Loaded query={query} loading={<Skeleton label="Loading notifications" />}>
+        <QueryBoundary query={query} loading={<Skeleton label="Loading notifications" />}>
           {(notifications) =>
             notifications.length === 0 ? (
-              <EmptyState icon={Bell} title="Nothing happened yet">
-                Low balances, ending leases, lost hosts and the like are told here.
+              <EmptyState icon={Bell} title="No notifications yet">
+                Alerts such as low balance or a lost host appear here.
               </EmptyState>
             ) : (
               <>
                 <ul>
                   {notifications.map((one) => (
-                    <Told key={one.id} notification={one} />
+                    <NotificationRow key={one.id} notification={one} />
                   ))}
                 </ul>
                 <ShowMore query={query} />
               </>
             )
           }
-        </Loaded>
+        </QueryBoundary>
       </Panel>
       <PreferencesPanel />
     </Page>
   );
 }
 
-function Told({ notification }: { notification: Notification }) {
+function NotificationRow({ notification }: { notification: Notification }) {
   const { id, title, body, link, severity, created_at: at, read_at: readAt } = notification;
-  const read = useChange({ mutationFn: markRead, refreshes: [ownKeys.notifications] });
+  const read = useRefreshingMutation({ mutationFn: markRead, refreshes: [userKeys.notifications] });
   return (
     <li className="relative flex gap-3 border-b border-line px-4 py-3 last:border-0 hover:bg-hover/60">
       <span
@@ -82,7 +82,7 @@ function Told({ notification }: { notification: Notification }) {
         <p className="break-words whitespace-pre-line text-ink-muted">{body}</p>
       </div>
       <span className="shrink-0 text-xs text-ink-faint">
-        <Age since={at} />
+        <RelativeTime since={at} />
       </span>
     </li>
   );

@@ -1,35 +1,38 @@
 import { useQuery } from '@tanstack/react-query';
-import { preferencesQuery, setPreference } from '../api/notifications.ts';
-import { ownKeys } from '../api/query-keys.ts';
+import { preferencesQuery, setPreference } from '../api/account/notifications.ts';
+import { userKeys } from '../api/query-keys.ts';
 import type { NotificationPreferences } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { inWords } from '../format/words.ts';
-import { DataTable, type Column } from '../ui/data-table.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { humanize } from '../format/humanize.ts';
+import { DataTable, type Column } from '../ui/tables/data-table.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ProblemNotice } from '../ui/problem-notice.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
+import { ProblemNotice } from '../ui/feedback/problem-notice.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
 
 type Preference = NotificationPreferences['preferences'][number];
 
-/** What one wants to be told of, and how. */
+/** Notification types, and how the person receives each. */
 export function PreferencesPanel() {
   const query = useQuery(preferencesQuery);
-  const set = useChange({ mutationFn: setPreference, refreshes: [ownKeys.notificationPreferences] });
+  const set = useRefreshingMutation({
+    mutationFn: setPreference,
+    refreshes: [userKeys.notificationPreferences],
+  });
   const box = (channel: 'inbox' | 'email', preference: Preference) => (
     <input
       type="checkbox"
-      aria-label={`${inWords(preference.kind)}, ${channel === 'inbox' ? 'in the inbox' : 'by e-mail'}`}
+      aria-label={`${humanize(preference.kind)}, ${channel === 'inbox' ? 'in the inbox' : 'by e-mail'}`}
       checked={preference[channel].enabled}
       onChange={({ target }) => set.mutate({ kind: preference.kind, channel, enabled: target.checked })}
     />
   );
   const columns: Column<Preference>[] = [
     {
-      header: 'Of what',
+      header: 'Event',
       cell: ({ kind, about }) => (
         <span className="flex flex-col whitespace-normal">
-          <span className="font-medium">{inWords(kind)}</span>
+          <span className="font-medium">{humanize(kind)}</span>
           <span className="text-xs text-ink-faint">{about}</span>
         </span>
       ),
@@ -38,17 +41,17 @@ export function PreferencesPanel() {
     { header: 'E-mail', cell: (preference) => box('email', preference) },
   ];
   return (
-    <Panel title="What I am told of" flush>
+    <Panel title="Notification settings" flush>
       {set.error && (
         <div className="p-4">
           <ProblemNotice error={set.error} />
         </div>
       )}
-      <Loaded query={query} loading={<Skeleton label="Loading preferences" />}>
+      <QueryBoundary query={query} loading={<Skeleton label="Loading preferences" />}>
         {(preferences) => (
           <DataTable label="Preferences" columns={columns} rows={preferences} rowKey={({ kind }) => kind} />
         )}
-      </Loaded>
+      </QueryBoundary>
     </Panel>
   );
 }

@@ -5,17 +5,17 @@ import { AllocationFailure } from '../allocations/allocation-failure.tsx';
 import { AllocationSummary } from '../allocations/allocation-summary.tsx';
 import { StateBadge } from '../allocations/state-badge.tsx';
 import { StatesPanel } from '../allocations/states-panel.tsx';
-import { operatorAllocationQuery } from '../api/operator-allocations.ts';
+import { operatorAllocationQuery } from '../api/allocations/operator-allocations.ts';
 import type { AllocationDetail } from '../api/types.ts';
 import { TenantName } from '../tenants/tenant-name.tsx';
-import { Loaded } from '../ui/loaded.tsx';
-import { NotFound } from '../ui/not-found.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
+import { NotFound } from '../ui/feedback/not-found.tsx';
 import { Page } from '../ui/page.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
 import { ClaimsPanel } from './claims-panel.tsx';
 import { OperatorActions } from './operator-actions.tsx';
 import { StagesPanel } from './stages-panel.tsx';
-import { TasksOfAllocation } from './tasks-of-allocation.tsx';
+import { AllocationTasks } from './allocation-tasks.tsx';
 
 const route = getRouteApi('/signed-in/operator/allocations/$allocationId');
 
@@ -23,13 +23,13 @@ export function OperatorAllocationPage() {
   const { allocationId } = route.useParams();
   const query = useQuery(operatorAllocationQuery(allocationId));
   return (
-    <Loaded
+    <QueryBoundary
       query={query}
       loading={<Skeleton label="Loading the allocation" />}
       missing={<NotFound what="allocation" />}
     >
       {(detail) => <Detail detail={detail} fetchedAt={query.dataUpdatedAt} />}
-    </Loaded>
+    </QueryBoundary>
   );
 }
 
@@ -53,7 +53,7 @@ function Detail({ detail, fetchedAt }: { detail: AllocationDetail; fetchedAt: nu
         <div className="flex min-w-0 flex-col gap-4">
           <ClaimsPanel detail={detail} />
           <StagesPanel stages={detail.stages} />
-          <TasksOfAllocation tasks={detail.tasks} />
+          <AllocationTasks tasks={detail.tasks} />
         </div>
         <div className="flex min-w-0 flex-col gap-4">
           <StatesPanel states={allocation.states} />

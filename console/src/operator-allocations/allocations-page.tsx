@@ -3,15 +3,15 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { Boxes } from 'lucide-react';
 import { StateSelect } from '../allocations/state-select.tsx';
 import { ALLOCATION_COLUMNS } from '../allocations/allocation-columns.tsx';
-import { operatorAllocationsQuery } from '../api/operator-allocations.ts';
+import { operatorAllocationsQuery } from '../api/allocations/operator-allocations.ts';
 import type { Allocation } from '../api/types.ts';
 import { operatorAllocationsSearch, type OperatorAllocationsSearch } from '../search-params.ts';
 import { TenantName } from '../tenants/tenant-name.tsx';
 import { TenantSelect } from '../tenants/tenant-select.tsx';
-import { ROW_LINK_CLASS, type Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
+import { ROW_LINK_CLASS, type Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Page } from '../ui/page.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
 import { Surface } from '../ui/surface.tsx';
 
 const route = getRouteApi('/signed-in/operator/allocations');
@@ -44,9 +44,9 @@ export function OperatorAllocationsPage() {
     [Name in keyof OperatorAllocationsSearch]?: OperatorAllocationsSearch[Name] | undefined;
   }) => void navigate({ search: (old) => operatorAllocationsSearch({ ...old, ...next }), replace: true });
   return (
-    <Page title="Allocations" subtitle="Of every tenant, with what they claim and how far they are.">
+    <Page title="Allocations" subtitle="Allocations of all tenants">
       <div className="grid items-end gap-3 sm:grid-cols-2 lg:w-140">
-        <TenantSelect value={filter.tenant} none="Every tenant" onChange={(tenant) => change({ tenant })} />
+        <TenantSelect value={filter.tenant} none="All tenants" onChange={(tenant) => change({ tenant })} />
         <StateSelect value={filter.state} onChange={(state) => change({ state })} />
       </div>
       <Surface>
@@ -56,8 +56,8 @@ export function OperatorAllocationsPage() {
           columns={COLUMNS}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState icon={Boxes} title="No allocation fits the filter">
-              Nothing was launched so far, or not by these tenants and in these states.
+            <EmptyState icon={Boxes} title="No allocations match">
+              Change or clear the filter.
             </EmptyState>
           }
         />

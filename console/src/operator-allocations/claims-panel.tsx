@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import type { AllocationDetail } from '../api/types.ts';
-import { Badge } from '../ui/badge.tsx';
-import { DataTable, type Column } from '../ui/data-table.tsx';
+import { Badge } from '../ui/values/badge.tsx';
+import { DataTable, type Column } from '../ui/tables/data-table.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
 
 type Claim = AllocationDetail['claims'][number];
 
@@ -11,12 +11,12 @@ const COLUMNS: Column<Claim>[] = [
   {
     header: 'Claims',
     cell: ({ claim_kind: kind, slot_index: slot }) =>
-      kind === 'slot' ? `Slot ${slot ?? '?'}` : 'The whole host',
+      kind === 'slot' ? `Slot ${slot ?? '?'}` : 'Whole host',
   },
   {
     header: 'State',
     cell: ({ released_at: released }) => (
-      <Badge tone={released ? 'neutral' : 'info'}>{released ? 'Given back' : 'Held'}</Badge>
+      <Badge tone={released ? 'neutral' : 'info'}>{released ? 'Released' : 'Held'}</Badge>
     ),
   },
   { header: 'Since', cell: ({ created_at: at }) => <Timestamp at={at} as="clock" />, from: 'sm' },
@@ -30,7 +30,7 @@ const COLUMNS: Column<Claim>[] = [
   },
 ];
 
-/** What it holds of which host. A claim ends when the wipe of its slot is verified. */
+/** Claims on slots and hosts. A claim ends when the wipe of its slot is verified. */
 export function ClaimsPanel({ detail: { claims, node } }: { detail: AllocationDetail }) {
   return (
     <Panel
@@ -51,7 +51,7 @@ export function ClaimsPanel({ detail: { claims, node } }: { detail: AllocationDe
       {claims.length > 0 ? (
         <DataTable label="Claims" columns={COLUMNS} rows={claims} rowKey={({ id }) => id} />
       ) : (
-        <p className="p-4 text-sm text-ink-muted">It holds nothing.</p>
+        <p className="p-4 text-sm text-ink-muted">No claims</p>
       )}
     </Panel>
   );

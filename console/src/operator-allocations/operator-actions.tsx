@@ -1,19 +1,22 @@
-import { forceRelease, retryReleaseForTenant } from '../api/operator-allocations.ts';
+import { forceRelease, retryReleaseForTenant } from '../api/allocations/operator-allocations.ts';
 import { operatorKeys } from '../api/query-keys.ts';
-import { usePlatformRefusal } from '../api/session.ts';
+import { usePlatformDisabledReason } from '../api/me.ts';
 import type { Allocation } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
 import { ReasonButton } from '../operator/reason-button.tsx';
-import { Button } from '../ui/button.tsx';
+import { Button } from '../ui/actions/button.tsx';
 
 const ENDED: Allocation['state'][] = ['released', 'failed', 'release_failed'];
 
-/** What operators do when a host does not. */
+/** Operator actions for a host that does not respond. */
 export function OperatorActions({ allocation: { id, name, state } }: { allocation: Allocation }) {
-  const permission = usePlatformRefusal('fleet.clean');
+  const permission = usePlatformDisabledReason('fleet.clean');
   const refreshes = [operatorKeys.allocations];
-  const retry = useChange({ mutationFn: () => retryReleaseForTenant(id), refreshes });
-  const force = useChange({ mutationFn: (reason: string) => forceRelease({ id, reason }), refreshes });
+  const retry = useRefreshingMutation({ mutationFn: () => retryReleaseForTenant(id), refreshes });
+  const force = useRefreshingMutation({
+    mutationFn: (reason: string) => forceRelease({ id, reason }),
+    refreshes,
+  });
   const over = ENDED.includes(state);
   return (
     <>
@@ -23,23 +26,23 @@ export function OperatorActions({ allocation: { id, name, state } }: { allocatio
           permission ??
           (state === 'release_failed' || state === 'failed'
             ? (retry.error?.message ?? null)
-            : 'No cleanup of it has failed.')
+            : 'No failed cleanup.')
         }
         onClick={() => retry.mutate()}
       >
-        Clean up again
+        Retry cleanup
       </Button>
       <ReasonButton
         label="Force release"
         variant="danger"
         size="md"
-        title={`End ${name} without its host?`}
+        title={`Force release of ${name}?`}
         submitLabel="Force release"
-        disabledReason={permission ?? (over ? 'It is over already.' : null)}
+        disabledReason={permission ?? (over ? 'Already ended.' : null)}
         act={force}
       >
-        For a host that does not answer. The tenant loses the machine now and pays nothing more; what it held
-        stays in quarantine until its cleanup is proven.
+        Use this for an unreachable host. The tenant loses the machine and billing stops; its slots stay
+        quarantined until their cleanup is verified.
       </ReasonButton>
     </>
   );

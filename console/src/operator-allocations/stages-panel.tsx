@@ -1,9 +1,9 @@
 import type { AllocationDetail } from '../api/types.ts';
-import { inWords } from '../format/words.ts';
-import { Badge } from '../ui/badge.tsx';
+import { humanize } from '../format/humanize.ts';
+import { Badge } from '../ui/values/badge.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ProgressBar } from '../ui/progress-bar.tsx';
-import type { Tone } from '../ui/tone.ts';
+import { ProgressBar } from '../ui/charts/progress-bar.tsx';
+import type { Tone } from '../ui/values/tone.ts';
 
 type Stage = AllocationDetail['stages'][number];
 
@@ -12,6 +12,7 @@ const TONES: Record<Stage['status'], Tone> = {
   running: 'info',
   done: 'success',
   failed: 'danger',
+  skipped: 'neutral',
 };
 
 export function StagesPanel({ stages }: { stages: Stage[] }) {
@@ -21,13 +22,13 @@ export function StagesPanel({ stages }: { stages: Stage[] }) {
         {stages.map(({ stage, status, percent, message }) => (
           <li key={stage} className="flex flex-col gap-1 text-sm">
             <span className="flex items-center justify-between gap-3">
-              <span className="font-medium">{inWords(stage)}</span>
+              <span className="font-medium">{humanize(stage)}</span>
               <Badge tone={TONES[status]} moving={status === 'running'}>
-                {inWords(status)}
+                {humanize(status)}
               </Badge>
             </span>
             {message && <span className="text-ink-muted">{message}</span>}
-            {status === 'running' && <ProgressBar label={inWords(stage)} percent={percent} tone="info" />}
+            {status === 'running' && <ProgressBar label={humanize(stage)} percent={percent} tone="info" />}
           </li>
         ))}
       </ol>

@@ -1,21 +1,21 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { BadgeCheck } from 'lucide-react';
-import { authoritiesQuery, replaceAuthority, retireAuthority } from '../api/node-identity.ts';
+import { authoritiesQuery, rotateAuthority, retireAuthority } from '../api/fleet/node-identity.ts';
 import { operatorKeys } from '../api/query-keys.ts';
-import { usePlatformRefusal } from '../api/session.ts';
+import { usePlatformDisabledReason } from '../api/me.ts';
 import type { NodeAuthority } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { inWords } from '../format/words.ts';
-import { Badge } from '../ui/badge.tsx';
-import type { Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { humanize } from '../format/humanize.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import type { Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Page } from '../ui/page.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
 import { Surface } from '../ui/surface.tsx';
-import { CopyButton } from '../ui/copy-button.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
-import type { Tone } from '../ui/tone.ts';
+import { CopyButton } from '../ui/actions/copy-button.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
+import type { Tone } from '../ui/values/tone.ts';
 import { ReasonButton } from './reason-button.tsx';
 
 const TONES: Record<NodeAuthority['state'], Tone> = {
@@ -39,7 +39,7 @@ const COLUMNS: Column<NodeAuthority>[] = [
       </span>
     ),
   },
-  { header: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{inWords(state)}</Badge> },
+  { header: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{humanize(state)}</Badge> },
   { header: 'Hosts', cell: ({ hosts }) => hosts.toLocaleString('en-US'), align: 'right', from: 'sm' },
   {
     header: 'Certificates',
@@ -53,36 +53,39 @@ const COLUMNS: Column<NodeAuthority>[] = [
 
 export function AuthoritiesPage() {
   const query = useInfiniteQuery(authoritiesQuery);
-  const refusal = usePlatformRefusal('fleet.identity');
-  const replace = useChange({ mutationFn: replaceAuthority, refreshes: [operatorKeys.authorities] });
+  const refusal = usePlatformDisabledReason('fleet.identity');
+  const replace = useRefreshingMutation({
+    mutationFn: rotateAuthority,
+    refreshes: [operatorKeys.authorities],
+  });
   return (
     <Page
-      title="Node authorities"
-      subtitle="Who vouches for hosts. A new one signs at once; the one before is trusted until it is retired."
+      title="Node certificate authorities"
+      subtitle="Authorities that sign host certificates. A replaced authority stays trusted until it is retired."
       actions={
         <ReasonButton
-          label="Replace the authority"
+          label="Rotate authority"
           variant="primary"
           size="md"
-          title="Replace the authority?"
-          submitLabel="Replace"
+          title="Rotate the authority?"
+          submitLabel="Rotate"
           disabledReason={refusal}
           act={replace}
         >
-          New certificates are signed by a new key from now on. Hosts change over by themselves as they renew;
-          nothing is cut off.
+          New certificates are signed with a new key. Hosts switch over when they renew; nothing is
+          interrupted.
         </ReasonButton>
       }
     >
       <Surface>
         <ResourceList
-          label="Node authorities"
+          label="Node certificate authorities"
           query={query}
           columns={COLUMNS}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState icon={BadgeCheck} title="There is no authority">
-              The first one is made when the first host is enrolled.
+            <EmptyState icon={BadgeCheck} title="No authorities yet">
+              The first one is created when the first host enrols.
             </EmptyState>
           }
         />
@@ -92,15 +95,15 @@ export function AuthoritiesPage() {
 }
 
 function Retire({ authority }: { authority: NodeAuthority }) {
-  const permission = usePlatformRefusal('fleet.identity');
-  const retire = useChange({
+  const permission = usePlatformDisabledReason('fleet.identity');
+  const retire = useRefreshingMutation({
     mutationFn: (reason: string) => retireAuthority({ id: authority.id, reason }),
     refreshes: [operatorKeys.authorities],
   });
   if (authority.state !== 'trusted') return null;
   const inUse =
     authority.valid_certificates > 0
-      ? `${authority.valid_certificates} valid certificates were signed by it; they renew within a day.`
+      ? `${authority.valid_certificates} valid certificates depend on it; they renew within a day.`
       : null;
   return (
     <RowActions>
@@ -113,7 +116,7 @@ function Retire({ authority }: { authority: NodeAuthority }) {
         disabledReason={permission ?? inUse}
         act={retire}
       >
-        Certificates it signed are refused from then on, and tokens minted under it no longer enrol.
+        Certificates signed by it and enrolment tokens issued under it stop working.
       </ReasonButton>
     </RowActions>
   );

@@ -1,21 +1,21 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { PlugZap } from 'lucide-react';
-import { enrolmentsQuery, revokeEnrolment } from '../api/node-identity.ts';
+import { enrolmentsQuery, revokeEnrolment } from '../api/fleet/node-identity.ts';
 import { operatorKeys } from '../api/query-keys.ts';
-import { usePlatformRefusal } from '../api/session.ts';
+import { usePlatformDisabledReason } from '../api/me.ts';
 import type { NodeEnrolment } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { inWords } from '../format/words.ts';
-import { Badge } from '../ui/badge.tsx';
-import { ConfirmButton } from '../ui/confirm-button.tsx';
-import type { Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { humanize } from '../format/humanize.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
+import type { Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Page } from '../ui/page.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
 import { Surface } from '../ui/surface.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
-import type { Tone } from '../ui/tone.ts';
+import { Timestamp } from '../ui/values/timestamp.tsx';
+import type { Tone } from '../ui/values/tone.ts';
 import { NewEnrolment } from './new-enrolment.tsx';
 
 const TONES: Record<NodeEnrolment['state'], Tone> = {
@@ -27,9 +27,9 @@ const TONES: Record<NodeEnrolment['state'], Tone> = {
 
 const COLUMNS: Column<NodeEnrolment>[] = [
   { header: 'Host', cell: (enrolment) => <span className="font-medium">{hostOf(enrolment)}</span> },
-  { header: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{inWords(state)}</Badge> },
+  { header: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{humanize(state)}</Badge> },
   { header: 'Region', cell: ({ region }) => <span className="text-ink-muted">{region}</span>, from: 'md' },
-  { header: 'Minted', cell: ({ created_at: at }) => <Timestamp at={at} />, from: 'lg' },
+  { header: 'Created', cell: ({ created_at: at }) => <Timestamp at={at} />, from: 'lg' },
   {
     header: 'Used or expires',
     cell: ({ used_at: used, expires_at: expires }) => <Timestamp at={used ?? expires} />,
@@ -41,11 +41,7 @@ const COLUMNS: Column<NodeEnrolment>[] = [
 export function EnrolmentsPage() {
   const query = useInfiniteQuery(enrolmentsQuery);
   return (
-    <Page
-      title="Enrolments"
-      subtitle="One-time tokens with which hosts get their identity."
-      actions={<NewEnrolment />}
-    >
+    <Page title="Enrolments" subtitle="One-time tokens for enrolling hosts" actions={<NewEnrolment />}>
       <Surface>
         <ResourceList
           label="Enrolments"
@@ -53,8 +49,8 @@ export function EnrolmentsPage() {
           columns={COLUMNS}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState icon={PlugZap} title="No token was minted">
-              Mint one for the first host; the command to run there comes with it.
+            <EmptyState icon={PlugZap} title="No enrolment tokens yet">
+              Create one for your first host to get its install command.
             </EmptyState>
           }
         />
@@ -64,8 +60,8 @@ export function EnrolmentsPage() {
 }
 
 function Revoke({ enrolment }: { enrolment: NodeEnrolment }) {
-  const refusal = usePlatformRefusal('fleet.enrol');
-  const revoke = useChange({
+  const refusal = usePlatformDisabledReason('fleet.enrol');
+  const revoke = useRefreshingMutation({
     mutationFn: () => revokeEnrolment(enrolment.id),
     refreshes: [operatorKeys.enrolments],
   });
@@ -79,7 +75,7 @@ function Revoke({ enrolment }: { enrolment: NodeEnrolment }) {
         disabledReason={refusal}
         act={revoke}
       >
-        The token stops working; the host needs another one to enrol.
+        The token stops working. The host needs a new one to enrol.
       </ConfirmButton>
     </RowActions>
   );

@@ -1,33 +1,33 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { FlaskConical } from 'lucide-react';
-import { labHostsQuery, setLabFaults } from '../api/lab.ts';
+import { labHostsQuery, setLabFaults } from '../api/fleet/lab.ts';
 import { fleetKeys, operatorKeys } from '../api/query-keys.ts';
-import { usePlatformRefusal } from '../api/session.ts';
+import { usePlatformDisabledReason } from '../api/me.ts';
 import type { LabFault, LabHost } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { LAB_FAULTS } from '../fleet/lab-faults.ts';
-import { Badge } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { LAB_FAULTS } from '../fleet/nodes/lab-faults.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import { Button } from '../ui/actions/button.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Page } from '../ui/page.tsx';
-import { ProblemNotice } from '../ui/problem-notice.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
-import { Select } from '../ui/select.tsx';
+import { ProblemNotice } from '../ui/feedback/problem-notice.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
+import { Select } from '../ui/forms/select.tsx';
 import { Surface } from '../ui/surface.tsx';
 
 const LABELS = new Map(LAB_FAULTS.map(({ fault, label }) => [fault, label]));
 
 export function LabPage() {
   const query = useInfiniteQuery(labHostsQuery);
-  const refusal = usePlatformRefusal('lab.operate');
-  const change = useChange({
+  const refusal = usePlatformDisabledReason('lab.operate');
+  const change = useRefreshingMutation({
     mutationFn: setLabFaults,
     refreshes: [operatorKeys.labHosts, fleetKeys.nodes],
   });
   const set = (host: LabHost, faults: LabFault[]) => change.mutate({ hostname: host.hostname, faults });
   return (
-    <Page title="Lab" subtitle="Simulated hosts. Break them here and see what the platform makes of it.">
+    <Page title="Lab" subtitle="Simulated hosts. Inject faults and watch the platform react.">
       {change.error && <ProblemNotice error={change.error} />}
       <Surface>
         <ResourceList
@@ -35,27 +35,27 @@ export function LabPage() {
           query={query}
           rowKey={({ hostname }) => hostname}
           empty={
-            <EmptyState icon={FlaskConical} title="No simulated host">
-              This platform runs real hosts only.
+            <EmptyState icon={FlaskConical} title="No simulated hosts">
+              This platform has real hosts only.
             </EmptyState>
           }
           columns={[
             { header: 'Host', cell: ({ hostname }) => <span className="font-medium">{hostname}</span> },
-            { header: 'Broken', cell: (host) => <Faults host={host} /> },
+            { header: 'Active faults', cell: (host) => <Faults host={host} /> },
             {
-              header: 'Break',
+              header: 'Fault',
               cell: (host) => (
                 <span className="block max-w-64">
                   <Select<LabFault>
-                    label={`Break ${host.hostname}`}
+                    label={`Inject a fault on ${host.hostname}`}
                     hideLabel
                     value={null}
-                    placeholder="Break it"
+                    placeholder="Inject fault"
                     onChange={(fault) => set(host, [...host.faults, fault])}
                     options={LAB_FAULTS.map(({ fault, label }) => ({
                       value: fault,
                       label,
-                      disabledReason: refusal ?? (host.faults.includes(fault) ? 'Broken so already' : null),
+                      disabledReason: refusal ?? (host.faults.includes(fault) ? 'Already active' : null),
                     }))}
                   />
                 </span>
@@ -69,10 +69,10 @@ export function LabPage() {
                   <Button
                     size="sm"
                     busy={change.isPending}
-                    disabledReason={refusal ?? (host.faults.length === 0 ? 'Nothing is broken.' : null)}
+                    disabledReason={refusal ?? (host.faults.length === 0 ? 'No active faults.' : null)}
                     onClick={() => set(host, [])}
                   >
-                    Mend
+                    Clear faults
                   </Button>
                 </RowActions>
               ),
@@ -85,7 +85,7 @@ export function LabPage() {
 }
 
 function Faults({ host: { faults } }: { host: LabHost }) {
-  if (faults.length === 0) return <Badge tone="success">Works</Badge>;
+  if (faults.length === 0) return <Badge tone="success">Healthy</Badge>;
   return (
     <span className="flex flex-wrap gap-1.5">
       {faults.map((fault) => (

@@ -1,13 +1,13 @@
 import { useState } from 'react';
-import { mintEnrolment } from '../api/node-identity.ts';
+import { createEnrolment } from '../api/fleet/node-identity.ts';
 import { operatorKeys } from '../api/query-keys.ts';
-import { usePlatformRefusal } from '../api/session.ts';
-import { useChange } from '../api/use-change.ts';
-import { Button } from '../ui/button.tsx';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { SecretDialog } from '../ui/secret-dialog.tsx';
-import { useHostPlace } from './host-place.tsx';
+import { usePlatformDisabledReason } from '../api/me.ts';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { SecretDialog } from '../ui/forms/secret-dialog.tsx';
+import { useHostLocation } from './host-location.tsx';
 
 /** Where agents dial by default; see the settings of the platform. */
 const NODE_PORT = 8443;
@@ -15,10 +15,10 @@ const NODE_PORT = 8443;
 export function NewEnrolment() {
   const [open, setOpen] = useState(false);
   const [hostname, setHostname] = useState('');
-  const where = useHostPlace();
-  const refusal = usePlatformRefusal('fleet.enrol');
-  const mint = useChange({
-    mutationFn: mintEnrolment,
+  const where = useHostLocation();
+  const refusal = usePlatformDisabledReason('fleet.enrol');
+  const mint = useRefreshingMutation({
+    mutationFn: createEnrolment,
     refreshes: [operatorKeys.enrolments],
     onSuccess: () => setOpen(false),
   });
@@ -33,7 +33,7 @@ export function NewEnrolment() {
         open={open}
         onClose={() => setOpen(false)}
         title="Enrol a host"
-        submitLabel="Mint token"
+        submitLabel="Create token"
         refusal={where.refusal}
         busy={mint.isPending}
         error={mint.error}
@@ -42,7 +42,7 @@ export function NewEnrolment() {
         <Field
           label="Host name"
           optional
-          hint="With a name only that host can use the token; without one any new host can."
+          hint="Restricts the token to this host. Leave empty for any new host."
           value={hostname}
           onChange={setHostname}
           maxLength={63}
@@ -60,8 +60,8 @@ export function NewEnrolment() {
         }}
       >
         <p className="text-sm text-ink-muted">
-          The token in it works once. Change the address where hosts reach the node port by another name.
-          After it ran, the host appears under Nodes; sell nothing of it before its topology is approved.
+          The token works once. Adjust the address if hosts reach the node port by another name. The host then
+          appears under Nodes; approve its topology to put it into service.
         </p>
       </SecretDialog>
     </>

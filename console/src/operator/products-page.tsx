@@ -1,18 +1,18 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Package } from 'lucide-react';
-import { openProduct, productsQuery } from '../api/products.ts';
+import { openProduct, productsQuery } from '../api/catalog/products.ts';
 import { catalogKeys, operatorKeys } from '../api/query-keys.ts';
-import { usePlatformRefusal } from '../api/session.ts';
+import { usePlatformDisabledReason } from '../api/me.ts';
 import type { AdminSku } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { Badge } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
-import { ConfirmButton } from '../ui/confirm-button.tsx';
-import type { Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import { Button } from '../ui/actions/button.tsx';
+import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
+import type { Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Page } from '../ui/page.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
 import { Surface } from '../ui/surface.tsx';
 
 const COLUMNS: Column<AdminSku>[] = [
@@ -55,7 +55,7 @@ const COLUMNS: Column<AdminSku>[] = [
 export function ProductsPage() {
   const query = useInfiniteQuery(productsQuery);
   return (
-    <Page title="Products" subtitle="What tenants can launch.">
+    <Page title="Products" subtitle="Products tenants can launch">
       <Surface>
         <ResourceList
           label="Products"
@@ -63,8 +63,8 @@ export function ProductsPage() {
           columns={COLUMNS}
           rowKey={({ sku }) => sku}
           empty={
-            <EmptyState icon={Package} title="There is no product">
-              The catalogue is empty.
+            <EmptyState icon={Package} title="No products yet">
+              The catalog is empty.
             </EmptyState>
           }
         />
@@ -74,8 +74,8 @@ export function ProductsPage() {
 }
 
 function OpenOrClose({ product }: { product: AdminSku }) {
-  const refusal = usePlatformRefusal('catalog.manage');
-  const change = useChange({
+  const refusal = usePlatformDisabledReason('catalog.manage');
+  const change = useRefreshingMutation({
     mutationFn: () => openProduct({ sku: product.sku, enabled: !product.enabled }),
     refreshes: [operatorKeys.products, catalogKeys.skus],
   });
@@ -89,7 +89,7 @@ function OpenOrClose({ product }: { product: AdminSku }) {
           disabledReason={refusal}
           act={change}
         >
-          Nobody can launch it any more. What runs goes on, and it can be opened again.
+          New launches are blocked. Running machines continue, and you can reopen it.
         </ConfirmButton>
       ) : (
         <Button size="sm" disabledReason={refusal} busy={change.isPending} onClick={() => change.mutate()}>

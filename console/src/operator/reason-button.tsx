@@ -1,13 +1,13 @@
 import { useState, type ReactNode } from 'react';
-import { Button } from '../ui/button.tsx';
-import type { ButtonLook } from '../ui/button-class.ts';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
+import { Button } from '../ui/actions/button.tsx';
+import type { ButtonStyle } from '../ui/actions/button-class.ts';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
 
-interface ReasonButtonProps extends ButtonLook {
+interface ReasonButtonProps extends ButtonStyle {
   label: string;
   title: string;
-  /** What the action changes or destroys. */
+  /** Effect of the action, or what it destroys. */
   children: ReactNode;
   submitLabel: string;
   disabledReason?: string | null;
@@ -18,7 +18,7 @@ interface ReasonButtonProps extends ButtonLook {
   };
 }
 
-/** A button whose action goes on record with a reason. */
+/** A button whose action is recorded with a reason. */
 export function ReasonButton(props: ReasonButtonProps) {
   const { label, title, children, submitLabel, disabledReason, act, variant, size } = props;
   const [asking, setAsking] = useState(false);
@@ -42,7 +42,7 @@ export function ReasonButton(props: ReasonButtonProps) {
         onClose={close}
         title={title}
         submitLabel={submitLabel}
-        refusal={reason.trim() ? null : 'Give the reason.'}
+        refusal={reason.trim() ? null : 'Enter a reason.'}
         busy={act.isPending}
         error={act.error}
         onSubmit={() => act.mutate(reason.trim(), { onSuccess: close })}

@@ -1,18 +1,18 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { invitationsQuery, revokeInvitation } from '../api/members.ts';
+import { invitationsQuery, revokeInvitation } from '../api/organization/members.ts';
 import { organizationKeys } from '../api/query-keys.ts';
-import { useOrganizationRefusal } from '../api/session.ts';
+import { useOrganizationDisabledReason } from '../api/me.ts';
 import type { Invitation } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { inWords } from '../format/words.ts';
-import { Badge } from '../ui/badge.tsx';
-import { ConfirmButton } from '../ui/confirm-button.tsx';
-import type { Column } from '../ui/data-table.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { humanize } from '../format/humanize.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
+import type { Column } from '../ui/tables/data-table.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
-import type { Tone } from '../ui/tone.ts';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
+import type { Tone } from '../ui/values/tone.ts';
 
 const TONES: Record<Invitation['state'], Tone> = {
   pending: 'info',
@@ -23,10 +23,10 @@ const TONES: Record<Invitation['state'], Tone> = {
 
 const COLUMNS: Column<Invitation>[] = [
   { header: 'Invited', cell: ({ email }) => <span className="font-medium">{email}</span> },
-  { header: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{inWords(state)}</Badge> },
+  { header: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{humanize(state)}</Badge> },
   {
     header: 'Permission group',
-    cell: ({ permission_group: group }) => <span className="text-ink-muted">{inWords(group)}</span>,
+    cell: ({ permission_group: group }) => <span className="text-ink-muted">{humanize(group)}</span>,
     from: 'md',
   },
   {
@@ -50,15 +50,15 @@ export function InvitationsPanel({ organizationId }: { organizationId: string })
         query={query}
         columns={COLUMNS}
         rowKey={({ id }) => id}
-        empty={<p className="p-4 text-sm text-ink-muted">Nobody is invited.</p>}
+        empty={<p className="p-4 text-sm text-ink-muted">No pending invitations</p>}
       />
     </Panel>
   );
 }
 
 function Revoke({ invitation }: { invitation: Invitation }) {
-  const refusal = useOrganizationRefusal(invitation.organization_id, 'member.manage');
-  const revoke = useChange({
+  const refusal = useOrganizationDisabledReason(invitation.organization_id, 'member.manage');
+  const revoke = useRefreshingMutation({
     mutationFn: () => revokeInvitation(invitation.id),
     refreshes: [organizationKeys.invitations(invitation.organization_id)],
   });

@@ -1,14 +1,14 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { permissionGroupsQuery } from '../api/access.ts';
-import { invite } from '../api/members.ts';
+import { permissionGroupsQuery } from '../api/organization/access.ts';
+import { createInvitation } from '../api/organization/members.ts';
 import { organizationKeys } from '../api/query-keys.ts';
-import { useMe } from '../api/session.ts';
-import { useChange } from '../api/use-change.ts';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { SecretDialog } from '../ui/secret-dialog.tsx';
-import { Select } from '../ui/select.tsx';
+import { useMe } from '../api/me.ts';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { SecretDialog } from '../ui/forms/secret-dialog.tsx';
+import { Select } from '../ui/forms/select.tsx';
 
 interface InviteDialogProps {
   organizationId: string;
@@ -24,8 +24,8 @@ export function InviteDialog({ organizationId, onClose }: InviteDialogProps) {
   const [project, setProject] = useState(WHOLE);
   const groups = useInfiniteQuery(permissionGroupsQuery(organizationId)).data ?? [];
   const projects = me?.organizations.find(({ id }) => id === organizationId)?.projects ?? [];
-  const send = useChange({
-    mutationFn: invite,
+  const send = useRefreshingMutation({
+    mutationFn: createInvitation,
     refreshes: [organizationKeys.invitations(organizationId)],
     onSuccess: ({ accept_url: link }) => link ?? onClose(),
   });
@@ -36,7 +36,7 @@ export function InviteDialog({ organizationId, onClose }: InviteDialogProps) {
       <FormDialog
         open={link === null}
         onClose={onClose}
-        title="Invite somebody"
+        title="Invite a member"
         submitLabel="Invite"
         refusal={email.includes('@') ? null : 'Enter the e-mail address to invite.'}
         busy={send.isPending}
@@ -66,11 +66,11 @@ export function InviteDialog({ organizationId, onClose }: InviteDialogProps) {
         {chosen?.scope !== 'tenant' && (
           <div className="flex flex-col gap-1.5">
             <Select
-              label="Where"
+              label="Scope"
               value={project}
               onChange={setProject}
               options={[
-                { value: WHOLE, label: 'In every project' },
+                { value: WHOLE, label: 'All projects' },
                 ...projects.map(({ id, name }) => ({ value: id, label: name })),
               ]}
             />
@@ -79,7 +79,7 @@ export function InviteDialog({ organizationId, onClose }: InviteDialogProps) {
       </FormDialog>
       <SecretDialog secret={link} title={`Invitation for ${email}`} label="Invitation link" onClose={onClose}>
         <p className="text-sm text-ink-muted">
-          Send it to {email}. It works once, for somebody who signs in with that address.
+          Send it to {email}. It works once, and only for that address.
         </p>
       </SecretDialog>
     </>

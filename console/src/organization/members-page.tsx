@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { useOrganizationRefusal } from '../api/session.ts';
+import { useOrganizationDisabledReason } from '../api/me.ts';
 import { ProjectPage } from '../shell/project-page.tsx';
-import { Button } from '../ui/button.tsx';
+import { Button } from '../ui/actions/button.tsx';
 import { InvitationsPanel } from './invitations-panel.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { MembersPanel } from './members-panel.tsx';
@@ -10,7 +10,7 @@ export function MembersPage() {
   return (
     <ProjectPage
       title="Members"
-      subtitle={({ organization }) => `Who belongs to ${organization.name}, and who is asked to.`}
+      subtitle={({ organization }) => `Members and pending invitations of ${organization.name}`}
       actions={({ organization }) => <InviteButton organizationId={organization.id} />}
     >
       {({ organization }) => (
@@ -25,7 +25,7 @@ export function MembersPage() {
 
 function InviteButton({ organizationId }: { organizationId: string }) {
   const [open, setOpen] = useState(false);
-  const refusal = useOrganizationRefusal(organizationId, 'member.manage');
+  const refusal = useOrganizationDisabledReason(organizationId, 'member.manage');
   return (
     <>
       <Button variant="primary" disabledReason={refusal} onClick={() => setOpen(true)}>

@@ -1,13 +1,13 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Users } from 'lucide-react';
-import { membersQuery } from '../api/members.ts';
+import { membersQuery } from '../api/organization/members.ts';
 import type { Member } from '../api/types.ts';
-import { Badge } from '../ui/badge.tsx';
-import type { Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
+import { Badge } from '../ui/values/badge.tsx';
+import type { Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
 import { MemberActions } from './member-actions.tsx';
 
 const COLUMNS: Column<Member>[] = [
@@ -60,8 +60,8 @@ export function MembersPanel({ organizationId }: { organizationId: string }) {
         columns={COLUMNS}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState icon={Users} title="Nobody is a member">
-            Invite somebody; they become a member when they accept.
+          <EmptyState icon={Users} title="No members yet">
+            Invite someone to get started.
           </EmptyState>
         }
       />

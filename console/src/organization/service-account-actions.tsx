@@ -4,43 +4,40 @@ import {
   disableServiceAccount,
   enableServiceAccount,
   rotateServiceAccountToken,
-} from '../api/service-accounts.ts';
-import { useProjectRefusal } from '../api/session.ts';
+} from '../api/organization/service-accounts.ts';
+import { useProjectDisabledReason } from '../api/me.ts';
 import type { ServiceAccount } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { Button } from '../ui/button.tsx';
-import { ConfirmButton } from '../ui/confirm-button.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
-import { SecretDialog } from '../ui/secret-dialog.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
+import { EnableOrDisable } from './enable-or-disable.tsx';
+import { SecretDialog } from '../ui/forms/secret-dialog.tsx';
 
 export function ServiceAccountActions({ account }: { account: ServiceAccount }) {
-  const refusal = useProjectRefusal(account.project_id, 'service_account.manage');
+  const refusal = useProjectDisabledReason(account.project_id, 'service_account.manage');
   const refreshes = [projectKeys.serviceAccounts(account.project_id)];
-  const rotate = useChange({ mutationFn: () => rotateServiceAccountToken(account.id), refreshes });
-  const disable = useChange({ mutationFn: () => disableServiceAccount(account.id), refreshes });
-  const enable = useChange({ mutationFn: () => enableServiceAccount(account.id), refreshes });
-  const remove = useChange({ mutationFn: () => deleteServiceAccount(account.id), refreshes });
+  const rotate = useRefreshingMutation({
+    mutationFn: () => rotateServiceAccountToken(account.id),
+    refreshes,
+  });
+  const disable = useRefreshingMutation({ mutationFn: () => disableServiceAccount(account.id), refreshes });
+  const enable = useRefreshingMutation({ mutationFn: () => enableServiceAccount(account.id), refreshes });
+  const remove = useRefreshingMutation({ mutationFn: () => deleteServiceAccount(account.id), refreshes });
   return (
     <RowActions>
       <Button size="sm" disabledReason={refusal} busy={rotate.isPending} onClick={() => rotate.mutate()}>
         Rotate token
       </Button>
-      {account.state === 'active' ? (
-        <ConfirmButton
-          label="Disable"
-          variant="secondary"
-          title={`Disable ${account.name}?`}
-          confirmLabel="Disable"
-          disabledReason={refusal}
-          act={disable}
-        >
-          Its tokens are refused at once. What it launched goes on; it can be enabled again.
-        </ConfirmButton>
-      ) : (
-        <Button size="sm" disabledReason={refusal} busy={enable.isPending} onClick={() => enable.mutate()}>
-          Enable
-        </Button>
-      )}
+      <EnableOrDisable
+        name={account.name}
+        isActive={account.state === 'active'}
+        refusal={refusal}
+        disable={disable}
+        enable={enable}
+      >
+        Its tokens stop working immediately. Its allocations keep running, and it can be enabled again.
+      </EnableOrDisable>
       <ConfirmButton
         label="Delete"
         title={`Delete ${account.name}?`}
@@ -48,7 +45,8 @@ export function ServiceAccountActions({ account }: { account: ServiceAccount }) 
         disabledReason={refusal}
         act={remove}
       >
-        Its tokens stop working for good and its bindings are gone. What it launched goes on.
+        Its tokens stop working permanently and its permission groups are removed. Its allocations keep
+        running.
       </ConfirmButton>
       <SecretDialog
         secret={rotate.data?.token ?? null}
@@ -57,7 +55,7 @@ export function ServiceAccountActions({ account }: { account: ServiceAccount }) 
         onClose={rotate.reset}
       >
         <p className="text-sm text-ink-muted">
-          The token before it goes on working for a while, so that programs can change over.
+          The previous token keeps working for a while so that you can switch over.
         </p>
       </SecretDialog>
     </RowActions>

@@ -2,22 +2,22 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Bot } from 'lucide-react';
 import { useState } from 'react';
 import { projectKeys } from '../api/query-keys.ts';
-import { createServiceAccount, serviceAccountsQuery } from '../api/service-accounts.ts';
-import { useProjectRefusal } from '../api/session.ts';
+import { createServiceAccount, serviceAccountsQuery } from '../api/organization/service-accounts.ts';
+import { useProjectDisabledReason } from '../api/me.ts';
 import type { ServiceAccount } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
 import { ProjectPage } from '../shell/project-page.tsx';
-import { Badge } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
-import type { Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { IdText } from '../ui/id-text.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { SecretDialog } from '../ui/secret-dialog.tsx';
+import { Badge } from '../ui/values/badge.tsx';
+import { Button } from '../ui/actions/button.tsx';
+import type { Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { IdText } from '../ui/values/id-text.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { SecretDialog } from '../ui/forms/secret-dialog.tsx';
 import { Surface } from '../ui/surface.tsx';
-import { Age, Timestamp } from '../ui/timestamp.tsx';
+import { RelativeTime, Timestamp } from '../ui/values/timestamp.tsx';
 import { ServiceAccountActions } from './service-account-actions.tsx';
 
 const COLUMNS: Column<ServiceAccount>[] = [
@@ -47,7 +47,7 @@ const COLUMNS: Column<ServiceAccount>[] = [
             <code className="font-mono">{token.prefix}…</code> until <Timestamp at={token.expires_at} />
             {token.last_used_at && (
               <>
-                , used <Age since={token.last_used_at} />
+                , used <RelativeTime since={token.last_used_at} />
               </>
             )}
           </li>
@@ -64,7 +64,7 @@ export function ServiceAccountsPage() {
   return (
     <ProjectPage
       title="Service accounts"
-      subtitle={({ project }) => `Programs that act in ${project.name} with a token of their own.`}
+      subtitle={({ project }) => `Machine identities for programs in ${project.name}`}
       actions={({ project }) => <NewServiceAccount projectId={project.id} />}
     >
       {({ project }) => <ServiceAccounts projectId={project.id} />}
@@ -82,8 +82,8 @@ function ServiceAccounts({ projectId }: { projectId: string }) {
         columns={COLUMNS}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState icon={Bot} title="There is no service account">
-            Make one for CI or another program, then bind a permission group to it.
+          <EmptyState icon={Bot} title="No service accounts yet">
+            Create one for CI or another program, then grant it a permission group.
           </EmptyState>
         }
       />
@@ -96,8 +96,8 @@ function NewServiceAccount({ projectId }: { projectId: string }) {
   const [name, setName] = useState('');
   const [description, setDescription] = useState('');
   const [secret, setSecret] = useState<string | null>(null);
-  const refusal = useProjectRefusal(projectId, 'service_account.manage');
-  const make = useChange({
+  const refusal = useProjectDisabledReason(projectId, 'service_account.manage');
+  const make = useRefreshingMutation({
     mutationFn: createServiceAccount,
     refreshes: [projectKeys.serviceAccounts(projectId)],
     onSuccess: ({ token }) => {
@@ -116,8 +116,8 @@ function NewServiceAccount({ projectId }: { projectId: string }) {
         open={open}
         onClose={() => setOpen(false)}
         title="New service account"
-        submitLabel="Make service account"
-        refusal={name.trim() ? null : 'Give it a name.'}
+        submitLabel="Create service account"
+        refusal={name.trim() ? null : 'Enter a name.'}
         busy={make.isPending}
         error={make.error}
         onSubmit={() => make.mutate({ project_id: projectId, name, ...(description ? { description } : {}) })}
@@ -132,7 +132,7 @@ function NewServiceAccount({ projectId }: { projectId: string }) {
         onClose={() => setSecret(null)}
       >
         <p className="text-sm text-ink-muted">
-          It may do nothing until a permission group is bound to it, under Permissions.
+          It has no permissions yet. Grant it a permission group under Permissions.
         </p>
       </SecretDialog>
     </>

@@ -3,32 +3,36 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { UsersRound } from 'lucide-react';
 import { useState } from 'react';
 import { organizationKeys } from '../api/query-keys.ts';
-import { useOrganizationRefusal } from '../api/session.ts';
-import { createTeam, deleteTeam, teamsQuery } from '../api/teams.ts';
+import { useOrganizationDisabledReason } from '../api/me.ts';
+import { createTeam, teamsQuery } from '../api/organization/teams.ts';
 import type { Team } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
 import { ProjectPage } from '../shell/project-page.tsx';
-import { Button } from '../ui/button.tsx';
-import { ConfirmButton } from '../ui/confirm-button.tsx';
-import { ROW_LINK_CLASS, type Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
+import { Button } from '../ui/actions/button.tsx';
+import { ROW_LINK_CLASS, type Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
 import { Surface } from '../ui/surface.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
+import { Badge } from '../ui/values/badge.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
+import { TeamActions } from './team-actions.tsx';
 import { TeamMembersPanel } from './team-members-panel.tsx';
+import { TeamProjectsPanel } from './team-projects-panel.tsx';
 
 const route = getRouteApi('/signed-in/organization/teams');
 
 const COLUMNS: Column<Team>[] = [
   {
     header: 'Team',
-    cell: ({ id, name }) => (
-      <Link to="/organization/teams" search={{ team: id }} className={ROW_LINK_CLASS}>
-        {name}
-      </Link>
+    cell: ({ id, name, is_default: isDefault }) => (
+      <span className="inline-flex items-center gap-2">
+        <Link to="/organization/teams" search={{ team: id }} className={ROW_LINK_CLASS}>
+          {name}
+        </Link>
+        {isDefault && <Badge tone="neutral">Default</Badge>}
+      </span>
     ),
   },
   {
@@ -45,14 +49,14 @@ const COLUMNS: Column<Team>[] = [
     ),
     from: 'lg',
   },
-  { header: 'Actions', cell: (team) => <DeleteTeam team={team} />, align: 'right' },
+  { header: 'Actions', cell: (team) => <TeamActions team={team} />, align: 'right' },
 ];
 
 export function TeamsPage() {
   return (
     <ProjectPage
       title="Teams"
-      subtitle={() => 'Permission groups bound to a team hold for everybody in it.'}
+      subtitle={() => 'Teams own projects. Permission groups granted to a team apply to all its members.'}
       actions={({ organization }) => <NewTeam organizationId={organization.id} />}
     >
       {({ organization }) => <Teams organizationId={organization.id} />}
@@ -73,13 +77,14 @@ function Teams({ organizationId }: { organizationId: string }) {
           columns={COLUMNS}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState icon={UsersRound} title="There is no team">
-              Make one to give several people the same permissions at once.
+            <EmptyState icon={UsersRound} title="No teams yet">
+              Create a team to grant permission groups to several people together.
             </EmptyState>
           }
         />
       </Surface>
       {chosen && <TeamMembersPanel key={chosen.id} team={chosen} />}
+      {chosen && <TeamProjectsPanel team={chosen} />}
     </>
   );
 }
@@ -88,8 +93,8 @@ function NewTeam({ organizationId }: { organizationId: string }) {
   const [open, setOpen] = useState(false);
   const [name, setName] = useState('');
   const [description, setDescription] = useState('');
-  const refusal = useOrganizationRefusal(organizationId, 'member.manage');
-  const make = useChange({
+  const refusal = useOrganizationDisabledReason(organizationId, 'member.manage');
+  const make = useRefreshingMutation({
     mutationFn: createTeam,
     refreshes: [organizationKeys.teams(organizationId)],
     onSuccess: () => {
@@ -107,8 +112,8 @@ function NewTeam({ organizationId }: { organizationId: string }) {
         open={open}
         onClose={() => setOpen(false)}
         title="New team"
-        submitLabel="Make team"
-        refusal={name.trim() ? null : 'Give the team a name.'}
+        submitLabel="Create team"
+        refusal={name.trim() ? null : 'Enter a name.'}
         busy={make.isPending}
         error={make.error}
         onSubmit={() =>
@@ -119,26 +124,5 @@ function NewTeam({ organizationId }: { organizationId: string }) {
         <Field label="Description" optional value={description} onChange={setDescription} maxLength={200} />
       </FormDialog>
     </>
-  );
-}
-
-function DeleteTeam({ team }: { team: Team }) {
-  const refusal = useOrganizationRefusal(team.organization_id, 'member.manage');
-  const remove = useChange({
-    mutationFn: () => deleteTeam(team.id),
-    refreshes: [organizationKeys.teams(team.organization_id)],
-  });
-  return (
-    <RowActions>
-      <ConfirmButton
-        label="Delete"
-        title={`Delete the team ${team.name}?`}
-        confirmLabel="Delete"
-        disabledReason={refusal}
-        act={remove}
-      >
-        Its members lose at once what was bound to the team. They stay members of the organization.
-      </ConfirmButton>
-    </RowActions>
   );
 }

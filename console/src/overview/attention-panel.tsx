@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import type { Attention } from './attention.ts';
-import { buttonClass } from '../ui/button-class.ts';
-import { Notice } from '../ui/notice.tsx';
+import { buttonClass } from '../ui/actions/button-class.ts';
+import { Notice } from '../ui/feedback/notice.tsx';
 
-/** At most this many at once; the lists behind them have all. */
+/** At most this many on the page; the linked lists show all. */
 const SHOWN = 4;
 
 export function AttentionPanel({ items }: { items: Attention[] }) {
@@ -22,7 +22,7 @@ export function AttentionPanel({ items }: { items: Attention[] }) {
                 params={{ allocationId }}
                 className={buttonClass({ size: 'sm' })}
               >
-                Look at it
+                View
               </Link>
             ) : (
               <Link to="/billing" className={buttonClass({ size: 'sm' })}>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Allocation, ProjectIncident, Spend } from '../api/types.ts';
-import { attentionOf } from './attention.ts';
+import { attentionItems } from './attention.ts';
 
 const NOW = Date.parse('2026-01-02T00:00:00Z');
 const usd = (micros: number) => ({ currency: 'USD', micros });
@@ -22,6 +22,7 @@ function allocation(change: Partial<Allocation>): Allocation {
     states: { desired: 'active', observed: 'running', execution: 'idle', projected: null },
     quote: { per_gpu_hour: usd(1), per_hour: usd(1) },
     cost_so_far: usd(0),
+    accruing: false,
     created_at: '2026-01-01T23:00:00Z',
     active_at: null,
     release_requested_at: null,
@@ -40,6 +41,7 @@ const spend = (standing: Spend['standing']): Spend => ({
   balance: usd(1),
   credit_line: usd(0),
   available: usd(1),
+  held_for_reservations: usd(0),
   runs_out_at: null,
   standing,
   stops_at: null,
@@ -48,14 +50,14 @@ const spend = (standing: Spend['standing']): Spend => ({
 });
 
 const titles = (allocations: Allocation[], money: Spend[] = []) =>
-  attentionOf(allocations, [], money, NOW).map(({ title }) => title);
+  attentionItems(allocations, [], money, NOW).map(({ title }) => title);
 
-test('what is well needs no attention', () => {
+test('a healthy allocation needs no attention', () => {
   expect(titles([allocation({})], [spend('good')])).toEqual([]);
   expect(titles([allocation({ ends_at: '2026-01-02T05:00:00Z' })])).toEqual([]);
 });
 
-test('what is lost comes before what is going to end and before what waits', () => {
+test('failures come before leases about to end and before queued launches', () => {
   const queue = {
     position: 1,
     reason: 'capacity' as const,
@@ -73,41 +75,36 @@ test('what is lost comes before what is going to end and before what waits', () 
       ],
       [spend('exhausted')],
     ),
-  ).toEqual([
-    'The balance is used up',
-    'stuck could not be released',
-    'ending ends in 30m 0s',
-    'waiting waits in line',
-  ]);
+  ).toEqual(['Balance used up', 'stuck could not be released', 'ending ends in 30m 0s', 'waiting is queued']);
 });
 
 test('a failed launch is forgotten after a day, a machine that is not seen is not', () => {
-  expect(titles([allocation({ state: 'failed' })])).toEqual(['llama did not come up']);
+  expect(titles([allocation({ state: 'failed' })])).toEqual(['llama failed to launch']);
   expect(titles([allocation({ state: 'failed', created_at: '2025-12-31T00:00:00Z' })])).toEqual([]);
   const unseen = { desired: 'active', observed: 'absent', execution: 'idle', projected: null } as const;
-  expect(titles([allocation({ states: unseen })])).toEqual(['llama is not seen running']);
+  expect(titles([allocation({ states: unseen })])).toEqual(['llama is not confirmed running']);
 });
 
-test('an incident names the allocations it touches and says whether somebody is on it', () => {
+test('an incident names the affected allocations and whether an operator is working on it', () => {
   const incident: ProjectIncident = {
     id: 'i1',
-    title: 'A host reports a failing GPU',
+    title: 'GPU failing on host',
     severity: 'major',
     state: 'open',
     allocation_ids: ['a1'],
     opened_at: '2026-01-01T23:00:00Z',
     acknowledged_at: null,
   };
-  expect(attentionOf([allocation({})], [incident], [], NOW)).toEqual([
+  expect(attentionItems([allocation({})], [incident], [], NOW)).toEqual([
     {
       key: 'incident i1',
       tone: 'danger',
-      title: 'A host reports a failing GPU',
-      detail: 'Touches llama. Operators have been told.',
+      title: 'GPU failing on host',
+      detail: 'Affects llama. Operators have been notified.',
       allocationId: 'a1',
     },
   ]);
-  expect(attentionOf([], [{ ...incident, state: 'acknowledged' }], [], NOW)[0]?.detail).toBe(
-    'An operator works on it.',
+  expect(attentionItems([], [{ ...incident, state: 'acknowledged' }], [], NOW)[0]?.detail).toBe(
+    'An operator is working on it.',
   );
 });

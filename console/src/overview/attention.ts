@@ -1,14 +1,14 @@
 import type { Allocation, IdleLease, ProjectIncident, Spend } from '../api/types.ts';
 import { formatMoney } from '../format/money.ts';
-import { formatDuration } from '../format/time.ts';
-import type { Tone } from '../ui/tone.ts';
+import { formatDuration } from '../format/format-time.ts';
+import type { Tone } from '../ui/values/tone.ts';
 
 export interface Attention {
   key: string;
   tone: Extract<Tone, 'danger' | 'warn' | 'info'>;
   title: string;
   detail: string;
-  /** The allocation it is about; the balance when there is none. */
+  /** The allocation concerned; null for the balance. */
   allocationId: string | null;
 }
 
@@ -16,8 +16,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const ENDS_SOON_MS = HOUR_MS;
 
-/** What a person should know before anything else, the worst first. */
-export function attentionOf(
+/** The most important notices for a person, the worst first. */
+export function attentionItems(
   allocations: Allocation[],
   incidents: ProjectIncident[],
   spend: Spend[],
@@ -34,12 +34,11 @@ export function attentionOf(
 
 function ofMoney({ standing, at_zero: detail, balance, available }: Spend): Attention[] {
   const of = { key: `balance ${balance.currency}`, detail, allocationId: null };
-  if (standing === 'stopped')
-    return [{ ...of, tone: 'danger', title: 'Leases were stopped: the balance is used up' }];
-  // The standing is looked at now and then; what is there is known at once.
+  if (standing === 'stopped') return [{ ...of, tone: 'danger', title: 'Leases stopped: balance used up' }];
+  // The standing is updated periodically; the available balance is current.
   if (standing === 'exhausted' || available.micros <= 0)
-    return [{ ...of, tone: 'danger', title: 'The balance is used up' }];
-  return standing === 'low' ? [{ ...of, tone: 'warn', title: 'The balance is low' }] : [];
+    return [{ ...of, tone: 'danger', title: 'Balance used up' }];
+  return standing === 'low' ? [{ ...of, tone: 'warn', title: 'Balance is low' }] : [];
 }
 
 function ofIncident(
@@ -47,12 +46,12 @@ function ofIncident(
   allocations: Allocation[],
 ): Attention {
   const names = allocations.filter((one) => touched.includes(one.id)).map(({ name }) => name);
-  const whom = state === 'acknowledged' ? 'An operator works on it.' : 'Operators have been told.';
+  const whom = state === 'acknowledged' ? 'An operator is working on it.' : 'Operators have been notified.';
   return {
     key: `incident ${id}`,
     tone: severity === 'minor' ? 'warn' : 'danger',
     title,
-    detail: `${names.length > 0 ? `Touches ${names.join(', ')}. ` : ''}${whom}`,
+    detail: `${names.length > 0 ? `Affects ${names.join(', ')}. ` : ''}${whom}`,
     allocationId: touched[0]!,
   };
 }
@@ -63,16 +62,16 @@ function ofAllocation(allocation: Allocation, now: number): Attention[] {
   if (state === 'release_failed')
     return [{ ...of, tone: 'danger', title: `${name} could not be released`, detail: why(failure) }];
   if (state === 'failed' && now - Date.parse(createdAt) < DAY_MS)
-    return [{ ...of, tone: 'danger', title: `${name} did not come up`, detail: why(failure) }];
+    return [{ ...of, tone: 'danger', title: `${name} failed to launch`, detail: why(failure) }];
   if (state === 'queued' && queue)
-    return [{ ...of, tone: 'info', title: `${name} waits in line`, detail: queue.detail }];
+    return [{ ...of, tone: 'info', title: `${name} is queued`, detail: queue.detail }];
   if (state === 'active' && allocation.states.observed !== 'running')
     return [
       {
         ...of,
         tone: 'warn',
-        title: `${name} is not seen running`,
-        detail: 'Its host does not vouch for it now. What is not served is not billed.',
+        title: `${name} is not confirmed running`,
+        detail: 'Its host does not confirm it. You are not billed for unconfirmed time.',
       },
     ];
   const left = endsAt ? Date.parse(endsAt) - now : Infinity;
@@ -82,14 +81,14 @@ function ofAllocation(allocation: Allocation, now: number): Attention[] {
         ...of,
         tone: 'warn',
         title: `${name} ends in ${formatDuration(left)}`,
-        detail: 'It is wiped and released then, unless you extend it.',
+        detail: 'It will be wiped and released unless you extend it.',
       },
     ];
   return [];
 }
 
-/** Leases of the project that cost money and do nothing. */
-export function attentionToIdle(idle: readonly IdleLease[], projectId: string): Attention[] {
+/** Leases of the project that cost money while idle. */
+export function idleLeaseItems(idle: readonly IdleLease[], projectId: string): Attention[] {
   return idle
     .filter((lease) => lease.project_id === projectId && lease.idle_since !== null)
     .map(({ allocation_id: id, name, idle_since: since, per_hour: perHour }) => ({
@@ -102,5 +101,5 @@ export function attentionToIdle(idle: readonly IdleLease[], projectId: string): 
 }
 
 function why(failure: Allocation['failure']): string {
-  return failure?.detail ?? 'Its page says how far it came.';
+  return failure?.detail ?? 'See its page for details.';
 }

@@ -1,15 +1,15 @@
 import { Link } from '@tanstack/react-router';
 import { Rocket } from 'lucide-react';
-import { buttonClass } from '../ui/button-class.ts';
-import { LaunchPicks } from './launch-picks.tsx';
+import { buttonClass } from '../ui/actions/button-class.ts';
+import { QuickLaunch } from './quick-launch.tsx';
 
 const STEPS = [
-  ['Pick a size', 'The price and what is free stand beside each.'],
-  ['Watch it come up', 'Every stage is shown live, in about a minute.'],
-  ['Open a terminal', 'In this page, or with your own SSH key.'],
+  ['Pick a size', 'Prices and availability are shown for each size.'],
+  ['Watch it start', 'Follow every step live. It takes about a minute.'],
+  ['Open a terminal', 'In the browser, or over SSH with your key.'],
 ] as const;
 
-/** What a newcomer lands on: three steps, and a size to click. */
+/** First page of a new user: three steps, and a size to click. */
 export function FirstLaunch({ organizationId }: { organizationId: string }) {
   return (
     <section
@@ -45,7 +45,7 @@ export function FirstLaunch({ organizationId }: { organizationId: string }) {
           Launch a GPU
         </Link>
       </div>
-      <LaunchPicks organizationId={organizationId} />
+      <QuickLaunch organizationId={organizationId} />
     </section>
   );
 }

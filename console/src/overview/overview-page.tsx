@@ -1,25 +1,25 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { allocationsQuery } from '../api/allocations.ts';
-import { spendQuery } from '../api/billing.ts';
-import { projectIncidentsQuery } from '../api/incidents.ts';
-import { idleLeasesQuery } from '../api/reports.ts';
-import { mayInOrganization, useMe, type ProjectChoice } from '../api/session.ts';
+import { allocationsQuery } from '../api/allocations/allocations.ts';
+import { spendQuery } from '../api/billing/billing.ts';
+import { projectIncidentsQuery } from '../api/operations/incidents.ts';
+import { idleLeasesQuery } from '../api/billing/reports.ts';
+import { hasOrganizationPermission, useMe, type ProjectChoice } from '../api/me.ts';
 import { LaunchLink } from '../shell/launch-link.tsx';
 import { ProjectPage } from '../shell/project-page.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
-import { useNow } from '../ui/use-now.ts';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
+import { useNow } from '../ui/values/use-now.ts';
 import { AttentionPanel } from './attention-panel.tsx';
-import { attentionOf, attentionToIdle } from './attention.ts';
+import { attentionItems, idleLeaseItems } from './attention.ts';
 import { FirstLaunch } from './first-launch.tsx';
-import { LaunchPicks } from './launch-picks.tsx';
+import { QuickLaunch } from './quick-launch.tsx';
 import { OverviewFigures } from './overview-figures.tsx';
 import { RunningPanel } from './running-panel.tsx';
 
 const MINUTE_MS = 60_000;
 
-/** Where a tenant starts: what runs, what it costs, what needs a look, and the way to more. */
+/** A tenant's start page: running leases, cost, notices, and links to more. */
 export function OverviewPage() {
   return (
     <ProjectPage
@@ -35,21 +35,21 @@ export function OverviewPage() {
 function Overview({ choice: { organization, project } }: { choice: ProjectChoice }) {
   const me = useMe();
   const now = useNow(MINUTE_MS);
-  const seesMoney = mayInOrganization(me, organization.id, 'billing.read');
+  const seesMoney = hasOrganizationPermission(me, organization.id, 'billing.read');
   const query = useInfiniteQuery(allocationsQuery(project.id, 'live'));
   const failed = useInfiniteQuery(allocationsQuery(project.id, 'failed')).data ?? [];
   const incidents = useQuery(projectIncidentsQuery(project.id)).data?.items ?? [];
   const spend = useQuery({ ...spendQuery(organization.id), enabled: seesMoney }).data?.spend ?? null;
   const idle = useQuery({ ...idleLeasesQuery(organization.id), enabled: seesMoney }).data ?? [];
   return (
-    <Loaded query={query} loading={<Skeleton label="Loading the overview" rows={6} />}>
+    <QueryBoundary query={query} loading={<Skeleton label="Loading the overview" rows={6} />}>
       {(live) => (
         <>
           <OverviewFigures allocations={live} spend={spend} />
           <AttentionPanel
             items={[
-              ...attentionOf([...live, ...failed], incidents, spend ?? [], now),
-              ...attentionToIdle(idle, project.id),
+              ...attentionItems([...live, ...failed], incidents, spend ?? [], now),
+              ...idleLeaseItems(idle, project.id),
             ]}
           />
           {live.length === 0 ? (
@@ -58,12 +58,12 @@ function Overview({ choice: { organization, project } }: { choice: ProjectChoice
             <div className="grid items-start gap-4 xl:grid-cols-[1fr_22rem]">
               <RunningPanel allocations={live} more={query.hasNextPage} />
               <Panel title="Launch another">
-                <LaunchPicks organizationId={organization.id} />
+                <QuickLaunch organizationId={organization.id} />
               </Panel>
             </div>
           )}
         </>
       )}
-    </Loaded>
+    </QueryBoundary>
   );
 }

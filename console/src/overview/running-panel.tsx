@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { ALLOCATION_COLUMNS } from '../allocations/allocation-columns.tsx';
 import type { Allocation } from '../api/types.ts';
-import { DataTable } from '../ui/data-table.tsx';
+import { DataTable } from '../ui/tables/data-table.tsx';
 import { Panel } from '../ui/panel.tsx';
 
 /** So many fit without scrolling; the list of allocations has all. */
@@ -10,7 +10,7 @@ const SHOWN = 8;
 export function RunningPanel({ allocations, more }: { allocations: Allocation[]; more: boolean }) {
   return (
     <Panel
-      title="What runs"
+      title="Running"
       flush
       aside={
         <Link to="/allocations" className="text-sm text-accent-text hover:underline">
@@ -19,7 +19,7 @@ export function RunningPanel({ allocations, more }: { allocations: Allocation[];
       }
     >
       <DataTable
-        label="What runs"
+        label="Running"
         columns={ALLOCATION_COLUMNS.filter(({ header }) => !['SKU', 'Region'].includes(header))}
         rows={allocations.slice(0, SHOWN)}
         rowKey={({ id }) => id}

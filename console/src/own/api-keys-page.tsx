@@ -1,19 +1,19 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { KeySquare } from 'lucide-react';
-import { apiKeysQuery, revokeApiKey } from '../api/own.ts';
-import { ownKeys } from '../api/query-keys.ts';
+import { apiKeysQuery, revokeApiKey } from '../api/account/own.ts';
+import { userKeys } from '../api/query-keys.ts';
 import type { ApiKey } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { inWords } from '../format/words.ts';
-import { Badge } from '../ui/badge.tsx';
-import { ConfirmButton } from '../ui/confirm-button.tsx';
-import type { Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { humanize } from '../format/humanize.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
+import type { Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Page } from '../ui/page.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
 import { Surface } from '../ui/surface.tsx';
-import { Age, Timestamp } from '../ui/timestamp.tsx';
+import { RelativeTime, Timestamp } from '../ui/values/timestamp.tsx';
 import { NewApiKey } from './new-api-key.tsx';
 
 const COLUMNS: Column<ApiKey>[] = [
@@ -25,13 +25,13 @@ const COLUMNS: Column<ApiKey>[] = [
   },
   {
     header: 'State',
-    cell: ({ state }) => <Badge tone={state === 'active' ? 'success' : 'neutral'}>{inWords(state)}</Badge>,
+    cell: ({ state }) => <Badge tone={state === 'active' ? 'success' : 'neutral'}>{humanize(state)}</Badge>,
   },
   {
-    header: 'May',
+    header: 'Permissions',
     cell: ({ scopes }) => (
       <span title={scopes?.join(', ')} className="text-ink-muted">
-        {scopes ? `${scopes.length} permissions` : 'All that you may'}
+        {scopes ? `${scopes.length} permissions` : 'All of yours'}
       </span>
     ),
     from: 'lg',
@@ -44,7 +44,8 @@ const COLUMNS: Column<ApiKey>[] = [
   },
   {
     header: 'Last used',
-    cell: ({ last_used_at: at }) => (at ? <Age since={at} /> : <span className="text-ink-muted">Never</span>),
+    cell: ({ last_used_at: at }) =>
+      at ? <RelativeTime since={at} /> : <span className="text-ink-muted">Never</span>,
     from: 'md',
   },
   { header: 'Actions', cell: (key) => <Revoke apiKey={key} />, align: 'right' },
@@ -55,7 +56,7 @@ export function ApiKeysPage() {
   return (
     <Page
       title="API keys"
-      subtitle="For your own programs and the command line. A key can do no more than you."
+      subtitle="For your programs and the CLI. A key never has more permissions than you."
       actions={<NewApiKey />}
     >
       <Surface>
@@ -65,8 +66,8 @@ export function ApiKeysPage() {
           columns={COLUMNS}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState icon={KeySquare} title="You have no API key">
-              Make one to use the API or <code className="font-mono">gpuaas</code> without a browser.
+            <EmptyState icon={KeySquare} title="No API keys yet">
+              Create one to use the API or <code className="font-mono">gpuaas</code> without a browser.
             </EmptyState>
           }
         />
@@ -76,7 +77,10 @@ export function ApiKeysPage() {
 }
 
 function Revoke({ apiKey }: { apiKey: ApiKey }) {
-  const revoke = useChange({ mutationFn: () => revokeApiKey(apiKey.id), refreshes: [ownKeys.apiKeys] });
+  const revoke = useRefreshingMutation({
+    mutationFn: () => revokeApiKey(apiKey.id),
+    refreshes: [userKeys.apiKeys],
+  });
   if (apiKey.state !== 'active') return null;
   return (
     <RowActions>
@@ -86,7 +90,7 @@ function Revoke({ apiKey }: { apiKey: ApiKey }) {
         confirmLabel="Revoke"
         act={revoke}
       >
-        Programs that use it are refused from now on. It cannot be brought back.
+        Programs using it lose access immediately. This cannot be undone.
       </ConfirmButton>
     </RowActions>
   );

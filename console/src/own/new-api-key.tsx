@@ -1,21 +1,21 @@
 import { useState } from 'react';
-import { createApiKey } from '../api/own.ts';
-import { ownKeys } from '../api/query-keys.ts';
-import { useMe, useProject } from '../api/session.ts';
-import { useChange } from '../api/use-change.ts';
-import { Button } from '../ui/button.tsx';
-import { CopyLine } from '../ui/copy-line.tsx';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { SecretDialog } from '../ui/secret-dialog.tsx';
-import { Select } from '../ui/select.tsx';
+import { createApiKey } from '../api/account/own.ts';
+import { userKeys } from '../api/query-keys.ts';
+import { useMe, useProject } from '../api/me.ts';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { CopyLine } from '../ui/actions/copy-line.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { SecretDialog } from '../ui/forms/secret-dialog.tsx';
+import { Select } from '../ui/forms/select.tsx';
 
 const DAY_MS = 86_400_000;
 const LIFETIMES = [
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
-  { value: '365', label: 'A year' },
-  { value: 'never', label: 'Until it is revoked' },
+  { value: '365', label: '1 year' },
+  { value: 'never', label: 'No expiry' },
 ] as const;
 
 const PLATFORM = 'platform';
@@ -28,9 +28,9 @@ export function NewApiKey() {
   const [days, setDays] = useState<(typeof LIFETIMES)[number]['value']>('90');
   const [where, setWhere] = useState(choice?.organization.id ?? PLATFORM);
   const [secret, setSecret] = useState<string | null>(null);
-  const make = useChange({
+  const make = useRefreshingMutation({
     mutationFn: createApiKey,
-    refreshes: [ownKeys.apiKeys],
+    refreshes: [userKeys.apiKeys],
     onSuccess: (answer) => {
       setOpen(false);
       setName('');
@@ -39,7 +39,7 @@ export function NewApiKey() {
   });
   const places = [
     ...(me?.organizations ?? []).map(({ id, name }) => ({ value: id, label: name })),
-    ...(me?.platform_permissions.length ? [{ value: PLATFORM, label: 'The platform, as operator' }] : []),
+    ...(me?.platform_permissions.length ? [{ value: PLATFORM, label: 'Platform (operator)' }] : []),
   ];
   const submit = () =>
     make.mutate({
@@ -56,8 +56,8 @@ export function NewApiKey() {
         open={open}
         onClose={() => setOpen(false)}
         title="New API key"
-        submitLabel="Make key"
-        refusal={name.trim() ? null : 'Give the key a name.'}
+        submitLabel="Create key"
+        refusal={name.trim() ? null : 'Enter a name.'}
         busy={make.isPending}
         error={make.error}
         onSubmit={submit}
@@ -65,14 +65,14 @@ export function NewApiKey() {
         <Field label="Name" value={name} onChange={setName} maxLength={64} placeholder="laptop" />
         <div className="flex flex-col gap-1.5">
           <Select
-            label="Good for"
+            label="Expires after"
             value={days}
             onChange={setDays}
             options={LIFETIMES.map((lifetime) => ({ ...lifetime }))}
           />
         </div>
         <div className="flex flex-col gap-1.5">
-          <Select label="Where it works" value={where} onChange={setWhere} options={places} />
+          <Select label="Scope" value={where} onChange={setWhere} options={places} />
         </div>
       </FormDialog>
       <SecretDialog secret={secret} title="Your new API key" label="API key" onClose={() => setSecret(null)}>

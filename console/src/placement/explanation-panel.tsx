@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import type { PlacementExplanation, PlacementNode } from '../api/types.ts';
 import { formatMoney } from '../format/money.ts';
-import { counted, inWords } from '../format/words.ts';
-import { Badge } from '../ui/badge.tsx';
-import { DataTable, ROW_LINK_CLASS, type Column } from '../ui/data-table.tsx';
-import { Notice } from '../ui/notice.tsx';
+import { pluralize, humanize } from '../format/humanize.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import { DataTable, ROW_LINK_CLASS, type Column } from '../ui/tables/data-table.tsx';
+import { Notice } from '../ui/feedback/notice.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
 
 const COLUMNS: Column<PlacementNode>[] = [
   {
@@ -19,19 +19,19 @@ const COLUMNS: Column<PlacementNode>[] = [
   },
   { header: 'Free', cell: ({ free_gpus: free }) => free, align: 'right' },
   {
-    header: 'Against it',
+    header: 'Verdict',
     cell: ({ rejected_by: filters }) =>
       filters.length === 0 ? (
-        <Badge tone="success">Could serve it</Badge>
+        <Badge tone="success">Eligible</Badge>
       ) : (
-        <span className="text-ink-muted">{filters.map(inWords).join(', ')}</span>
+        <span className="text-ink-muted">{filters.map(humanize).join(', ')}</span>
       ),
   },
   {
     header: 'Scores, lower is better',
     cell: ({ scores }) => (
       <span className="text-xs whitespace-normal text-ink-muted tabular-nums">
-        {scores.map(({ score, value }) => `${inWords(score)} ${value ?? '∞'}`).join(' · ') || '—'}
+        {scores.map(({ score, value }) => `${humanize(score)} ${value ?? '∞'}`).join(' · ') || '—'}
       </span>
     ),
     from: 'lg',
@@ -42,14 +42,14 @@ export function ExplanationPanel({ explanation }: { explanation: PlacementExplan
   const { fits, nearest, reasons, expected_at: expected, price, nodes } = explanation;
   return (
     <>
-      <Notice tone={fits ? 'info' : 'warn'} title={fits ? 'It fits now' : 'It does not fit now'}>
+      <Notice tone={fits ? 'info' : 'warn'} title={fits ? 'Fits now' : 'Does not fit now'}>
         <p>
-          {formatMoney(price.per_hour)} an hour.{' '}
-          {!fits && nearest && `${counted(nearest.gpu_count, 'GPU')} would fit. `}
-          {!fits && !nearest && 'No smaller shape fits either. '}
+          {formatMoney(price.per_hour)} per hour.{' '}
+          {!fits && nearest && `${pluralize(nearest.gpu_count, 'GPU')} would fit. `}
+          {!fits && !nearest && 'No smaller size fits either. '}
           {!fits && expected && (
             <>
-              Room is expected at <Timestamp at={expected} />.
+              Capacity expected at <Timestamp at={expected} />.
             </>
           )}
         </p>
@@ -57,7 +57,7 @@ export function ExplanationPanel({ explanation }: { explanation: PlacementExplan
           <ul className="list-disc pl-4">
             {reasons.map(({ filter, reason, nodes: count, nodes_otherwise_fitting: only }) => (
               <li key={filter}>
-                {counted(count, 'host')}: {reason} {only > 0 && `(the only obstacle of ${only})`}
+                {pluralize(count, 'host')}: {reason} {only > 0 && `(the only blocker on ${only})`}
               </li>
             ))}
           </ul>
@@ -67,7 +67,7 @@ export function ExplanationPanel({ explanation }: { explanation: PlacementExplan
         {nodes && nodes.length > 0 ? (
           <DataTable label="Hosts" columns={COLUMNS} rows={nodes} rowKey={({ node_id: id }) => id} />
         ) : (
-          <p className="p-4 text-sm text-ink-muted">No host of the region comes near it.</p>
+          <p className="p-4 text-sm text-ink-muted">No matching hosts in this region.</p>
         )}
       </Panel>
     </>

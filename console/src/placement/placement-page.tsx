@@ -1,42 +1,45 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { regionsQuery } from '../api/catalog.ts';
-import { explainQuery, type WhatIf } from '../api/placements.ts';
-import { productsQuery } from '../api/products.ts';
+import { regionsQuery } from '../api/catalog/catalog.ts';
+import { explainQuery, type TrialLaunch } from '../api/allocations/placements.ts';
+import { productsQuery } from '../api/catalog/products.ts';
 import type { AdminSku, Region } from '../api/types.ts';
-import { counted } from '../format/words.ts';
+import { pluralize } from '../format/humanize.ts';
 import { placementSearch, type PlacementSearch } from '../search-params.ts';
-import { Loaded } from '../ui/loaded.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
 import { Page } from '../ui/page.tsx';
-import { Select } from '../ui/select.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
+import { Select } from '../ui/forms/select.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
 import { ExplanationPanel } from './explanation-panel.tsx';
 
 const route = getRouteApi('/signed-in/operator/placement');
 const LASTS = [
-  { value: 'open', label: 'No known end' },
+  { value: 'open', label: 'No end time' },
   { value: '3600', label: '1 hour' },
   { value: '86400', label: '1 day' },
   { value: '604800', label: '1 week' },
 ];
 
-/** Where a launch would go, and what stands against every other host. It decides like a launch and changes nothing. */
+/**
+ * Shows where a launch would be placed and why every other host is rejected. Decides like a launch and
+ * changes nothing.
+ */
 export function PlacementPage() {
   const products = useInfiniteQuery(productsQuery);
   const regions = useQuery(regionsQuery);
-  const loading = <Skeleton label="Loading what can be placed" />;
+  const loading = <Skeleton label="Loading products" />;
   return (
     <Page
       title="Placement"
-      subtitle="A launch on trial: where it would go, and what stands against each host. Nothing is changed."
+      subtitle="Simulate a launch and see why each host fits or not. Nothing is changed."
     >
-      <Loaded query={products} loading={loading}>
+      <QueryBoundary query={products} loading={loading}>
         {(skus) => (
-          <Loaded query={regions} loading={loading}>
+          <QueryBoundary query={regions} loading={loading}>
             {(known) => <WhatIfForm skus={skus} regions={known} />}
-          </Loaded>
+          </QueryBoundary>
         )}
-      </Loaded>
+      </QueryBoundary>
     </Page>
   );
 }
@@ -49,10 +52,10 @@ function WhatIfForm({ skus, regions }: { skus: AdminSku[]; regions: Region[] }) 
   const region = regions.find((known) => known.region === search.region) ?? regions[0];
   const change = (next: { [Name in keyof PlacementSearch]?: PlacementSearch[Name] | undefined }) =>
     void navigate({ search: (old) => placementSearch({ ...old, ...next }), replace: true });
-  if (!sku || !region) return <p className="text-sm text-ink-muted">There is no product or no region.</p>;
+  if (!sku || !region) return <p className="text-sm text-ink-muted">No products or regions yet.</p>;
   const counts = sku.allowed_gpu_counts;
   const gpus = counts.find((count) => count === search.gpus) ?? counts[0] ?? 1;
-  const asked: WhatIf = {
+  const asked: TrialLaunch = {
     sku: sku.sku,
     gpu_count: gpus,
     region: region.region,
@@ -71,7 +74,7 @@ function WhatIfForm({ skus, regions }: { skus: AdminSku[]; regions: Region[] }) 
           label="GPUs"
           value={String(gpus)}
           onChange={(next) => change({ gpus: Number(next) })}
-          options={counts.map((count) => ({ value: String(count), label: counted(count, 'GPU') }))}
+          options={counts.map((count) => ({ value: String(count), label: pluralize(count, 'GPU') }))}
         />
         <Choice
           label="Region"
@@ -80,7 +83,7 @@ function WhatIfForm({ skus, regions }: { skus: AdminSku[]; regions: Region[] }) 
           options={regions.map((known) => ({ value: known.region, label: known.display_name }))}
         />
         <Choice
-          label="Lasts at most"
+          label="Duration"
           value={search.seconds ? String(search.seconds) : 'open'}
           onChange={(next) => change({ seconds: next === 'open' ? undefined : Number(next) })}
           options={LASTS}
@@ -91,12 +94,12 @@ function WhatIfForm({ skus, regions }: { skus: AdminSku[]; regions: Region[] }) 
   );
 }
 
-function Explained({ asked }: { asked: WhatIf }) {
+function Explained({ asked }: { asked: TrialLaunch }) {
   const query = useQuery(explainQuery(asked));
   return (
-    <Loaded query={query} loading={<Skeleton label="Loading the explanation" />}>
+    <QueryBoundary query={query} loading={<Skeleton label="Loading the explanation" />}>
       {(explanation) => <ExplanationPanel explanation={explanation} />}
-    </Loaded>
+    </QueryBoundary>
   );
 }
 

@@ -1,16 +1,16 @@
 import { useState } from 'react';
-import { setPolicy, unsetPolicy } from '../api/policies.ts';
+import { setPolicy, unsetPolicy } from '../api/operations/policies.ts';
 import { operatorKeys } from '../api/query-keys.ts';
-import { usePlatformRefusal } from '../api/session.ts';
+import { usePlatformDisabledReason } from '../api/me.ts';
 import type { Policy, PolicyValue } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { Button } from '../ui/button.tsx';
-import { ConfirmButton } from '../ui/confirm-button.tsx';
-import { Field } from '../ui/field.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
+import { Field } from '../ui/forms/field.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ProblemNotice } from '../ui/problem-notice.tsx';
-import { Select } from '../ui/select.tsx';
-import { readValue, sayValue, valueRefusal } from './policy-value.ts';
+import { ProblemNotice } from '../ui/feedback/problem-notice.tsx';
+import { Select } from '../ui/forms/select.tsx';
+import { parsePolicyValue, formatPolicyValue, policyValueError } from './policy-value.ts';
 
 interface EditPolicyProps {
   policy: Policy;
@@ -20,18 +20,18 @@ interface EditPolicyProps {
 export function EditPolicy({ policy, tenant }: EditPolicyProps) {
   const [typed, setTyped] = useState(asTyped(policy.value));
   const [reason, setReason] = useState('');
-  const permission = usePlatformRefusal('policy.manage');
+  const permission = usePlatformDisabledReason('policy.manage');
   const refreshes = [operatorKeys.policies];
-  const save = useChange({ mutationFn: setPolicy, refreshes, onSuccess: () => setReason('') });
-  const unset = useChange({
+  const save = useRefreshingMutation({ mutationFn: setPolicy, refreshes, onSuccess: () => setReason('') });
+  const unset = useRefreshingMutation({
     mutationFn: () => unsetPolicy({ name: policy.name, organizationId: tenant }),
     refreshes,
   });
-  const bounds = valueRefusal(policy, typed);
-  const refusal = permission ?? (policy.settable ? bounds : 'This key cannot be set at this scope.');
-  const unsetRefusal = permission ?? (policy.set_value === null ? 'It is not set here.' : null);
+  const bounds = policyValueError(policy, typed);
+  const refusal = permission ?? (policy.settable ? bounds : 'This policy cannot be set at this scope.');
+  const unsetRefusal = permission ?? (policy.set_value === null ? 'Not set at this scope.' : null);
   const submit = () => {
-    const value = readValue(policy, typed);
+    const value = parsePolicyValue(policy, typed);
     if (refusal || value === null) return;
     save.mutate({ name: policy.name, organizationId: tenant, value, reason: reason.trim() });
   };
@@ -49,15 +49,15 @@ export function EditPolicy({ policy, tenant }: EditPolicyProps) {
         {save.error && <ProblemNotice error={save.error} />}
         <div className="flex flex-wrap justify-end gap-2">
           <ConfirmButton
-            label="Unset"
+            label="Reset"
             size="md"
-            title={`Unset ${policy.name}?`}
-            confirmLabel="Unset"
+            title={`Reset ${policy.name}?`}
+            confirmLabel="Reset"
             disabledReason={unsetRefusal}
             act={unset}
           >
-            The value {policy.set_value !== null && sayValue(policy, policy.set_value)} is taken away here;
-            what the scope above says holds again at once.
+            The value {policy.set_value !== null && formatPolicyValue(policy, policy.set_value)} is removed.
+            The value of the higher scope applies immediately.
           </ConfirmButton>
           <Button type="submit" variant="primary" busy={save.isPending} disabledReason={refusal}>
             Set
@@ -90,20 +90,20 @@ function ValueField({ policy, typed, onType, refusal }: ValueFieldProps) {
       </div>
     );
   }
-  const value = readValue(policy, typed);
+  const value = parsePolicyValue(policy, typed);
   return (
     <Field
       label={policy.type === 'duration' ? 'Value in seconds' : 'Value'}
       value={typed}
       onChange={onType}
       refusal={refusal}
-      hint={value === null ? undefined : sayValue(policy, value)}
+      hint={value === null ? undefined : formatPolicyValue(policy, value)}
     />
   );
 }
 
 function wordOf(policy: Policy, choice: string): string {
-  return policy.type === 'boolean' ? sayValue(policy, choice === 'true') : choice;
+  return policy.type === 'boolean' ? formatPolicyValue(policy, choice === 'true') : choice;
 }
 
 function asTyped(value: PolicyValue): string {

@@ -1,24 +1,24 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { SearchX } from 'lucide-react';
-import { policiesQuery } from '../api/policies.ts';
+import { policiesQuery } from '../api/operations/policies.ts';
 import type { Policy } from '../api/types.ts';
-import { Badge } from '../ui/badge.tsx';
-import { DataTable, ROW_LINK_CLASS, type Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { Field } from '../ui/field.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { Badge } from '../ui/values/badge.tsx';
+import { DataTable, ROW_LINK_CLASS, type Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
 import { Page } from '../ui/page.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
 import { Surface } from '../ui/surface.tsx';
-import { sayValue } from './policy-value.ts';
-import { SOURCES } from './sources.ts';
+import { formatPolicyValue } from './policy-value.ts';
+import { VALUE_SOURCES } from './sources.ts';
 
 const route = getRouteApi('/signed-in/operator/policies');
 
 const COLUMNS: Column<Policy>[] = [
   {
-    header: 'Key',
+    header: 'Policy',
     cell: ({ name, doc }) => (
       <span className="flex flex-col">
         <Link to="/operator/policies/$policyName" params={{ policyName: name }} className={ROW_LINK_CLASS}>
@@ -31,16 +31,16 @@ const COLUMNS: Column<Policy>[] = [
     ),
   },
   {
-    header: 'Holds',
+    header: 'Effective value',
     cell: (policy) => (
-      <span title={sayValue(policy, policy.value)} className="block max-w-56 truncate tabular-nums">
-        {sayValue(policy, policy.value)}
+      <span title={formatPolicyValue(policy, policy.value)} className="block max-w-56 truncate tabular-nums">
+        {formatPolicyValue(policy, policy.value)}
       </span>
     ),
   },
   {
-    header: 'From',
-    cell: ({ source }) => <Badge tone={SOURCES[source].tone}>{SOURCES[source].label}</Badge>,
+    header: 'Source',
+    cell: ({ source }) => <Badge tone={VALUE_SOURCES[source].tone}>{VALUE_SOURCES[source].label}</Badge>,
     from: 'md',
   },
 ];
@@ -51,15 +51,12 @@ export function PoliciesPage() {
   const query = useQuery(policiesQuery(tenant));
   const wanted = find.toLowerCase();
   return (
-    <Page
-      title="Policies"
-      subtitle="Every value a business decides, what holds now, and where it comes from."
-    >
+    <Page title="Policies" subtitle="Platform settings, their effective values and sources">
       <div className="max-w-md">
         <Field
           label="Find"
           value={find}
-          placeholder="session, quota, wipe"
+          placeholder="sign-in, quota, wipe"
           onChange={(next) =>
             void navigate({
               search: ({ find: _find, ...rest }) => (next ? { ...rest, find: next } : rest),
@@ -69,18 +66,18 @@ export function PoliciesPage() {
         />
       </div>
       <Surface>
-        <Loaded query={query} loading={<Skeleton label="Loading policies" rows={8} />}>
+        <QueryBoundary query={query} loading={<Skeleton label="Loading policies" rows={8} />}>
           {(policies) => {
             const found = policies.filter(({ name, doc }) => `${name} ${doc}`.toLowerCase().includes(wanted));
             return found.length > 0 ? (
               <DataTable label="Policies" columns={COLUMNS} rows={found} rowKey={({ name }) => name} />
             ) : (
-              <EmptyState icon={SearchX} title="No key matches">
-                Nothing is named or described so.
+              <EmptyState icon={SearchX} title="No policies match">
+                Try another word.
               </EmptyState>
             );
           }}
-        </Loaded>
+        </QueryBoundary>
       </Surface>
     </Page>
   );

@@ -1,20 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { policyQuery } from '../api/policies.ts';
+import { policyQuery } from '../api/operations/policies.ts';
 import type { PolicyChange } from '../api/types.ts';
-import { Badge } from '../ui/badge.tsx';
-import { DataTable } from '../ui/data-table.tsx';
-import { IdText } from '../ui/id-text.tsx';
-import { Loaded } from '../ui/loaded.tsx';
-import { NotFound } from '../ui/not-found.tsx';
+import { Badge } from '../ui/values/badge.tsx';
+import { DataTable } from '../ui/tables/data-table.tsx';
+import { IdText } from '../ui/values/id-text.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
+import { NotFound } from '../ui/feedback/not-found.tsx';
 import { Page } from '../ui/page.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
 import { EditPolicy } from './edit-policy.tsx';
-import { sayValue } from './policy-value.ts';
+import { formatPolicyValue } from './policy-value.ts';
 import { ResolutionPanel } from './resolution-panel.tsx';
-import { SOURCES } from './sources.ts';
+import { VALUE_SOURCES } from './sources.ts';
 
 const route = getRouteApi('/signed-in/operator/policies/$policyName');
 
@@ -23,17 +23,20 @@ export function PolicyPage() {
   const { tenant } = route.useSearch();
   const query = useQuery(policyQuery(policyName, tenant));
   return (
-    <Loaded
+    <QueryBoundary
       query={query}
       loading={<Skeleton label="Loading the policy" />}
       missing={<NotFound what="policy" />}
     >
       {(policy) => {
-        const say = (value: PolicyChange['after']) => (value === null ? 'Not set' : sayValue(policy, value));
+        const say = (value: PolicyChange['after']) =>
+          value === null ? 'Not set' : formatPolicyValue(policy, value);
         return (
           <Page
             title={policy.name}
-            aside={<Badge tone={SOURCES[policy.source].tone}>{SOURCES[policy.source].label}</Badge>}
+            aside={
+              <Badge tone={VALUE_SOURCES[policy.source].tone}>{VALUE_SOURCES[policy.source].label}</Badge>
+            }
             subtitle={policy.doc}
           >
             <div className="grid items-start gap-4 lg:grid-cols-2">
@@ -42,7 +45,7 @@ export function PolicyPage() {
             </div>
             <Panel title="History" flush>
               {policy.history.length === 0 ? (
-                <p className="p-4 text-sm text-ink-muted">It was never changed here.</p>
+                <p className="p-4 text-sm text-ink-muted">No changes yet</p>
               ) : (
                 <DataTable
                   label="History"
@@ -65,6 +68,6 @@ export function PolicyPage() {
           </Page>
         );
       }}
-    </Loaded>
+    </QueryBoundary>
   );
 }

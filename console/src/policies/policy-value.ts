@@ -1,10 +1,10 @@
 import type { Policy, PolicyValue } from '../api/types.ts';
-import { formatDuration } from '../format/time.ts';
+import { formatDuration } from '../format/format-time.ts';
 
 const SECOND_MS = 1_000;
 
 /** A value as people read it: durations in their two largest units, beside the number that is set. */
-export function sayValue(policy: Pick<Policy, 'type' | 'unit'>, value: PolicyValue): string {
+export function formatPolicyValue(policy: Pick<Policy, 'type' | 'unit'>, value: PolicyValue): string {
   if (Array.isArray(value)) return value.join(', ') || 'none';
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (typeof value === 'string') return value || 'nothing';
@@ -13,8 +13,8 @@ export function sayValue(policy: Pick<Policy, 'type' | 'unit'>, value: PolicyVal
   return policy.unit ? `${number} ${policy.unit}` : number;
 }
 
-/** What was typed, as the value it stands for; null when it stands for none. */
-export function readValue(policy: Policy, typed: string): PolicyValue | null {
+/** The typed text as a policy value; null when invalid. */
+export function parsePolicyValue(policy: Policy, typed: string): PolicyValue | null {
   switch (policy.type) {
     case 'integer':
     case 'duration':
@@ -24,14 +24,14 @@ export function readValue(policy: Policy, typed: string): PolicyValue | null {
     case 'list':
       return typed.split(/[\s,]+/).filter(Boolean);
     case 'string':
-      // Free words may be none at all.
+      // Free text may be empty.
       return typed === '' && policy.values ? null : typed;
   }
 }
 
-/** Why a value cannot be set; the API has the last word. */
-export function valueRefusal(policy: Policy, typed: string): string | null {
-  const value = readValue(policy, typed);
+/** Error of a value; the API has the last word. */
+export function policyValueError(policy: Policy, typed: string): string | null {
+  const value = parsePolicyValue(policy, typed);
   if (value === null) return 'Enter a value.';
   if (typeof value !== 'number') return null;
   if (policy.minimum !== null && value < policy.minimum) return `At least ${policy.minimum}.`;

@@ -18,27 +18,27 @@ const fleet = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/fleet',
   validateSearch: fleetMapSearch,
-  component: lazyRouteComponent(() => import('../fleet/fleet-map-page.tsx'), 'FleetMapPage'),
+  component: lazyRouteComponent(() => import('../fleet/map/fleet-map-page.tsx'), 'FleetMapPage'),
 });
 
 const utilisation = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/utilisation',
   validateSearch: moneySearch,
-  component: lazyRouteComponent(() => import('../fleet/utilisation-page.tsx'), 'UtilisationPage'),
+  component: lazyRouteComponent(() => import('../fleet/utilisation/utilisation-page.tsx'), 'UtilisationPage'),
 });
 
 const nodes = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/nodes',
-  component: lazyRouteComponent(() => import('../fleet/nodes-page.tsx'), 'NodesPage'),
+  component: lazyRouteComponent(() => import('../fleet/nodes/nodes-page.tsx'), 'NodesPage'),
 });
 
 const node = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/nodes/$nodeId',
   validateSearch: nodeSearch,
-  component: lazyRouteComponent(() => import('../fleet/node-page.tsx'), 'NodePage'),
+  component: lazyRouteComponent(() => import('../fleet/nodes/node-page.tsx'), 'NodePage'),
 });
 
 const incidents = createRoute({
@@ -150,6 +150,12 @@ const placement = createRoute({
   component: lazyRouteComponent(() => import('../placement/placement-page.tsx'), 'PlacementPage'),
 });
 
+const people = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/operator/people',
+  component: lazyRouteComponent(() => import('../operator/people-page.tsx'), 'PeoplePage'),
+});
+
 const tenants = createRoute({
   getParentRoute: () => signedIn,
   path: '/operator/tenants',
@@ -203,6 +209,7 @@ export const operatorRoutes = [
   placement,
   tenants,
   tenant,
+  people,
   prices,
   regions,
   images,

@@ -13,10 +13,10 @@ const sshKeys = createRoute({
   component: lazyRouteComponent(() => import('../ssh-keys/ssh-keys-page.tsx'), 'SshKeysPage'),
 });
 
-const sessions = createRoute({
+const signIns = createRoute({
   getParentRoute: () => signedIn,
-  path: '/sessions',
-  component: lazyRouteComponent(() => import('../own/sessions-page.tsx'), 'SessionsPage'),
+  path: '/sign-ins',
+  component: lazyRouteComponent(() => import('../own/sign-ins-page.tsx'), 'SignInsPage'),
 });
 
 const notifications = createRoute({
@@ -26,4 +26,4 @@ const notifications = createRoute({
 });
 
 /** What belongs to the person. */
-export const ownRoutes = [notifications, apiKeys, sshKeys, sessions] as const;
+export const ownRoutes = [notifications, apiKeys, sshKeys, signIns] as const;

@@ -6,14 +6,14 @@ import {
   retainSearchParams,
 } from '@tanstack/react-router';
 import { queryClient } from '../api/query-client.ts';
-import { meQuery } from '../api/session.ts';
+import { meQuery } from '../api/me.ts';
 import { projectSearch } from '../search-params.ts';
-import { NoSuchPage } from '../shell/no-such-page.tsx';
+import { PageNotFound } from '../shell/page-not-found.tsx';
 import { RouteError } from '../shell/route-error.tsx';
 
-export const root = createRootRoute({ notFoundComponent: NoSuchPage, errorComponent: RouteError });
+export const root = createRootRoute({ notFoundComponent: PageNotFound, errorComponent: RouteError });
 
-/** The frame of every page that needs a session. */
+/** The frame of every page that needs a sign-in. */
 export const signedIn = createRoute({
   getParentRoute: () => root,
   id: 'signed-in',

@@ -1,19 +1,19 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Fingerprint } from 'lucide-react';
-import { deleteProvider, enableProvider, providersQuery } from '../api/identity-providers.ts';
+import { deleteProvider, enableProvider, providersQuery } from '../api/organization/identity-providers.ts';
 import { organizationKeys } from '../api/query-keys.ts';
-import { useOrganizationRefusal } from '../api/session.ts';
+import { useOrganizationDisabledReason } from '../api/me.ts';
 import type { IdentityProvider } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { Badge } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
-import { ConfirmButton } from '../ui/confirm-button.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { Code, Fact, Facts } from '../ui/facts.tsx';
-import { Loaded } from '../ui/loaded.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import { Button } from '../ui/actions/button.tsx';
+import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
+import { Code, Fact, Facts } from '../ui/values/facts.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ShowMore } from '../ui/show-more.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
+import { ShowMore } from '../ui/tables/show-more.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
 import { NewProvider } from './new-provider.tsx';
 import { ProviderDomains } from './provider-domains.tsx';
 
@@ -22,11 +22,11 @@ export function IdentityProvidersPanel({ organizationId }: { organizationId: str
   const query = useInfiniteQuery(providersQuery(organizationId));
   return (
     <Panel title="Identity providers" flush aside={<NewProvider organizationId={organizationId} />}>
-      <Loaded query={query} loading={<Skeleton label="Loading identity providers" rows={2} />}>
+      <QueryBoundary query={query} loading={<Skeleton label="Loading identity providers" rows={2} />}>
         {(providers) =>
           providers.length === 0 ? (
-            <EmptyState icon={Fingerprint} title="People sign in with the platform's provider">
-              Register an OpenID provider of your own, and people of its verified domains are sent to it.
+            <EmptyState icon={Fingerprint} title="Members sign in with the platform's provider">
+              Add your own OpenID provider. Users of its verified domains sign in there.
             </EmptyState>
           ) : (
             <>
@@ -37,17 +37,20 @@ export function IdentityProvidersPanel({ organizationId }: { organizationId: str
             </>
           )
         }
-      </Loaded>
+      </QueryBoundary>
     </Panel>
   );
 }
 
 function Provider({ provider }: { provider: IdentityProvider }) {
   const { id, name, issuer, enabled, organization_id: organizationId } = provider;
-  const refusal = useOrganizationRefusal(organizationId, 'identity_provider.manage');
+  const refusal = useOrganizationDisabledReason(organizationId, 'identity_provider.manage');
   const refreshes = [organizationKeys.providers(organizationId)];
-  const enable = useChange({ mutationFn: () => enableProvider({ id, enabled: !enabled }), refreshes });
-  const remove = useChange({ mutationFn: () => deleteProvider(id), refreshes });
+  const enable = useRefreshingMutation({
+    mutationFn: () => enableProvider({ id, enabled: !enabled }),
+    refreshes,
+  });
+  const remove = useRefreshingMutation({ mutationFn: () => deleteProvider(id), refreshes });
   return (
     <section aria-label={name} className="flex flex-col gap-3 border-b border-line p-4 last:border-0">
       <div className="flex flex-wrap items-center justify-between gap-2">
@@ -65,7 +68,7 @@ function Provider({ provider }: { provider: IdentityProvider }) {
               disabledReason={refusal}
               act={enable}
             >
-              Everybody who signed in through it is signed out.
+              Everyone signed in through it is signed out.
             </ConfirmButton>
           ) : (
             <Button
@@ -79,13 +82,13 @@ function Provider({ provider }: { provider: IdentityProvider }) {
           )}
           <ConfirmButton
             label="Delete"
-            title={`Forget ${name}?`}
+            title={`Delete ${name}?`}
             confirmLabel="Delete"
             disabledReason={refusal}
             act={remove}
           >
-            It and its domains are forgotten. Everybody who signed in through it is signed out and cannot sign
-            in again.
+            The provider and its domains are deleted. Everyone signed in through it is signed out and can no
+            longer sign in.
           </ConfirmButton>
         </span>
       </div>
@@ -93,7 +96,7 @@ function Provider({ provider }: { provider: IdentityProvider }) {
         <Fact name="Issuer" copy={issuer}>
           <Code>{issuer}</Code>
         </Fact>
-        <Fact name="Register there" copy={provider.redirect_uri}>
+        <Fact name="Redirect URI to register" copy={provider.redirect_uri}>
           <Code>{provider.redirect_uri}</Code>
         </Fact>
       </Facts>

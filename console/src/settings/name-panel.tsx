@@ -1,19 +1,19 @@
 import { useState } from 'react';
 import { ME_KEY } from '../api/query-keys.ts';
-import { useOrganizationRefusal, type ProjectChoice } from '../api/session.ts';
-import { renameOrganization } from '../api/settings.ts';
-import { useChange } from '../api/use-change.ts';
-import { Button } from '../ui/button.tsx';
-import { Fact, Facts, LongName } from '../ui/facts.tsx';
-import { Field } from '../ui/field.tsx';
+import { useOrganizationDisabledReason, type ProjectChoice } from '../api/me.ts';
+import { renameOrganization } from '../api/organization/settings.ts';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { Fact, Facts, TruncatedName } from '../ui/values/facts.tsx';
+import { Field } from '../ui/forms/field.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ProblemNotice } from '../ui/problem-notice.tsx';
+import { ProblemNotice } from '../ui/feedback/problem-notice.tsx';
 
 export function NamePanel({ organization }: Pick<ProjectChoice, 'organization'>) {
   const [name, setName] = useState(organization.name);
-  const refusal = useOrganizationRefusal(organization.id, 'organization.manage');
-  const rename = useChange({ mutationFn: renameOrganization, refreshes: [ME_KEY] });
-  const same = name.trim() === organization.name ? 'It is called so already.' : null;
+  const refusal = useOrganizationDisabledReason(organization.id, 'organization.manage');
+  const rename = useRefreshingMutation({ mutationFn: renameOrganization, refreshes: [ME_KEY] });
+  const same = name.trim() === organization.name ? 'Name unchanged.' : null;
   return (
     <Panel title="Organization">
       <div className="flex flex-col gap-4">
@@ -31,7 +31,7 @@ export function NamePanel({ organization }: Pick<ProjectChoice, 'organization'>)
             type="submit"
             className="h-9!"
             busy={rename.isPending}
-            disabledReason={refusal ?? same ?? (name.trim() ? null : 'Give it a name.')}
+            disabledReason={refusal ?? same ?? (name.trim() ? null : 'Enter a name.')}
           >
             Rename
           </Button>
@@ -39,10 +39,10 @@ export function NamePanel({ organization }: Pick<ProjectChoice, 'organization'>)
         {rename.error && <ProblemNotice error={rename.error} />}
         <Facts>
           <Fact name="Id" copy={organization.id}>
-            <LongName>{organization.id}</LongName>
+            <TruncatedName>{organization.id}</TruncatedName>
           </Fact>
           <Fact name="Resource name" copy={organization.resource_name}>
-            <LongName>{organization.resource_name}</LongName>
+            <TruncatedName>{organization.resource_name}</TruncatedName>
           </Fact>
         </Facts>
       </div>

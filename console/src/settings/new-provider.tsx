@@ -1,19 +1,19 @@
 import { useState } from 'react';
-import { addProvider } from '../api/identity-providers.ts';
+import { addProvider } from '../api/organization/identity-providers.ts';
 import { organizationKeys } from '../api/query-keys.ts';
-import { useOrganizationRefusal } from '../api/session.ts';
-import { useChange } from '../api/use-change.ts';
-import { Button } from '../ui/button.tsx';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
+import { useOrganizationDisabledReason } from '../api/me.ts';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
 
 const EMPTY = { name: '', issuer: '', client_id: '', client_secret: '' };
 
 export function NewProvider({ organizationId }: { organizationId: string }) {
   const [open, setOpen] = useState(false);
   const [typed, setTyped] = useState(EMPTY);
-  const refusal = useOrganizationRefusal(organizationId, 'identity_provider.manage');
-  const add = useChange({
+  const refusal = useOrganizationDisabledReason(organizationId, 'identity_provider.manage');
+  const add = useRefreshingMutation({
     mutationFn: addProvider,
     refreshes: [organizationKeys.providers(organizationId)],
     onSuccess: () => {
@@ -25,11 +25,11 @@ export function NewProvider({ organizationId }: { organizationId: string }) {
     value: typed[name],
     onChange: (value: string) => setTyped((old) => ({ ...old, [name]: value })),
   });
-  const missing = Object.values(typed).every((value) => value.trim()) ? null : 'Fill in all of it.';
+  const missing = Object.values(typed).every((value) => value.trim()) ? null : 'Fill in all fields.';
   return (
     <>
       <Button size="sm" disabledReason={refusal} onClick={() => setOpen(true)}>
-        Add a provider
+        Add provider
       </Button>
       <FormDialog
         open={open}
@@ -47,7 +47,7 @@ export function NewProvider({ organizationId }: { organizationId: string }) {
           {...field('issuer')}
           maxLength={500}
           placeholder="https://sso.acme.test"
-          hint="Exactly as in its discovery document."
+          hint="Exactly as in the discovery document."
         />
         <Field label="Client id" {...field('client_id')} maxLength={200} />
         <Field
@@ -55,7 +55,7 @@ export function NewProvider({ organizationId }: { organizationId: string }) {
           type="password"
           {...field('client_secret')}
           maxLength={500}
-          hint="It is kept sealed and shown to nobody."
+          hint="Stored encrypted. Write-only"
         />
       </FormDialog>
     </>

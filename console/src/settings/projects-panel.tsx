@@ -3,22 +3,31 @@ import { FolderOpen } from 'lucide-react';
 import { useState } from 'react';
 import type { ListedProject } from '../api/types.ts';
 import { ME_KEY, organizationKeys } from '../api/query-keys.ts';
-import { useOrganizationRefusal, useProjectRefusal } from '../api/session.ts';
-import { createProject, deleteProject, projectsQuery } from '../api/settings.ts';
-import { useChange } from '../api/use-change.ts';
-import { Button } from '../ui/button.tsx';
-import { ConfirmButton } from '../ui/confirm-button.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { IdText } from '../ui/id-text.tsx';
+import {
+  hasOrganizationPermission,
+  useMe,
+  useOrganizationDisabledReason,
+  useProjectDisabledReason,
+} from '../api/me.ts';
+import { createProject, deleteProject, projectsQuery } from '../api/organization/settings.ts';
+import { teamsQuery } from '../api/organization/teams.ts';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { IdText } from '../ui/values/id-text.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
+import { MoveProject } from './move-project.tsx';
 
 export function ProjectsPanel({ organizationId }: { organizationId: string }) {
   const query = useInfiniteQuery(projectsQuery(organizationId));
+  const seesTeams = hasOrganizationPermission(useMe(), organizationId, 'member.read', 'anywhere');
+  const teams = useInfiniteQuery({ ...teamsQuery(organizationId), enabled: seesTeams }).data ?? [];
   return (
     <Panel title="Projects" flush aside={<NewProject organizationId={organizationId} />}>
       <ResourceList
@@ -27,12 +36,25 @@ export function ProjectsPanel({ organizationId }: { organizationId: string }) {
         rowKey={({ id }) => id}
         columns={[
           { header: 'Project', cell: ({ name }) => <span className="font-medium">{name}</span> },
+          {
+            header: 'Team',
+            cell: ({ team_id: teamId }) => teams.find(({ id }) => id === teamId)?.name ?? '—',
+          },
           { header: 'Id', cell: ({ id }) => <IdText id={id} label="project id" />, from: 'sm' },
           { header: 'Since', cell: ({ created_at: at }) => <Timestamp at={at} />, from: 'md' },
-          { header: 'Actions', cell: (project) => <DeleteProject project={project} />, align: 'right' },
+          {
+            header: 'Actions',
+            align: 'right',
+            cell: (project) => (
+              <RowActions>
+                <MoveProject project={project} teams={teams} />
+                <DeleteProject project={project} />
+              </RowActions>
+            ),
+          },
         ]}
         empty={
-          <EmptyState icon={FolderOpen} title="There is no project">
+          <EmptyState icon={FolderOpen} title="No projects yet">
             Allocations, keys and webhooks belong to projects.
           </EmptyState>
         }
@@ -44,8 +66,8 @@ export function ProjectsPanel({ organizationId }: { organizationId: string }) {
 function NewProject({ organizationId }: { organizationId: string }) {
   const [open, setOpen] = useState(false);
   const [name, setName] = useState('');
-  const refusal = useOrganizationRefusal(organizationId, 'project.create');
-  const create = useChange({
+  const refusal = useOrganizationDisabledReason(organizationId, 'project.create');
+  const create = useRefreshingMutation({
     mutationFn: createProject,
     refreshes: [organizationKeys.projects(organizationId), ME_KEY],
     onSuccess: () => {
@@ -62,8 +84,8 @@ function NewProject({ organizationId }: { organizationId: string }) {
         open={open}
         onClose={() => setOpen(false)}
         title="New project"
-        submitLabel="Make project"
-        refusal={name.trim() ? null : 'Give it a name.'}
+        submitLabel="Create project"
+        refusal={name.trim() ? null : 'Enter a name.'}
         busy={create.isPending}
         error={create.error}
         onSubmit={() => create.mutate({ organization_id: organizationId, name: name.trim() })}
@@ -75,22 +97,20 @@ function NewProject({ organizationId }: { organizationId: string }) {
 }
 
 function DeleteProject({ project }: { project: ListedProject }) {
-  const refusal = useProjectRefusal(project.id, 'project.manage');
-  const remove = useChange({
+  const refusal = useProjectDisabledReason(project.id, 'project.manage');
+  const remove = useRefreshingMutation({
     mutationFn: () => deleteProject(project.id),
     refreshes: [organizationKeys.projects(project.organization_id), ME_KEY],
   });
   return (
-    <RowActions>
-      <ConfirmButton
-        label="Delete"
-        title={`Delete ${project.name}?`}
-        confirmLabel="Delete"
-        disabledReason={refusal}
-        act={remove}
-      >
-        Its keys, webhooks and service accounts go with it. It is refused while anything of it runs.
-      </ConfirmButton>
-    </RowActions>
+    <ConfirmButton
+      label="Delete"
+      title={`Delete ${project.name}?`}
+      confirmLabel="Delete"
+      disabledReason={refusal}
+      act={remove}
+    >
+      Deletes its keys, webhooks and service accounts. Not possible while machines are running.
+    </ConfirmButton>
   );
 }

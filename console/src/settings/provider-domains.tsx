@@ -1,34 +1,34 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { addDomain, providerDomainsQuery, verifyDomain } from '../api/identity-providers.ts';
+import { addDomain, providerDomainsQuery, verifyDomain } from '../api/organization/identity-providers.ts';
 import { organizationKeys } from '../api/query-keys.ts';
 import type { IdentityProviderDomain } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { Badge } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
-import { CopyLine } from '../ui/copy-line.tsx';
-import { Field } from '../ui/field.tsx';
-import { Loaded } from '../ui/loaded.tsx';
-import { ProblemNotice } from '../ui/problem-notice.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import { Button } from '../ui/actions/button.tsx';
+import { CopyLine } from '../ui/actions/copy-line.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
+import { ProblemNotice } from '../ui/feedback/problem-notice.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
 
 interface ProviderDomainsProps {
   providerId: string;
   refusal: string | null;
 }
 
-/** The e-mail domains whose people are sent to the provider, once a TXT record proves them. */
+/** E-mail domains whose users sign in at the provider, once a TXT record proves them. */
 export function ProviderDomains({ providerId, refusal }: ProviderDomainsProps) {
   const query = useInfiniteQuery(providerDomainsQuery(providerId));
   const [domain, setDomain] = useState('');
-  const add = useChange({
+  const add = useRefreshingMutation({
     mutationFn: addDomain,
     refreshes: [organizationKeys.providerDomains(providerId)],
     onSuccess: () => setDomain(''),
   });
   return (
     <div className="flex flex-col gap-3">
-      <Loaded query={query} loading={<Skeleton label="Loading domains" rows={1} />}>
+      <QueryBoundary query={query} loading={<Skeleton label="Loading domains" rows={1} />}>
         {(domains) => (
           <ul className="flex flex-col gap-3">
             {domains.map((one) => (
@@ -36,7 +36,7 @@ export function ProviderDomains({ providerId, refusal }: ProviderDomainsProps) {
             ))}
           </ul>
         )}
-      </Loaded>
+      </QueryBoundary>
       <form
         className="flex flex-wrap items-end gap-2"
         onSubmit={(event) => {
@@ -57,7 +57,7 @@ export function ProviderDomains({ providerId, refusal }: ProviderDomainsProps) {
           type="submit"
           className="h-9!"
           busy={add.isPending}
-          disabledReason={refusal ?? (domain.trim() ? null : 'Name the domain.')}
+          disabledReason={refusal ?? (domain.trim() ? null : 'Enter a domain.')}
         >
           Claim
         </Button>
@@ -72,7 +72,7 @@ interface DomainProps extends ProviderDomainsProps {
 }
 
 function Domain({ providerId, domain, refusal }: DomainProps) {
-  const verify = useChange({
+  const verify = useRefreshingMutation({
     mutationFn: () => verifyDomain({ id: providerId, domainId: domain.id }),
     refreshes: [organizationKeys.providerDomains(providerId)],
   });
@@ -94,7 +94,7 @@ function Domain({ providerId, domain, refusal }: DomainProps) {
               busy={verify.isPending}
               onClick={() => verify.mutate()}
             >
-              Look for the record
+              Verify
             </Button>
           </span>
           {verify.error && <ProblemNotice error={verify.error} />}

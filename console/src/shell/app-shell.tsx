@@ -1,8 +1,8 @@
 import { Navigate, Outlet, useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useMe } from '../api/session.ts';
+import { useMe } from '../api/me.ts';
 import { LiveEvents } from '../live/live-events.tsx';
-import { GoToButton } from './go-to-button.tsx';
+import { CommandPaletteButton } from './command-palette-button.tsx';
 import { LiveIndicator } from './live-indicator.tsx';
 import { Logo } from './logo.tsx';
 import { NavDrawer } from './nav-drawer.tsx';
@@ -29,7 +29,7 @@ export function AppShell() {
           <Logo />
         </div>
         <ProjectMenu />
-        <GoToButton me={me} />
+        <CommandPaletteButton me={me} />
         <NavLinks me={me} />
         <div className="mt-auto flex flex-col gap-3">
           <div className="flex items-center justify-between px-2">
@@ -51,7 +51,7 @@ export function AppShell() {
   );
 }
 
-/** The session ended under the page. The address is read once: it changes as soon as we leave. */
+/** The sign-in ended under the page. The address is read once: it changes as soon as we leave. */
 function ToLanding() {
   const router = useRouter();
   const [here] = useState(() => router.state.location.href);

@@ -2,17 +2,17 @@ import { Dialog } from '@base-ui/react/dialog';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useId, useState, type KeyboardEvent } from 'react';
-import { useProject } from '../api/session.ts';
+import { useProject } from '../api/me.ts';
 import type { Me } from '../api/types.ts';
 import { commandsFor } from './commands.ts';
-import { matching } from './matching.ts';
+import { filterCommands } from './filter-commands.ts';
 
 interface CommandPaletteProps {
   me: Me;
   onClose: () => void;
 }
 
-/** Goes anywhere by a few letters. The list is walked with the arrow keys while the field keeps the focus. */
+/** Goes to any page by a few letters. Arrow keys move in the list while the field keeps the focus. */
 export function CommandPalette({ me, onClose }: CommandPaletteProps) {
   const [typed, setTyped] = useState('');
   const [at, setAt] = useState(0);
@@ -20,7 +20,7 @@ export function CommandPalette({ me, onClose }: CommandPaletteProps) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const choice = useProject();
-  const found = matching(commandsFor(me, choice, queryClient), typed);
+  const found = filterCommands(commandsFor(me, choice, queryClient), typed);
   const chosen = Math.min(at, found.length - 1);
   const go = (index: number) => {
     const command = found[index];
@@ -58,7 +58,7 @@ export function CommandPalette({ me, onClose }: CommandPaletteProps) {
             onKeyDown={onKeyDown}
             className="border-b border-line bg-transparent px-4 py-3 text-base outline-none placeholder:text-ink-faint"
           />
-          <div id={`${id}-list`} role="listbox" aria-label="Places" className="overflow-y-auto p-1.5">
+          <div id={`${id}-list`} role="listbox" aria-label="Pages" className="overflow-y-auto p-1.5">
             {found.map(({ label, hint, icon: Icon }, index) => (
               <div
                 key={`${hint} ${label}`}
@@ -75,9 +75,7 @@ export function CommandPalette({ me, onClose }: CommandPaletteProps) {
                 <span className="text-xs text-ink-faint">{hint}</span>
               </div>
             ))}
-            {found.length === 0 && (
-              <p className="px-2.5 py-2 text-sm text-ink-muted">Nothing is called so.</p>
-            )}
+            {found.length === 0 && <p className="px-2.5 py-2 text-sm text-ink-muted">No matches</p>}
           </div>
         </Dialog.Popup>
       </Dialog.Portal>

@@ -2,13 +2,13 @@ import type { InfiniteData, QueryClient } from '@tanstack/react-query';
 import type { NavigateOptions } from '@tanstack/react-router';
 import { Boxes, FolderOpen, Server, type LucideIcon } from 'lucide-react';
 import { allocationKeys, fleetKeys } from '../api/query-keys.ts';
-import { projectsOf, type ProjectChoice } from '../api/session.ts';
+import { projectsOf, type ProjectChoice } from '../api/me.ts';
 import type { Allocation, Me, Node } from '../api/types.ts';
-import { placesFor } from './navigation.ts';
+import { navigationFor } from './navigation.ts';
 
 export interface Command {
   label: string;
-  /** What kind of thing it leads to. */
+  /** Kind of the target. */
   hint: string;
   icon: LucideIcon;
   go: NavigateOptions;
@@ -16,7 +16,7 @@ export interface Command {
 
 /** Pages, projects, and the allocations and hosts that were loaded already. */
 export function commandsFor(me: Me, choice: ProjectChoice | null, queryClient: QueryClient): Command[] {
-  const places = placesFor(me, choice).flatMap(({ title, places: inArea }) =>
+  const places = navigationFor(me, choice).flatMap(({ title, places: inArea }) =>
     inArea.map(({ to, label, icon }): Command => ({ label, hint: title, icon, go: { to } })),
   );
   const projects = projectsOf(me)
@@ -44,7 +44,7 @@ export function commandsFor(me: Me, choice: ProjectChoice | null, queryClient: Q
   return [...places, ...projects, ...allocations, ...nodes];
 }
 
-/** Each thing once, from every list of it that was loaded. */
+/** Each resource once, from all loaded lists. */
 function known<Item extends { id: string }>(queryClient: QueryClient, key: readonly string[]): Item[] {
   const lists = queryClient.getQueriesData<InfiniteData<{ items: Item[] }>>({ queryKey: key });
   const items = lists.flatMap(([, data]) => data?.pages.flatMap((page) => page.items) ?? []);

@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { useProjectRefusal } from '../api/session.ts';
-import { Button } from '../ui/button.tsx';
-import { buttonClass } from '../ui/button-class.ts';
+import { useProjectDisabledReason } from '../api/me.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { buttonClass } from '../ui/actions/button-class.ts';
 
-/** The way to the launch form, or why there is none. */
+/** Link to the launch form, or the reason why it is disabled. */
 export function LaunchLink({ projectId }: { projectId: string }) {
-  const refusal = useProjectRefusal(projectId, 'allocation.create');
+  const refusal = useProjectDisabledReason(projectId, 'allocation.create');
   if (refusal) {
     return (
       <Button variant="primary" disabledReason={refusal}>

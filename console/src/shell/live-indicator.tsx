@@ -1,13 +1,13 @@
 import { useStreamStatus, type StreamStatus } from '../live/stream-status.ts';
-import { TONE_CLASS, type Tone } from '../ui/tone.ts';
+import { TONE_CLASS, type Tone } from '../ui/values/tone.ts';
 
 const SAYS: Record<StreamStatus, { tone: Tone; text: string; title: string }> = {
-  open: { tone: 'success', text: 'Live', title: 'Changes appear as they happen' },
-  connecting: { tone: 'neutral', text: 'Connecting', title: 'Opening the live stream' },
+  open: { tone: 'success', text: 'Live', title: 'Live updates' },
+  connecting: { tone: 'neutral', text: 'Connecting', title: 'Connecting to live updates' },
   lost: {
     tone: 'warn',
     text: 'Polling',
-    title: 'The live stream is lost; refreshing every 5 seconds until it is back',
+    title: 'Live updates lost; refreshing every 5 seconds',
   },
 };
 

@@ -1,4 +1,4 @@
-/** Four slots of a node, three of them sold. */
+/** Four slots of a node, three of them leased. */
 export function Logo() {
   return (
     <span className="inline-flex items-center gap-2 font-semibold tracking-tight">

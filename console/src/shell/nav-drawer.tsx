@@ -2,7 +2,7 @@ import { Dialog } from '@base-ui/react/dialog';
 import { Menu as MenuIcon, X } from 'lucide-react';
 import { useState } from 'react';
 import type { Me } from '../api/types.ts';
-import { buttonClass } from '../ui/button-class.ts';
+import { buttonClass } from '../ui/actions/button-class.ts';
 import { NavLinks } from './nav-links.tsx';
 import { ProjectMenu } from './project-menu.tsx';
 import { ThemeSwitch } from './theme-switch.tsx';

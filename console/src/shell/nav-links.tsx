@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { unreadQuery } from '../api/notifications.ts';
-import { useProject } from '../api/session.ts';
+import { unreadQuery } from '../api/account/notifications.ts';
+import { useProject } from '../api/me.ts';
 import type { Me } from '../api/types.ts';
-import { placesFor, type Place } from './navigation.ts';
+import { navigationFor, type NavEntry } from './navigation.ts';
 
 interface NavLinksProps {
   me: Me;
@@ -11,7 +11,7 @@ interface NavLinksProps {
 }
 
 export function NavLinks({ me, onFollow }: NavLinksProps) {
-  const areas = placesFor(me, useProject());
+  const areas = navigationFor(me, useProject());
   return (
     <nav aria-label="Main" className="-mx-1 flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto px-1">
       {areas.map(({ title, places }) => (
@@ -29,7 +29,7 @@ export function NavLinks({ me, onFollow }: NavLinksProps) {
 }
 
 interface NavItemProps {
-  place: Place;
+  place: NavEntry;
   onFollow: (() => void) | undefined;
 }
 
@@ -52,7 +52,7 @@ function NavItem({ place: { to, icon: Icon, label }, onFollow }: NavItemProps) {
   );
 }
 
-/** How many notifications wait; nothing when none does. */
+/** Number of unread notifications; hidden at zero. */
 function UnreadCount() {
   const { data: unread } = useQuery(unreadQuery);
   if (!unread) return null;

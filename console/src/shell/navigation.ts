@@ -36,14 +36,19 @@ import {
   Webhook,
   type LucideIcon,
 } from 'lucide-react';
-import { mayInOrganization, mayInProject, mayOnPlatform, type ProjectChoice } from '../api/session.ts';
+import {
+  hasOrganizationPermission,
+  hasProjectPermission,
+  hasPlatformPermission,
+  type ProjectChoice,
+} from '../api/me.ts';
 import type { Me } from '../api/types.ts';
 
-export interface Place {
+export interface NavEntry {
   to: NonNullable<LinkProps['to']>;
   label: string;
   icon: LucideIcon;
-  /** Who is shown the way to it; everybody when left out. */
+  /** Permission needed to see it; everyone when left out. */
   permission?: string;
 }
 
@@ -51,7 +56,7 @@ interface Area {
   title: string;
   /** Where the permissions of its places are held. */
   held: 'project' | 'organization' | 'anywhere' | 'platform' | 'self';
-  places: Place[];
+  places: NavEntry[];
 }
 
 const AREAS: Area[] = [
@@ -100,12 +105,12 @@ const AREAS: Area[] = [
       { to: '/operator/fleet', label: 'Fleet map', icon: LayoutGrid, permission: 'fleet.read' },
       { to: '/operator/nodes', label: 'Nodes', icon: Server, permission: 'fleet.read' },
       { to: '/operator/incidents', label: 'Incidents', icon: Siren, permission: 'incident.read' },
-      { to: '/operator/cleanup', label: 'Cleanup blocked', icon: Eraser, permission: 'fleet.read' },
+      { to: '/operator/cleanup', label: 'Quarantine', icon: Eraser, permission: 'fleet.read' },
       { to: '/operator/tasks', label: 'Tasks', icon: ListChecks, permission: 'fleet.read' },
       { to: '/operator/placement', label: 'Placement', icon: Waypoints, permission: 'fleet.read' },
       { to: '/operator/enrolments', label: 'Enrolments', icon: PlugZap, permission: 'fleet.read' },
       { to: '/operator/maas', label: 'MAAS', icon: ServerCog, permission: 'fleet.read' },
-      { to: '/operator/authorities', label: 'Node authorities', icon: BadgeCheck, permission: 'fleet.read' },
+      { to: '/operator/authorities', label: 'Node CAs', icon: BadgeCheck, permission: 'fleet.read' },
       { to: '/operator/lab', label: 'Lab', icon: FlaskConical, permission: 'lab.operate' },
     ],
   },
@@ -114,8 +119,9 @@ const AREAS: Area[] = [
     held: 'platform',
     places: [
       { to: '/operator/utilisation', label: 'Utilisation', icon: ChartColumn, permission: 'fleet.read' },
-      { to: '/operator/allocations', label: 'Every allocation', icon: Layers, permission: 'fleet.read' },
+      { to: '/operator/allocations', label: 'All allocations', icon: Layers, permission: 'fleet.read' },
       { to: '/operator/tenants', label: 'Tenants', icon: Building2, permission: 'fleet.read' },
+      { to: '/operator/people', label: 'People', icon: Users, permission: 'person.sign_out' },
       { to: '/operator/products', label: 'Products', icon: Package, permission: 'catalog.manage' },
       { to: '/operator/prices', label: 'Prices', icon: Tag, permission: 'price.manage' },
       { to: '/operator/regions', label: 'Regions', icon: Globe, permission: 'catalog.manage' },
@@ -131,24 +137,32 @@ const AREAS: Area[] = [
       { to: '/notifications', label: 'Notifications', icon: Bell },
       { to: '/api-keys', label: 'API keys', icon: KeySquare },
       { to: '/ssh-keys', label: 'SSH keys', icon: KeyRound },
-      { to: '/sessions', label: 'Sessions', icon: MonitorSmartphone },
+      { to: '/sign-ins', label: 'Signed-in devices', icon: MonitorSmartphone },
     ],
   },
 ];
 
-/** The areas and places a person is shown, in the order of the sidebar. The API decides what each may do there. */
-export function placesFor(me: Me, choice: ProjectChoice | null): Area[] {
+/**
+ * The areas and pages that a person sees, in the order of the sidebar. The API decides what each may do
+ * there.
+ */
+export function navigationFor(me: Me, choice: ProjectChoice | null): Area[] {
   return AREAS.map((area) => ({
     ...area,
     places: area.places.filter((place) => isShown(area.held, place, me, choice)),
   })).filter(({ places }) => places.length > 0);
 }
 
-function isShown(held: Area['held'], { permission }: Place, me: Me, choice: ProjectChoice | null): boolean {
+function isShown(
+  held: Area['held'],
+  { permission }: NavEntry,
+  me: Me,
+  choice: ProjectChoice | null,
+): boolean {
   if (held === 'self') return true;
-  if (held === 'platform') return permission !== undefined && mayOnPlatform(me, permission);
+  if (held === 'platform') return permission !== undefined && hasPlatformPermission(me, permission);
   if (!choice) return false;
   if (!permission) return true;
-  if (held === 'project') return mayInProject(me, choice.project.id, permission);
-  return mayInOrganization(me, choice.organization.id, permission, held);
+  if (held === 'project') return hasProjectPermission(me, choice.project.id, permission);
+  return hasOrganizationPermission(me, choice.organization.id, permission, held);
 }

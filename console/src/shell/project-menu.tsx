@@ -1,10 +1,10 @@
 import { Menu } from '@base-ui/react/menu';
 import { useNavigate } from '@tanstack/react-router';
 import { Check, ChevronsUpDown } from 'lucide-react';
-import { projectsOf, useMe, useProject, type ProjectChoice } from '../api/session.ts';
-import { MENU_ITEM_CLASS, MENU_POPUP_CLASS } from '../ui/menu-class.ts';
+import { projectsOf, useMe, useProject, type ProjectChoice } from '../api/me.ts';
+import { MENU_ITEM_CLASS, MENU_POPUP_CLASS } from '../ui/actions/menu-class.ts';
 
-/** Which project one is in; a menu when there are several. */
+/** The current project; a menu when there are several. */
 export function ProjectMenu() {
   const me = useMe();
   const current = useProject();

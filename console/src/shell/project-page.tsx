@@ -1,7 +1,7 @@
 import { FolderX } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { useProject, type ProjectChoice } from '../api/session.ts';
-import { EmptyState } from '../ui/empty-state.tsx';
+import { useProject, type ProjectChoice } from '../api/me.ts';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Page } from '../ui/page.tsx';
 
 interface ProjectPageProps {
@@ -11,14 +11,14 @@ interface ProjectPageProps {
   children: (choice: ProjectChoice) => ReactNode;
 }
 
-/** A page about the chosen project or its organization; people without one are told so. */
+/** A page about the chosen project or its organization; without one it says so. */
 export function ProjectPage({ title, subtitle, actions, children }: ProjectPageProps) {
   const choice = useProject();
   if (!choice) {
     return (
       <Page title={title}>
-        <EmptyState icon={FolderX} title="You are in no project">
-          Ask an administrator of your organization to add you to one.
+        <EmptyState icon={FolderX} title="No project yet">
+          Ask an admin of your organization to add you to a project.
         </EmptyState>
       </Page>
     );

@@ -1,5 +1,5 @@
 import { useRouter, type ErrorComponentProps } from '@tanstack/react-router';
-import { ProblemNotice } from '../ui/problem-notice.tsx';
+import { ProblemNotice } from '../ui/feedback/problem-notice.tsx';
 
 /** A page that could not start, mostly because the API did not answer. */
 export function RouteError({ error }: ErrorComponentProps) {

@@ -1,13 +1,13 @@
 import { Monitor, Moon, Sun } from 'lucide-react';
 import { useId } from 'react';
-import { inWords } from '../format/words.ts';
+import { humanize } from '../format/humanize.ts';
 import { THEME_CHOICES, useTheme } from '../theme/theme.ts';
 
 const ICON = { light: Sun, dark: Moon, system: Monitor };
 
 export function ThemeSwitch() {
   const [theme, chooseTheme] = useTheme();
-  // The landing page, the sidebar and the drawer may each show one.
+  // The landing page, the sidebar and the drawer may each contain one.
   const group = useId();
   return (
     <fieldset className="flex w-fit gap-px rounded-md border border-line bg-sunken p-0.5">
@@ -17,7 +17,7 @@ export function ThemeSwitch() {
         return (
           <label
             key={choice}
-            title={`${inWords(choice)} theme`}
+            title={`${humanize(choice)} theme`}
             className="relative flex size-6 cursor-pointer items-center justify-center rounded text-ink-faint hover:text-ink has-checked:bg-raised has-checked:text-accent-text has-checked:shadow-xs has-focus-visible:outline-2 has-focus-visible:outline-accent"
           >
             <input
@@ -26,7 +26,7 @@ export function ThemeSwitch() {
               className="absolute inset-0 cursor-pointer appearance-none rounded outline-none"
               checked={theme === choice}
               onChange={() => chooseTheme(choice)}
-              aria-label={inWords(choice)}
+              aria-label={humanize(choice)}
             />
             <Icon aria-hidden className="size-3.5" />
           </label>

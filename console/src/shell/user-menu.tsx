@@ -1,9 +1,9 @@
 import { Menu } from '@base-ui/react/menu';
 import { useMutation } from '@tanstack/react-query';
 import { ChevronsUpDown, LogOut } from 'lucide-react';
-import { signOut } from '../api/session.ts';
+import { signOut } from '../api/me.ts';
 import type { Me } from '../api/types.ts';
-import { MENU_ITEM_CLASS, MENU_POPUP_CLASS } from '../ui/menu-class.ts';
+import { MENU_ITEM_CLASS, MENU_POPUP_CLASS } from '../ui/actions/menu-class.ts';
 
 export function UserMenu({ me }: { me: Me }) {
   const { name, email } = me.user ?? { name: '', email: '' };

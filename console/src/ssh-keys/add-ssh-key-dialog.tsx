@@ -1,30 +1,30 @@
 import { useState } from 'react';
-import { addSshKey } from '../api/own.ts';
-import { ownKeys } from '../api/query-keys.ts';
-import { useMe } from '../api/session.ts';
+import { addSshKey } from '../api/account/own.ts';
+import { userKeys } from '../api/query-keys.ts';
+import { useMe } from '../api/me.ts';
 import type { SshKey } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { Button } from '../ui/button.tsx';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { makeKeyPair } from './make-key-pair.ts';
-import { saveFile } from '../ui/save-file.ts';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { generateKeyPair } from './generate-key-pair.ts';
+import { saveFile } from '../ui/actions/save-file.ts';
 
 interface AddSshKeyDialogProps {
   onClose: () => void;
   onAdded?: (key: SshKey) => void;
 }
 
-/** Takes a public key, or makes a pair here and keeps the private half in a file. */
+/** Accepts a public key, or creates a pair and saves the private half to a file. */
 export function AddSshKeyDialog({ onClose, onAdded }: AddSshKeyDialogProps) {
   const me = useMe();
   const [name, setName] = useState('');
   const [publicKey, setPublicKey] = useState('');
   const [savedAs, setSavedAs] = useState<string | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
-  const add = useChange({
+  const add = useRefreshingMutation({
     mutationFn: addSshKey,
-    refreshes: [ownKeys.sshKeys],
+    refreshes: [userKeys.sshKeys],
     onSuccess: (key) => {
       onAdded?.(key);
       onClose();
@@ -32,14 +32,14 @@ export function AddSshKeyDialog({ onClose, onAdded }: AddSshKeyDialogProps) {
   });
   const generate = async () => {
     try {
-      const pair = await makeKeyPair(me?.user?.email ?? 'gpuaas');
+      const pair = await generateKeyPair(me?.user?.email ?? 'gpuaas');
       const file = `gpuaas-${name.trim().replaceAll(/[^\w-]+/g, '-') || 'key'}`;
       saveFile(file, pair.privateKey);
       setPublicKey(pair.publicKey);
-      setName((known) => known || 'Made in the browser');
+      setName((known) => known || 'Generated in the browser');
       setSavedAs(file);
     } catch {
-      setFailure('This browser cannot make Ed25519 keys. Run ssh-keygen and paste the .pub file.');
+      setFailure('This browser cannot generate Ed25519 keys. Run ssh-keygen and paste the .pub file.');
     }
   };
   return (
@@ -48,9 +48,7 @@ export function AddSshKeyDialog({ onClose, onAdded }: AddSshKeyDialogProps) {
       onClose={onClose}
       title="Add an SSH key"
       submitLabel="Add key"
-      refusal={
-        publicKey.trim() ? (name.trim() ? null : 'Give the key a name.') : 'Paste or make a public key.'
-      }
+      refusal={publicKey.trim() ? (name.trim() ? null : 'Enter a name.') : 'Paste or generate a public key.'}
       busy={add.isPending}
       error={add.error}
       onSubmit={() => add.mutate({ name: name.trim(), public_key: publicKey.trim() })}
@@ -67,17 +65,18 @@ export function AddSshKeyDialog({ onClose, onAdded }: AddSshKeyDialogProps) {
           savedAs ? (
             <>
               The private key is in your downloads as <code className="font-mono">{savedAs}</code>. It was
-              made here and is sent nowhere. Use it with <code className="font-mono">ssh -i {savedAs}</code>{' '}
-              after <code className="font-mono">chmod 600 {savedAs}</code>.
+              generated in your browser and never sent. Use it with{' '}
+              <code className="font-mono">ssh -i {savedAs}</code> after{' '}
+              <code className="font-mono">chmod 600 {savedAs}</code>.
             </>
           ) : (
-            'The line of your .pub file, or:'
+            'Contents of your .pub file, or:'
           )
         }
       />
       <div>
         <Button size="sm" onClick={() => void generate()}>
-          Make a key pair in the browser
+          Generate a key pair
         </Button>
       </div>
     </FormDialog>

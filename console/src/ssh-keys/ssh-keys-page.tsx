@@ -1,21 +1,21 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { KeyRound } from 'lucide-react';
 import { useState } from 'react';
-import { deleteSshKey, sshKeysQuery } from '../api/own.ts';
-import { ownKeys } from '../api/query-keys.ts';
-import { useMe, mayInProject, useProject } from '../api/session.ts';
+import { deleteSshKey, sshKeysQuery } from '../api/account/own.ts';
+import { userKeys } from '../api/query-keys.ts';
+import { useMe, hasProjectPermission, useProject } from '../api/me.ts';
 import type { SshKey } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { Button } from '../ui/button.tsx';
-import { ConfirmButton } from '../ui/confirm-button.tsx';
-import { CopyButton } from '../ui/copy-button.tsx';
-import type { Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
+import { CopyButton } from '../ui/actions/copy-button.tsx';
+import type { Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Page } from '../ui/page.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
 import { AddSshKeyDialog } from './add-ssh-key-dialog.tsx';
 
 const COLUMNS: Column<SshKey>[] = [
@@ -46,7 +46,7 @@ export function SshKeysPage() {
   return (
     <Page
       title="SSH keys"
-      subtitle="Public keys that machines can be launched with: yours, and those of the project."
+      subtitle="Public keys for new machines: yours and the project's"
       actions={
         <Button variant="primary" onClick={() => setAdding(true)}>
           Add key
@@ -54,7 +54,7 @@ export function SshKeysPage() {
       }
     >
       <KeysPanel title="Yours" projectId={null} />
-      {choice && <KeysPanel title={`Of the project ${choice.project.name}`} projectId={choice.project.id} />}
+      {choice && <KeysPanel title={`Project ${choice.project.name}`} projectId={choice.project.id} />}
       {adding && <AddSshKeyDialog onClose={() => setAdding(false)} />}
     </Page>
   );
@@ -70,10 +70,10 @@ function KeysPanel({ title, projectId }: { title: string; projectId: string | nu
         columns={COLUMNS}
         rowKey={({ id }) => id}
         empty={
-          <EmptyState icon={KeyRound} title="There is no SSH key">
+          <EmptyState icon={KeyRound} title="No SSH keys yet">
             {projectId
-              ? 'Everybody of the project may launch machines with the keys that are added to it.'
-              : 'Paste a public key, or make a pair here. The web terminal needs none.'}
+              ? 'All project members can launch machines with project keys.'
+              : 'Paste a public key or generate one. The web terminal works without a key.'}
           </EmptyState>
         }
       />
@@ -84,10 +84,13 @@ function KeysPanel({ title, projectId }: { title: string; projectId: string | nu
 function Delete({ sshKey }: { sshKey: SshKey }) {
   const me = useMe();
   const refusal =
-    sshKey.project_id && !mayInProject(me, sshKey.project_id, 'ssh_key.manage')
-      ? 'You lack the permission ssh_key.manage in this project.'
+    sshKey.project_id && !hasProjectPermission(me, sshKey.project_id, 'ssh_key.manage')
+      ? 'Requires ssh_key.manage in this project'
       : null;
-  const remove = useChange({ mutationFn: () => deleteSshKey(sshKey.id), refreshes: [ownKeys.sshKeys] });
+  const remove = useRefreshingMutation({
+    mutationFn: () => deleteSshKey(sshKey.id),
+    refreshes: [userKeys.sshKeys],
+  });
   return (
     <RowActions>
       <ConfirmButton
@@ -97,7 +100,7 @@ function Delete({ sshKey }: { sshKey: SshKey }) {
         disabledReason={refusal}
         act={remove}
       >
-        New machines are launched without it. Machines that run already keep what they were given.
+        New machines will not include it. Running machines keep it.
       </ConfirmButton>
     </RowActions>
   );

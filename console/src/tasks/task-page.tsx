@@ -1,31 +1,36 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { taskQuery } from '../api/tasks.ts';
-import { isUnderWay } from '../fleet/task-states.ts';
-import { TaskProgress } from '../fleet/task-progress.tsx';
-import { Code, Fact, Facts } from '../ui/facts.tsx';
-import { JsonBlock } from '../ui/json-block.tsx';
-import { Loaded } from '../ui/loaded.tsx';
-import { NotFound } from '../ui/not-found.tsx';
-import { Notice } from '../ui/notice.tsx';
+import { taskQuery } from '../api/fleet/tasks.ts';
+import { humanize } from '../format/humanize.ts';
+import { isTaskActive } from './task-states.ts';
+import { TaskProgress } from './task-progress.tsx';
+import { Code, Fact, Facts } from '../ui/values/facts.tsx';
+import { JsonBlock } from '../ui/values/json-block.tsx';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
+import { NotFound } from '../ui/feedback/not-found.tsx';
+import { Notice } from '../ui/feedback/notice.tsx';
 import { Page } from '../ui/page.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
 
 const route = getRouteApi('/signed-in/operator/tasks/$taskId');
 
-/** Progress is told by events of the host's page only; here it is asked for while it moves. */
-const LOOK_AGAIN_MS = 1_500;
+/** Progress events are only sent to the host's page, so this page polls while the task runs. */
+const REFETCH_MS = 1_500;
 
 export function TaskPage() {
   const { taskId } = route.useParams();
   const query = useQuery({
     ...taskQuery(taskId),
-    refetchInterval: ({ state }) => (state.data && isUnderWay(state.data.task) ? LOOK_AGAIN_MS : false),
+    refetchInterval: ({ state }) => (state.data && isTaskActive(state.data.task) ? REFETCH_MS : false),
   });
   return (
-    <Loaded query={query} loading={<Skeleton label="Loading the task" />} missing={<NotFound what="task" />}>
+    <QueryBoundary
+      query={query}
+      loading={<Skeleton label="Loading the task" />}
+      missing={<NotFound what="task" />}
+    >
       {({ task, params, output, lease_expires_at: lease }) => (
         <Page title={task.kind} aside={<TaskProgress task={task} />} subtitle={task.message ?? undefined}>
           {task.error && (
@@ -34,7 +39,7 @@ export function TaskPage() {
             </Notice>
           )}
           <div className="grid items-start gap-4 lg:grid-cols-2">
-            <Panel title="Facts">
+            <Panel title="Details">
               <Facts>
                 <Fact name="Id" copy={task.id}>
                   <Code>{task.id}</Code>
@@ -48,23 +53,23 @@ export function TaskPage() {
                     Open the host
                   </Link>
                 </Fact>
-                {task.allocation_id && (
-                  <Fact name="Allocation" copy={task.allocation_id}>
-                    <Code>{task.allocation_id}</Code>
+                {task.subject.type !== 'node' && (
+                  <Fact name={humanize(task.subject.type)} copy={task.subject.id}>
+                    <Code>{task.subject.id}</Code>
                   </Fact>
                 )}
                 <Fact name="Attempt">{task.epoch}</Fact>
                 <Fact name="Stage">{task.stage ?? '—'}</Fact>
-                <Fact name="Made">
+                <Fact name="Created">
                   <Timestamp at={task.created_at} />
                 </Fact>
                 {task.claimed_at && (
-                  <Fact name="Taken up">
+                  <Fact name="Started">
                     <Timestamp at={task.claimed_at} />
                   </Fact>
                 )}
                 {lease && (
-                  <Fact name="Host has until">
+                  <Fact name="Deadline">
                     <Timestamp at={lease} />
                   </Fact>
                 )}
@@ -77,12 +82,12 @@ export function TaskPage() {
               </Facts>
             </Panel>
             <div className="flex min-w-0 flex-col gap-4">
-              <Panel title="Asked">
+              <Panel title="Request">
                 <JsonBlock label="Parameters" value={params} />
               </Panel>
-              <Panel title="Answered">
+              <Panel title="Response">
                 {output === null ? (
-                  <p className="text-sm text-ink-muted">The host has not answered.</p>
+                  <p className="text-sm text-ink-muted">No response yet.</p>
                 ) : (
                   <JsonBlock label="Output" value={output} />
                 )}
@@ -91,6 +96,6 @@ export function TaskPage() {
           </div>
         </Page>
       )}
-    </Loaded>
+    </QueryBoundary>
   );
 }

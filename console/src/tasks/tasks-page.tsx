@@ -1,18 +1,19 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { ListChecks } from 'lucide-react';
-import { tasksQuery } from '../api/tasks.ts';
+import { tasksQuery } from '../api/fleet/tasks.ts';
 import type { NodeTask, NodeTaskState } from '../api/types.ts';
-import { TASK_STATES } from '../fleet/task-states.ts';
-import { TaskProgress } from '../fleet/task-progress.tsx';
-import { ROW_LINK_CLASS, type Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { IdText } from '../ui/id-text.tsx';
+import { TASK_STATES } from './task-states.ts';
+import { TaskProgress } from './task-progress.tsx';
+import { ROW_LINK_CLASS, type Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
+import { IdText } from '../ui/values/id-text.tsx';
 import { Page } from '../ui/page.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { Select } from '../ui/select.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { Select } from '../ui/forms/select.tsx';
 import { Surface } from '../ui/surface.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
+import { keysOf } from '../typed-keys.ts';
 
 const route = getRouteApi('/signed-in/operator/tasks');
 const ANY = 'any';
@@ -28,7 +29,7 @@ const COLUMNS: Column<NodeTask>[] = [
   },
   { header: 'State', cell: (task) => <TaskProgress task={task} /> },
   {
-    header: 'Says',
+    header: 'Last message',
     cell: ({ error, message }) => (
       <span title={error?.detail ?? message ?? undefined} className="block max-w-80 truncate text-ink-muted">
         {error?.detail ?? message ?? '—'}
@@ -42,7 +43,7 @@ const COLUMNS: Column<NodeTask>[] = [
     from: 'xl',
   },
   { header: 'Attempt', cell: ({ epoch }) => epoch, align: 'right', from: 'md' },
-  { header: 'Made', cell: ({ created_at: at }) => <Timestamp at={at} as="clock" />, from: 'sm' },
+  { header: 'Created', cell: ({ created_at: at }) => <Timestamp at={at} as="clock" />, from: 'sm' },
 ];
 
 export function TasksPage() {
@@ -56,7 +57,7 @@ export function TasksPage() {
   return (
     <Page
       title="Tasks"
-      subtitle="What hosts were asked to do, how far they are, and what came of it."
+      subtitle="Work sent to hosts, with progress and results"
       actions={
         <Select<NodeTaskState | typeof ANY>
           label="State"
@@ -64,8 +65,8 @@ export function TasksPage() {
           value={filter.state ?? ANY}
           onChange={show}
           options={[
-            { value: ANY, label: 'Every state' },
-            ...(Object.keys(TASK_STATES) as NodeTaskState[]).map((state) => ({
+            { value: ANY, label: 'Any state' },
+            ...keysOf(TASK_STATES).map((state) => ({
               value: state,
               label: TASK_STATES[state].label,
             })),
@@ -80,8 +81,8 @@ export function TasksPage() {
           columns={COLUMNS}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState icon={ListChecks} title="No task">
-              Hosts were asked nothing that fits.
+            <EmptyState icon={ListChecks} title="No tasks match">
+              Change or clear the filter.
             </EmptyState>
           }
         />

@@ -1,18 +1,18 @@
 import { useState } from 'react';
-import { usePlatformRefusal } from '../api/session.ts';
-import { adjustLedger } from '../api/tenants.ts';
+import { usePlatformDisabledReason } from '../api/me.ts';
+import { adjustLedger } from '../api/organization/tenants.ts';
 import type { Tenant } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { formatMoney, microsOf } from '../format/money.ts';
-import { Button } from '../ui/button.tsx';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { Notice } from '../ui/notice.tsx';
-import { Select } from '../ui/select.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { formatMoney, parseMicros } from '../format/money.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { Notice } from '../ui/feedback/notice.tsx';
+import { Select } from '../ui/forms/select.tsx';
 
 const KINDS = [
-  { value: 'credit' as const, label: 'Credit', hint: 'Raises the balance' },
-  { value: 'adjustment' as const, label: 'Correction', hint: 'Moves the balance either way' },
+  { value: 'credit' as const, label: 'Credit', hint: 'Increases the balance' },
+  { value: 'adjustment' as const, label: 'Correction', hint: 'Increases or decreases the balance' },
 ];
 
 /** Gives a tenant credit, or corrects its balance. */
@@ -22,21 +22,25 @@ export function AdjustLedger({ tenant }: { tenant: Tenant }) {
   const [amount, setAmount] = useState('');
   const [currency, setCurrency] = useState('USD');
   const [reason, setReason] = useState('');
-  const refusal = usePlatformRefusal('billing.adjust');
-  const adjust = useChange({ mutationFn: adjustLedger, refreshes: [], onSuccess: () => setOpen(false) });
-  const micros = microsOf(amount);
+  const refusal = usePlatformDisabledReason('billing.adjust');
+  const adjust = useRefreshingMutation({
+    mutationFn: adjustLedger,
+    refreshes: [],
+    onSuccess: () => setOpen(false),
+  });
+  const micros = parseMicros(amount);
   const missing =
     micros === null || micros === 0
-      ? 'Say how much.'
+      ? 'Enter an amount.'
       : kind === 'credit' && micros < 0
-        ? 'Credit is more than nothing.'
+        ? 'Credit must be positive.'
         : reason.trim().length < 3
-          ? 'Say why; the tenant reads it.'
+          ? 'Enter a reason. The tenant can see it.'
           : null;
   return (
     <>
       <Button variant="primary" disabledReason={refusal} onClick={() => setOpen(true)}>
-        Give credit
+        Adjust balance
       </Button>
       {adjust.data && (
         <Notice tone="info" title={`${formatMoney(adjust.data.amount)} posted`}>
@@ -46,7 +50,7 @@ export function AdjustLedger({ tenant }: { tenant: Tenant }) {
       <FormDialog
         open={open}
         onClose={() => setOpen(false)}
-        title={`Move the balance of ${tenant.name}`}
+        title={`Adjust the balance of ${tenant.name}`}
         submitLabel="Post"
         refusal={missing}
         busy={adjust.isPending}

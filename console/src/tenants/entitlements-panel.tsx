@@ -1,24 +1,24 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Package } from 'lucide-react';
 import { operatorKeys } from '../api/query-keys.ts';
-import { usePlatformRefusal } from '../api/session.ts';
-import { entitle, entitlementsQuery } from '../api/tenants.ts';
+import { usePlatformDisabledReason } from '../api/me.ts';
+import { setEntitlement, entitlementsQuery } from '../api/organization/tenants.ts';
 import type { SkuEntitlement } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { Badge } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import { Button } from '../ui/actions/button.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
 
-/** What the tenant may buy. */
+/** Products that the tenant may buy. */
 export function EntitlementsPanel({ organizationId }: { organizationId: string }) {
   const query = useInfiniteQuery(entitlementsQuery(organizationId));
   return (
-    <Panel title="May buy" flush>
+    <Panel title="Entitled" flush>
       <ResourceList
-        label="Products the tenant may buy"
+        label="Product entitlements"
         query={query}
         rowKey={({ sku }) => sku}
         columns={[
@@ -26,12 +26,12 @@ export function EntitlementsPanel({ organizationId }: { organizationId: string }
           {
             header: 'State',
             cell: ({ entitled }) => (
-              <Badge tone={entitled ? 'success' : 'neutral'}>{entitled ? 'May buy' : 'May not buy'}</Badge>
+              <Badge tone={entitled ? 'success' : 'neutral'}>{entitled ? 'Entitled' : 'Blocked'}</Badge>
             ),
           },
           {
-            header: 'Because of',
-            cell: ({ source }) => (source === 'policy' ? 'The default' : 'What was set for it'),
+            header: 'Source',
+            cell: ({ source }) => (source === 'policy' ? 'Default' : 'Set for this tenant'),
             from: 'md',
           },
           {
@@ -41,8 +41,8 @@ export function EntitlementsPanel({ organizationId }: { organizationId: string }
           },
         ]}
         empty={
-          <EmptyState icon={Package} title="There is no product">
-            The catalogue is empty.
+          <EmptyState icon={Package} title="No products yet">
+            The catalog is empty.
           </EmptyState>
         }
       />
@@ -51,16 +51,16 @@ export function EntitlementsPanel({ organizationId }: { organizationId: string }
 }
 
 function Entitle({ organizationId, entitlement }: { organizationId: string; entitlement: SkuEntitlement }) {
-  const refusal = usePlatformRefusal('catalog.manage');
+  const refusal = usePlatformDisabledReason('catalog.manage');
   const { sku, entitled } = entitlement;
-  const change = useChange({
-    mutationFn: () => entitle({ organizationId, sku, entitled: !entitled }),
+  const change = useRefreshingMutation({
+    mutationFn: () => setEntitlement({ organizationId, sku, entitled: !entitled }),
     refreshes: [operatorKeys.entitlements(organizationId)],
   });
   return (
     <RowActions>
       <Button size="sm" disabledReason={refusal} busy={change.isPending} onClick={() => change.mutate()}>
-        {entitled ? 'Withhold' : 'Allow'}
+        {entitled ? 'Block' : 'Allow'}
       </Button>
     </RowActions>
   );

@@ -2,33 +2,33 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Scale } from 'lucide-react';
 import { operatorKeys } from '../api/query-keys.ts';
-import { usePlatformRefusal } from '../api/session.ts';
-import { setTenantQuota, tenantQuotasQuery } from '../api/tenants.ts';
+import { usePlatformDisabledReason } from '../api/me.ts';
+import { setTenantQuota, tenantQuotasQuery } from '../api/organization/tenants.ts';
 import type { Quota, Tenant } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { inWords, shortId } from '../format/words.ts';
-import { Button } from '../ui/button.tsx';
-import type { Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { humanize, shortId } from '../format/humanize.ts';
+import { Button } from '../ui/actions/button.tsx';
+import type { Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ProgressBar } from '../ui/progress-bar.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
-import { limitOfTyped, quotaAmount, typedOfLimit } from './quota-amounts.ts';
+import { ProgressBar } from '../ui/charts/progress-bar.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
+import { parseLimit, formatQuotaAmount, limitToInputValue } from './quota-amounts.ts';
 
-/** What projects and people of a tenant hold, of what they may. */
+/** Quota usage of a tenant's projects and people. */
 export function QuotasPanel({ tenant }: { tenant: Tenant }) {
   const query = useInfiniteQuery(tenantQuotasQuery(tenant.id));
   const columns: Column<Quota>[] = [
     {
-      header: 'Whose and what',
+      header: 'Scope',
       cell: ({ holder, measure, unit }) => (
         <span className="flex flex-col">
           <span className="font-medium">{holderName(tenant, holder)}</span>
           <span className="text-xs text-ink-faint">
-            {inWords(measure)}
+            {humanize(measure)}
             {unit ? `, ${unit}` : ''}
           </span>
         </span>
@@ -37,7 +37,7 @@ export function QuotasPanel({ tenant }: { tenant: Tenant }) {
     { header: 'Used', cell: (quota) => <Used quota={quota} /> },
     {
       header: 'Set by',
-      cell: ({ limit_set_by: by }) => <span className="text-ink-muted">{inWords(by)}</span>,
+      cell: ({ limit_set_by: by }) => <span className="text-ink-muted">{humanize(by)}</span>,
       from: 'md',
     },
     { header: 'Actions', cell: (quota) => <SetLimit tenant={tenant} quota={quota} />, align: 'right' },
@@ -50,8 +50,8 @@ export function QuotasPanel({ tenant }: { tenant: Tenant }) {
         columns={columns}
         rowKey={({ holder, measure, unit }) => `${holder.id} ${measure} ${unit ?? ''}`}
         empty={
-          <EmptyState icon={Scale} title="Nobody holds anything">
-            Quotas appear with the projects and members of the tenant.
+          <EmptyState icon={Scale} title="No quotas yet">
+            Quotas appear once the tenant has projects and members.
           </EmptyState>
         }
       />
@@ -61,7 +61,7 @@ export function QuotasPanel({ tenant }: { tenant: Tenant }) {
 
 function holderName(tenant: Tenant, { type, id }: Quota['holder']): string {
   const project = tenant.projects.find((known) => known.id === id);
-  return project ? `Project ${project.name}` : `${inWords(type)} ${shortId(id)}`;
+  return project ? `Project ${project.name}` : `${humanize(type)} ${shortId(id)}`;
 }
 
 function Used({ quota }: { quota: Quota }) {
@@ -69,7 +69,7 @@ function Used({ quota }: { quota: Quota }) {
   return (
     <span className="flex w-36 flex-col gap-1">
       <span className="tabular-nums">
-        {quotaAmount(quota, quota.used)} of {quotaAmount(quota, quota.limit)}
+        {formatQuotaAmount(quota, quota.used)} of {formatQuotaAmount(quota, quota.limit)}
       </span>
       <ProgressBar
         label="Used"
@@ -82,15 +82,15 @@ function Used({ quota }: { quota: Quota }) {
 
 function SetLimit({ tenant, quota }: { tenant: Tenant; quota: Quota }) {
   const [open, setOpen] = useState(false);
-  const [typed, setTyped] = useState(() => typedOfLimit(quota, quota.limit));
-  const refusal = usePlatformRefusal('tenant_quota.manage');
-  const change = useChange({
+  const [typed, setTyped] = useState(() => limitToInputValue(quota, quota.limit));
+  const refusal = usePlatformDisabledReason('tenant_quota.manage');
+  const change = useRefreshingMutation({
     mutationFn: setTenantQuota,
     refreshes: [operatorKeys.quotas(tenant.id)],
     onSuccess: () => setOpen(false),
   });
-  const limit = typed.trim() === '' ? null : limitOfTyped(quota, typed);
-  const wrong = typed.trim() !== '' && limit === null ? 'That is no amount.' : null;
+  const limit = typed.trim() === '' ? null : parseLimit(quota, typed);
+  const wrong = typed.trim() !== '' && limit === null ? 'Enter a valid amount.' : null;
   return (
     <RowActions>
       <Button size="sm" disabledReason={refusal} onClick={() => setOpen(true)}>
@@ -99,7 +99,7 @@ function SetLimit({ tenant, quota }: { tenant: Tenant; quota: Quota }) {
       <FormDialog
         open={open}
         onClose={() => setOpen(false)}
-        title={`Limit ${inWords(quota.measure).toLowerCase()} of ${holderName(tenant, quota.holder)}`}
+        title={`${humanize(quota.measure)} quota for ${holderName(tenant, quota.holder)}`}
         submitLabel="Set"
         refusal={wrong}
         busy={change.isPending}
@@ -107,11 +107,11 @@ function SetLimit({ tenant, quota }: { tenant: Tenant; quota: Quota }) {
         onSubmit={() => change.mutate({ organizationId: tenant.id, quota, limit })}
       >
         <Field
-          label={quota.unit ? `Limit in ${quota.unit}` : 'Limit'}
+          label={quota.unit ? `Maximum (${quota.unit})` : 'Limit'}
           value={typed}
           onChange={setTyped}
           refusal={wrong}
-          hint="It acts on the next launch; nothing that runs is ended. Empty takes it back, and the policy holds again."
+          hint="Applies to new launches; running machines are not affected. Leave empty to use the default."
         />
       </FormDialog>
     </RowActions>

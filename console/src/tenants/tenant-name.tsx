@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { tenantsQuery } from '../api/tenants.ts';
-import { shortId } from '../format/words.ts';
+import { tenantsQuery } from '../api/organization/tenants.ts';
+import { shortId } from '../format/humanize.ts';
 
 /** A tenant by its name, which leads to its page. */
 export function TenantName({ id }: { id: string }) {

@@ -1,13 +1,13 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { tenantsQuery } from '../api/tenants.ts';
+import { tenantsQuery } from '../api/organization/tenants.ts';
 import type { Tenant } from '../api/types.ts';
-import { buttonClass } from '../ui/button-class.ts';
-import { Loaded } from '../ui/loaded.tsx';
-import { NotFound } from '../ui/not-found.tsx';
+import { buttonClass } from '../ui/actions/button-class.ts';
+import { QueryBoundary } from '../ui/feedback/query-boundary.tsx';
+import { NotFound } from '../ui/feedback/not-found.tsx';
 import { Page } from '../ui/page.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
+import { Skeleton } from '../ui/feedback/skeleton.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
 import { AdjustLedger } from './adjust-ledger.tsx';
 import { EntitlementsPanel } from './entitlements-panel.tsx';
 import { QuotasPanel } from './quotas-panel.tsx';
@@ -18,12 +18,12 @@ export function TenantPage() {
   const { tenantId } = route.useParams();
   const query = useInfiniteQuery(tenantsQuery);
   return (
-    <Loaded query={query} loading={<Skeleton label="Loading the tenant" />}>
+    <QueryBoundary query={query} loading={<Skeleton label="Loading the tenant" />}>
       {(tenants) => {
         const tenant = tenants.find(({ id }) => id === tenantId);
         return tenant ? <TenantDetail tenant={tenant} /> : <NotFound what="tenant" />;
       }}
-    </Loaded>
+    </QueryBoundary>
   );
 }
 
@@ -44,7 +44,7 @@ function TenantDetail({ tenant }: { tenant: Tenant }) {
             search={{ tenant: tenant.id }}
             className={buttonClass({ variant: 'secondary' })}
           >
-            Its allocations
+            Allocations
           </Link>
           <AdjustLedger tenant={tenant} />
         </>

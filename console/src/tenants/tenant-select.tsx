@@ -1,12 +1,12 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { tenantsQuery } from '../api/tenants.ts';
-import { Select } from '../ui/select.tsx';
+import { tenantsQuery } from '../api/organization/tenants.ts';
+import { Select } from '../ui/forms/select.tsx';
 
 const NONE = 'none';
 
 interface TenantSelectProps {
   value: string | undefined;
-  /** What it says when no tenant is chosen. */
+  /** Text when no tenant is chosen. */
   none: string;
   onChange: (organizationId: string | undefined) => void;
 }

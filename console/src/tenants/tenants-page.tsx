@@ -1,16 +1,16 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Building2 } from 'lucide-react';
-import { tenantsQuery } from '../api/tenants.ts';
+import { tenantsQuery } from '../api/organization/tenants.ts';
 import type { Tenant } from '../api/types.ts';
-import { counted } from '../format/words.ts';
-import { ROW_LINK_CLASS, type Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { IdText } from '../ui/id-text.tsx';
+import { pluralize } from '../format/humanize.ts';
+import { ROW_LINK_CLASS, type Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
+import { IdText } from '../ui/values/id-text.tsx';
 import { Page } from '../ui/page.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
 import { Surface } from '../ui/surface.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
 
 const COLUMNS: Column<Tenant>[] = [
   {
@@ -24,7 +24,7 @@ const COLUMNS: Column<Tenant>[] = [
   {
     header: 'Projects',
     cell: ({ projects }) => (
-      <span title={projects.map(({ name }) => name).join(', ')}>{counted(projects.length, 'project')}</span>
+      <span title={projects.map(({ name }) => name).join(', ')}>{pluralize(projects.length, 'project')}</span>
     ),
     from: 'sm',
   },
@@ -35,7 +35,7 @@ const COLUMNS: Column<Tenant>[] = [
 export function TenantsPage() {
   const query = useInfiniteQuery(tenantsQuery);
   return (
-    <Page title="Tenants" subtitle="Every organization, its credit, its quotas and what it may buy.">
+    <Page title="Tenants" subtitle="Organizations with their credit, quotas and entitlements">
       <Surface>
         <ResourceList
           label="Tenants"
@@ -43,8 +43,8 @@ export function TenantsPage() {
           columns={COLUMNS}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState icon={Building2} title="There is no tenant">
-              The first one appears when somebody signs in.
+            <EmptyState icon={Building2} title="No tenants yet">
+              The first one is created at the first sign-in.
             </EmptyState>
           }
         />

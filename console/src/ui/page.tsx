@@ -2,7 +2,7 @@ import { useEffect, type ReactNode } from 'react';
 
 interface PageProps {
   title: string;
-  /** For the browser tab, when it should say more than the heading. */
+  /** Title of the browser tab, if it differs from the heading. */
   tabTitle?: string;
   /** Beside the heading: a state, a count. */
   aside?: ReactNode;

@@ -2,7 +2,7 @@ import { useId, type ReactNode } from 'react';
 
 interface PanelProps {
   title: string;
-  /** Stands right of the title: a button, a count. */
+  /** Right of the title: a button, a count. */
   aside?: ReactNode;
   children: ReactNode;
   /** Tables reach to the panel's edge. */

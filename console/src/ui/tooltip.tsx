@@ -2,7 +2,7 @@ import { Tooltip as BaseTooltip } from '@base-ui/react/tooltip';
 import type { ReactElement } from 'react';
 
 interface TooltipProps {
-  /** Nothing is shown while there is nothing to say. */
+  /** Empty text shows no tooltip. */
   text: string | null | undefined;
   children: ReactElement<Record<string, unknown>>;
 }

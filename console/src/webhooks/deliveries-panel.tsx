@@ -1,19 +1,19 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { projectKeys } from '../api/query-keys.ts';
-import { useProjectRefusal } from '../api/session.ts';
+import { useProjectDisabledReason } from '../api/me.ts';
 import type { Webhook, WebhookDelivery } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { deliveriesQuery, replayDelivery } from '../api/webhooks.ts';
-import { inWords } from '../format/words.ts';
-import { Badge } from '../ui/badge.tsx';
-import { Button } from '../ui/button.tsx';
-import { IdText } from '../ui/id-text.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { deliveriesQuery, replayDelivery } from '../api/organization/webhooks.ts';
+import { humanize } from '../format/humanize.ts';
+import { Badge } from '../ui/values/badge.tsx';
+import { Button } from '../ui/actions/button.tsx';
+import { IdText } from '../ui/values/id-text.tsx';
 import { Panel } from '../ui/panel.tsx';
-import { ProblemNotice } from '../ui/problem-notice.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
-import { Timestamp } from '../ui/timestamp.tsx';
-import type { Tone } from '../ui/tone.ts';
+import { ProblemNotice } from '../ui/feedback/problem-notice.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
+import { Timestamp } from '../ui/values/timestamp.tsx';
+import type { Tone } from '../ui/values/tone.ts';
 
 const TONES: Record<WebhookDelivery['state'], Tone> = {
   pending: 'info',
@@ -23,8 +23,8 @@ const TONES: Record<WebhookDelivery['state'], Tone> = {
 
 export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
   const query = useInfiniteQuery(deliveriesQuery(webhook.id));
-  const refusal = useProjectRefusal(webhook.project_id, 'webhook.manage');
-  const replay = useChange({
+  const refusal = useProjectDisabledReason(webhook.project_id, 'webhook.manage');
+  const replay = useRefreshingMutation({
     mutationFn: replayDelivery,
     refreshes: [projectKeys.deliveries(webhook.id)],
   });
@@ -39,14 +39,14 @@ export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
         label="Deliveries"
         query={query}
         rowKey={({ id }) => id}
-        empty={<p className="p-4 text-sm text-ink-muted">Nothing was sent yet.</p>}
+        empty={<p className="p-4 text-sm text-ink-muted">No deliveries yet</p>}
         columns={[
           {
             header: 'Event',
             cell: (delivery) => (
               <span className="flex flex-col">
                 <span className="font-medium">{delivery.event_type}</span>
-                {delivery.replay_of && <span className="text-xs text-ink-faint">Sent again</span>}
+                {delivery.replay_of && <span className="text-xs text-ink-faint">Redelivery</span>}
               </span>
             ),
           },
@@ -54,13 +54,13 @@ export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
             header: 'State',
             cell: ({ state }) => (
               <Badge tone={TONES[state]} moving={state === 'pending'}>
-                {inWords(state)}
+                {humanize(state)}
               </Badge>
             ),
           },
           { header: 'Last attempt', cell: (delivery) => <LastAttempt delivery={delivery} />, from: 'sm' },
           { header: 'Event id', cell: ({ event_id: id }) => <IdText id={id} label="event id" />, from: 'lg' },
-          { header: 'Made', cell: ({ created_at: at }) => <Timestamp at={at} as="clock" />, from: 'md' },
+          { header: 'Created', cell: ({ created_at: at }) => <Timestamp at={at} as="clock" />, from: 'md' },
           {
             header: 'Actions',
             align: 'right',
@@ -68,12 +68,10 @@ export function DeliveriesPanel({ webhook }: { webhook: Webhook }) {
               <RowActions>
                 <Button
                   size="sm"
-                  disabledReason={
-                    refusal ?? (delivery.state === 'pending' ? 'It is still being delivered.' : null)
-                  }
+                  disabledReason={refusal ?? (delivery.state === 'pending' ? 'Delivery in progress.' : null)}
                   onClick={() => replay.mutate({ webhookId: webhook.id, deliveryId: delivery.id })}
                 >
-                  Send again
+                  Redeliver
                 </Button>
               </RowActions>
             ),
@@ -88,7 +86,7 @@ function LastAttempt({ delivery }: { delivery: WebhookDelivery }) {
   const last = delivery.attempts.at(-1);
   if (!last) return <span className="text-ink-faint">None yet</span>;
   const outcome =
-    last.error ?? (last.response_status === null ? 'no answer' : `HTTP ${last.response_status}`);
+    last.error ?? (last.response_status === null ? 'no response' : `HTTP ${last.response_status}`);
   return (
     <span title={outcome} className="block max-w-64 truncate text-ink-muted">
       {last.attempt}: {outcome}, {last.duration_ms} ms

@@ -1,20 +1,20 @@
 import { useState } from 'react';
 import { projectKeys } from '../api/query-keys.ts';
-import { useProjectRefusal } from '../api/session.ts';
-import { useChange } from '../api/use-change.ts';
-import { createWebhook } from '../api/webhooks.ts';
-import { Button } from '../ui/button.tsx';
-import { Field } from '../ui/field.tsx';
-import { FormDialog } from '../ui/form-dialog.tsx';
-import { SecretDialog } from '../ui/secret-dialog.tsx';
+import { useProjectDisabledReason } from '../api/me.ts';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import { createWebhook } from '../api/organization/webhooks.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { Field } from '../ui/forms/field.tsx';
+import { FormDialog } from '../ui/forms/form-dialog.tsx';
+import { SecretDialog } from '../ui/forms/secret-dialog.tsx';
 
 export function NewWebhook({ projectId }: { projectId: string }) {
   const [open, setOpen] = useState(false);
   const [url, setUrl] = useState('');
   const [types, setTypes] = useState('');
   const [secret, setSecret] = useState<string | null>(null);
-  const refusal = useProjectRefusal(projectId, 'webhook.manage');
-  const make = useChange({
+  const refusal = useProjectDisabledReason(projectId, 'webhook.manage');
+  const make = useRefreshingMutation({
     mutationFn: createWebhook,
     refreshes: [projectKeys.webhooks(projectId)],
     onSuccess: (answer) => {
@@ -35,7 +35,7 @@ export function NewWebhook({ projectId }: { projectId: string }) {
         onClose={() => setOpen(false)}
         title="New webhook"
         submitLabel="Add webhook"
-        refusal={URL.canParse(url) ? null : 'Enter the address to call.'}
+        refusal={URL.canParse(url) ? null : 'Enter a URL.'}
         busy={make.isPending}
         error={make.error}
         onSubmit={() =>
@@ -60,7 +60,7 @@ export function NewWebhook({ projectId }: { projectId: string }) {
           value={types}
           onChange={setTypes}
           placeholder="allocation.active, allocation.failed"
-          hint="Left empty, every event of the project is sent."
+          hint="Leave empty to send all events of the project."
         />
       </FormDialog>
       <SecretDialog
@@ -69,7 +69,7 @@ export function NewWebhook({ projectId }: { projectId: string }) {
         label="Signing secret"
         onClose={() => setSecret(null)}
       >
-        <p className="text-sm text-ink-muted">Your server checks the signature of each call with it.</p>
+        <p className="text-sm text-ink-muted">Use it to verify the signature of each call.</p>
       </SecretDialog>
     </>
   );

@@ -1,20 +1,25 @@
 import { projectKeys } from '../api/query-keys.ts';
-import { useProjectRefusal } from '../api/session.ts';
+import { useProjectDisabledReason } from '../api/me.ts';
 import type { Webhook } from '../api/types.ts';
-import { useChange } from '../api/use-change.ts';
-import { deleteWebhook, enableWebhook, rotateWebhookSecret, testWebhook } from '../api/webhooks.ts';
-import { Button } from '../ui/button.tsx';
-import { ConfirmButton } from '../ui/confirm-button.tsx';
-import { RowActions } from '../ui/row-actions.tsx';
-import { SecretDialog } from '../ui/secret-dialog.tsx';
+import { useRefreshingMutation } from '../api/use-refreshing-mutation.ts';
+import {
+  deleteWebhook,
+  enableWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+} from '../api/organization/webhooks.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { ConfirmButton } from '../ui/actions/confirm-button.tsx';
+import { RowActions } from '../ui/actions/row-actions.tsx';
+import { SecretDialog } from '../ui/forms/secret-dialog.tsx';
 
 export function WebhookActions({ webhook }: { webhook: Webhook }) {
-  const refusal = useProjectRefusal(webhook.project_id, 'webhook.manage');
+  const refusal = useProjectDisabledReason(webhook.project_id, 'webhook.manage');
   const refreshes = [projectKeys.webhooks(webhook.project_id), projectKeys.deliveries(webhook.id)];
-  const test = useChange({ mutationFn: () => testWebhook(webhook.id), refreshes });
-  const enable = useChange({ mutationFn: () => enableWebhook(webhook.id), refreshes });
-  const rotate = useChange({ mutationFn: () => rotateWebhookSecret(webhook.id), refreshes });
-  const remove = useChange({ mutationFn: () => deleteWebhook(webhook.id), refreshes });
+  const test = useRefreshingMutation({ mutationFn: () => testWebhook(webhook.id), refreshes });
+  const enable = useRefreshingMutation({ mutationFn: () => enableWebhook(webhook.id), refreshes });
+  const rotate = useRefreshingMutation({ mutationFn: () => rotateWebhookSecret(webhook.id), refreshes });
+  const remove = useRefreshingMutation({ mutationFn: () => deleteWebhook(webhook.id), refreshes });
   return (
     <RowActions>
       {webhook.state === 'disabled' ? (
@@ -36,7 +41,7 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
         disabledReason={refusal}
         act={remove}
       >
-        {webhook.url} is called no more, and the log of its deliveries is gone.
+        {webhook.url} stops receiving events, and its delivery log is deleted.
       </ConfirmButton>
       <SecretDialog
         secret={rotate.data?.secret ?? null}
@@ -44,7 +49,9 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
         label="Signing secret"
         onClose={rotate.reset}
       >
-        <p className="text-sm text-ink-muted">Calls carry both signatures until the old secret expires.</p>
+        <p className="text-sm text-ink-muted">
+          Calls are signed with both secrets until the old one expires.
+        </p>
       </SecretDialog>
     </RowActions>
   );

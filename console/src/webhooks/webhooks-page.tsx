@@ -2,14 +2,14 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Webhook as WebhookIcon } from 'lucide-react';
 import type { Webhook } from '../api/types.ts';
-import { webhooksQuery } from '../api/webhooks.ts';
+import { webhooksQuery } from '../api/organization/webhooks.ts';
 import { ProjectPage } from '../shell/project-page.tsx';
-import { Badge } from '../ui/badge.tsx';
-import { ROW_LINK_CLASS, type Column } from '../ui/data-table.tsx';
-import { EmptyState } from '../ui/empty-state.tsx';
-import { ResourceList } from '../ui/resource-list.tsx';
+import { Badge } from '../ui/values/badge.tsx';
+import { ROW_LINK_CLASS, type Column } from '../ui/tables/data-table.tsx';
+import { EmptyState } from '../ui/feedback/empty-state.tsx';
+import { ResourceList } from '../ui/tables/resource-list.tsx';
 import { Surface } from '../ui/surface.tsx';
-import { Age } from '../ui/timestamp.tsx';
+import { RelativeTime } from '../ui/values/timestamp.tsx';
 import { DeliveriesPanel } from './deliveries-panel.tsx';
 import { NewWebhook } from './new-webhook.tsx';
 import { WebhookActions } from './webhook-actions.tsx';
@@ -34,7 +34,7 @@ const COLUMNS: Column<Webhook>[] = [
         </Badge>
         {failing && (
           <span className="text-xs text-ink-faint">
-            since <Age since={failing} />
+            since <RelativeTime since={failing} />
           </span>
         )}
       </span>
@@ -44,7 +44,7 @@ const COLUMNS: Column<Webhook>[] = [
     header: 'Events',
     cell: ({ event_types: types }) => (
       <span title={types.join(', ')} className="text-ink-muted">
-        {types.length === 0 ? 'All' : types.length === 1 ? types[0] : `${types.length} kinds`}
+        {types.length === 0 ? 'All' : types.length === 1 ? types[0] : `${types.length} types`}
       </span>
     ),
     from: 'lg',
@@ -56,9 +56,7 @@ export function WebhooksPage() {
   return (
     <ProjectPage
       title="Webhooks"
-      subtitle={({ project }) =>
-        `Signed calls to your own servers when something happens in ${project.name}.`
-      }
+      subtitle={({ project }) => `Signed HTTP callbacks for events in ${project.name}`}
       actions={({ project }) => <NewWebhook projectId={project.id} />}
     >
       {({ project }) => <Webhooks projectId={project.id} />}
@@ -79,8 +77,8 @@ function Webhooks({ projectId }: { projectId: string }) {
           columns={COLUMNS}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState icon={WebhookIcon} title="There is no webhook">
-              Add an address, and it is called for every launch, release and failure.
+            <EmptyState icon={WebhookIcon} title="No webhooks yet">
+              Add a URL to be called for launches, releases and failures.
             </EmptyState>
           }
         />

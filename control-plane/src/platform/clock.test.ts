@@ -3,14 +3,14 @@ import { describe, expect, it, vi } from 'vitest';
 import { deadlineAfter, manualClock, systemClock } from './clock.ts';
 
 describe('clocks', () => {
-  it('tell the time of the machine', () => {
+  it('return the time of the machine', () => {
     const before = Date.now();
-    const told = systemClock.now().getTime();
-    expect(told).toBeGreaterThanOrEqual(before);
-    expect(told).toBeLessThanOrEqual(Date.now());
+    const now = systemClock.now().getTime();
+    expect(now).toBeGreaterThanOrEqual(before);
+    expect(now).toBeLessThanOrEqual(Date.now());
   });
 
-  it('move by exactly what they are told, never back, and cannot be changed through what they told', () => {
+  it('advance exactly as set, never back, and returned dates cannot change them', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1e9), { maxLength: 20 }), (steps) => {
         const clock = manualClock(new Date(0));
@@ -47,7 +47,7 @@ describe('deadlines', () => {
     }
   });
 
-  it.each([0, -5])('of %d ms have passed at once', (ms) => {
+  it.each([0, -5])('of %d ms have passed immediately', (ms) => {
     expect(deadlineAfter(ms).passed()).toBe(true);
   });
 });

@@ -5,7 +5,7 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => new Date() };
 
-/** A clock that moves only when told; for tests. */
+/** A clock that moves only on demand; for tests. */
 export function manualClock(start: Date): Clock & { advance(ms: number): void } {
   let time = start.getTime();
   return {
@@ -17,7 +17,7 @@ export function manualClock(start: Date): Clock & { advance(ms: number): void } 
   };
 }
 
-/** The first moment of the month that a time falls into, or of one so many months later; for everybody in UTC. */
+/** The start of the month of a time, or of a later month; always in UTC. */
 export function monthStart(at: Date, later = 0): Date {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + later, 1));
 }

@@ -1,4 +1,4 @@
-/** One line of a table (RFC 4180). What a spreadsheet would take for a formula is shown as text. */
+/** One line of a table (RFC 4180). Values that a spreadsheet would treat as a formula are shown as text. */
 export function csvLine(values: readonly (string | number | null)[]): string {
   return `${values.map(csvValue).join(',')}\r\n`;
 }

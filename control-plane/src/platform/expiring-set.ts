@@ -2,7 +2,7 @@ import { deadlineAfter, type Deadline } from './clock.ts';
 
 const MAX_KNOWN = 10_000;
 
-/** Remembers things for a while. When they become too many all are forgotten: what it says is a hint. */
+/** Remembers values for a while. When there are too many all are dropped: its answer is a hint. */
 export class ExpiringSet {
   readonly #ms: number;
   readonly #until = new Map<string, Deadline>();

@@ -20,7 +20,7 @@ describe('ids', () => {
     expect(time).toBeLessThanOrEqual(Date.now() + 1);
   });
 
-  it('are told from other text', () => {
+  it('are distinguished from other text', () => {
     fc.assert(fc.property(fc.uuid(), (id) => isUuid(id) && isUuid(id.toUpperCase())));
     fc.assert(fc.property(fc.uuid(), fc.nat(35), (id, at) => !isUuid(id.slice(0, at) + id.slice(at + 1))));
     fc.assert(

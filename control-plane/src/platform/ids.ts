@@ -7,8 +7,8 @@ let millisecond = 0;
 let count = 0;
 
 /**
- * Time-ordered identifier (UUIDv7) for every row we make; those of one process sort as they were made. The random part
- * comes from Node's own stock of random bytes: asking the system for each costs more than everything else here.
+ * Time-ordered identifier (UUIDv7) for every row we create; those of one process sort by creation. The random
+ * part comes from Node's pool of random bytes: a system call for each costs more than everything else here.
  */
 export function newId(): string {
   const now = systemClock.now().getTime();
@@ -22,6 +22,9 @@ export function newId(): string {
   const time = millisecond.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${count.toString(16).padStart(3, '0')}-${randomUUID().slice(19)}`;
 }
+
+/** No row has it, and it sorts before the id of every row. */
+export const NIL_ID = '00000000-0000-0000-0000-000000000000';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  add,
+  addMoney,
   cumulativeCost,
   decimalText,
   formatMoney,
   moneyJson,
-  times,
+  multiplyMoney,
   wholeSecondsBetween,
   windowCost,
 } from './money.ts';
@@ -21,7 +21,7 @@ describe('money', () => {
       fc.property(prices, fc.array(seconds, { minLength: 1, maxLength: 30 }), (price, cuts) => {
         const edges = [0n, ...cuts].toSorted((a, b) => (a < b ? -1 : 1));
         const windows = edges.slice(1).map((to, index) => windowCost(price, edges[index]!, to));
-        const total = windows.reduce(add, usd(0n));
+        const total = windows.reduce(addMoney, usd(0n));
         expect(total).toEqual(cumulativeCost(price, edges.at(-1)!));
       }),
     );
@@ -43,12 +43,12 @@ describe('money', () => {
   it('is exact where floats are not', () => {
     fc.assert(
       fc.property(prices, fc.integer({ min: 0, max: 16 }), (price, count) => {
-        expect(times(price, count).micros).toBe(price.micros * BigInt(count));
+        expect(multiplyMoney(price, count).micros).toBe(price.micros * BigInt(count));
       }),
     );
-    expect(() => times(usd(1n), 0.5)).toThrow(RangeError);
+    expect(() => multiplyMoney(usd(1n), 0.5)).toThrow(RangeError);
     expect(() => moneyJson(usd(2n ** 53n))).toThrow(RangeError);
-    expect(() => add(usd(1n), { currency: 'EUR', micros: 1n })).toThrow('EUR');
+    expect(() => addMoney(usd(1n), { currency: 'EUR', micros: 1n })).toThrow('EUR');
   });
 
   it('reads back from its text', () => {

@@ -4,7 +4,7 @@ export interface Money {
   micros: bigint;
 }
 
-/** What the contract carries. */
+/** Money as in the contract. */
 export interface MoneyJson {
   currency: string;
   micros: number;
@@ -28,12 +28,12 @@ export function windowCost(perHour: Money, from: bigint, to: bigint): Money {
   return { currency: perHour.currency, micros };
 }
 
-export function add(a: Money, b: Money): Money {
+export function addMoney(a: Money, b: Money): Money {
   if (a.currency !== b.currency) throw new RangeError(`cannot add ${b.currency} to ${a.currency}`);
   return { currency: a.currency, micros: a.micros + b.micros };
 }
 
-export function times(amount: Money, factor: number): Money {
+export function multiplyMoney(amount: Money, factor: number): Money {
   return { currency: amount.currency, micros: amount.micros * BigInt(factor) };
 }
 

@@ -1,14 +1,17 @@
-export interface Repetition {
+export interface RepeatHandle {
   /** Resolves when the run in progress has ended; none follows. */
   stop(): Promise<void>;
 }
 
-/** Runs `work` now and then `everyMs` after each end, never two at once. A failure is told and does not end it. */
+/**
+ * Runs `work` now and then `everyMs` after each end, never concurrently. A failure is reported and does not
+ * end it.
+ */
 export function repeat(
   everyMs: number,
   work: () => Promise<void>,
   onError: (error: unknown) => void,
-): Repetition {
+): RepeatHandle {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();

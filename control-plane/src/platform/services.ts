@@ -1,3 +1,5 @@
+import type { Denials } from './audit/denials.ts';
+import type { Blobs } from './blobs/blobs.ts';
 import type { Clock } from './clock.ts';
 import type { Database, Db } from './db/database.ts';
 import type { Listener } from './db/listener.ts';
@@ -9,7 +11,7 @@ import type { Policies } from './policy/policies.ts';
 import type { Logger } from './telemetry/logger.ts';
 import type { WorkflowClient } from './workflows/workflow-client.ts';
 
-/** What every use-case may rely on; built once per process by a role. */
+/** Services of every use-case; built once per process by a role. */
 export interface Services {
   db: Db;
   database: Database;
@@ -19,6 +21,10 @@ export interface Services {
   sealer: Sealer;
   workflows: WorkflowClient;
   policies: Policies;
+  /** Where attempts that were refused are audited. */
+  denials: Denials;
+  /** Payloads, logs and other content by digest. */
+  blobs: Blobs;
   /** Null where `MAAS_ENABLED` is off. */
   maas: Maas | null;
   clock: Clock;

@@ -5,13 +5,25 @@ import { ENVIRONMENT_ONLY, helpText, SETTINGS } from './settings.ts';
 
 const README = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
 
-const MAAS = ['--maas-enabled', 'true', '--maas-url', 'http://maas.example:5240/MAAS'];
+const MAAS = ['--maas-enabled', 'true', '--maas-url', 'https://maas.example:5443/MAAS'];
+
+const S3 = ['--blobs-s3-url', 'https://s3.example', '--blobs-s3-bucket', 'payloads'];
 
 describe('settings', () => {
   it('come from the environment, and a flag wins', () => {
     const env = { GPUAAS_PORT: '1111', GPUAAS_NODE_PORT: '2222' };
     expect(readConfig(['--port', '3333'], env)).toMatchObject({ port: 3333, nodePort: 2222 });
     expect(readConfig(['--port=3333'], env)).toMatchObject({ port: 3333 });
+  });
+
+  it('keep content in the data folder, or in a bucket', () => {
+    expect(readConfig(['--data-dir', '/data'], {}).blobs).toEqual({ folder: '/data/blobs', s3: null });
+    const env = { GPUAAS_BLOBS_S3_ACCESS_KEY_ID: 'id', GPUAAS_BLOBS_S3_SECRET_KEY: 'key' };
+    expect(readConfig(S3, env).blobs.s3).toMatchObject({
+      bucket: 'payloads',
+      region: 'us-east-1',
+      prefix: '',
+    });
   });
 
   it.each([
@@ -30,16 +42,21 @@ describe('settings', () => {
     [['--sim-nodes', '65'], /more than 64 hosts need GPUAAS_SIM_PROCESSES=one/],
     [['--sim-processes', 'two'], /GPUAAS_SIM_PROCESSES must be "each" or "one"/],
     [['--maas-enabled', 'yes'], /MAAS_ENABLED must be true or false, not "yes"/],
-    [['--maas-enabled', 'true'], /MAAS_URL must be the URL of MAAS/],
-    [['--maas-enabled', 'true', '--maas-url', 'http://maas/MAAS'], /MAAS_API_KEY or MAAS_API_KEY_FILE/],
+    [['--maas-enabled', 'true'], /MAAS_URL must be the https URL of MAAS/],
+    [['--maas-enabled', 'true', '--maas-url', 'http://maas/MAAS'], /plain http only on this machine/],
+    [['--maas-enabled', 'true', '--maas-url', 'http://127.0.0.1/MAAS'], /MAAS_API_KEY or MAAS_API_KEY_FILE/],
     [['--maas-api-key-file', '/no/such', ...MAAS], /MAAS_API_KEY_FILE: .* cannot be read/],
+    [['--blobs-s3-url', 'http://s3.example'], /GPUAAS_BLOBS_S3_URL must be an https URL/],
+    [['--blobs-s3-url', 'https://s3.example'], /GPUAAS_BLOBS_S3_BUCKET must name a bucket/],
+    [[...S3, '--blobs-s3-prefix', '../x/'], /GPUAAS_BLOBS_S3_PREFIX must be words/],
+    [S3, /GPUAAS_BLOBS_S3_SECRET_KEY_FILE must be set together with GPUAAS_BLOBS_S3_URL/],
     [['--oidc-issuer', 'https://idp.example'], /GPUAAS_OIDC_CLIENT_ID must be set/],
   ])('are refused when wrong: %j', (argv, message) => {
     expect(() => readConfig(argv, {})).toThrow(ConfigError);
     expect(() => readConfig(argv, {})).toThrow(message);
   });
 
-  it('turn MAAS on only when told, and know the node port as machines reach it', () => {
+  it('turn MAAS on only when enabled, and know the node port as machines reach it', () => {
     const env = { MAAS_API_KEY: 'a1:b2:c3\n', MAAS_URL: 'https://maas.example/MAAS' };
     expect(readConfig([], env).maas).toBeNull();
     const on = { ...env, MAAS_ENABLED: 'true' };
@@ -53,12 +70,12 @@ describe('settings', () => {
     }
   });
 
-  it('take a large fleet in one process', () => {
+  it('accept a large fleet in one process', () => {
     const fleet = readConfig(['--sim-nodes', '500', '--sim-processes', 'one'], {});
     expect(fleet).toMatchObject({ simNodes: 500, simOneProcess: true });
   });
 
-  it('take known faults, also for one host', () => {
+  it('accept known faults, also for one host', () => {
     const text = 'wipe_fails@sim-h200-02, slow_clone';
     expect(readConfig([], { GPUAAS_SIM_FAULTS: text }).simFaults).toBe(text);
   });

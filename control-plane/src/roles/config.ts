@@ -5,12 +5,15 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { unknownFaults, SIMULATED_FAULTS } from '@gpuaas/contracts/simulated-faults';
 import { isLoopbackHttp } from '../platform/auth/provider.ts';
+import type { BlobSettings } from '../platform/blobs/blobs.ts';
+import { databaseLimits, type DatabaseLimits } from '../platform/db/limits.ts';
 import { API_AUDIENCE, type OidcSettings } from '../platform/auth/trusted-providers.ts';
 import type { StripeSettings } from '../domains/payments/stripe/stripe-provider.ts';
 import type { StepCaSettings } from '../platform/keys/step-ca.ts';
 import { parseApiKey } from '../platform/maas/api-key.ts';
 import type { MaasSettings } from '../platform/maas/maas.ts';
 import type { SmtpSettings } from '../platform/outbound/mailer.ts';
+import { BlobSettingsError, readBlobSettings } from './blob-settings.ts';
 import { SETTINGS, type Setting } from './settings.ts';
 
 /** Settings come from the environment; a flag of the same name wins (`--port` for `GPUAAS_PORT`). */
@@ -19,22 +22,25 @@ export interface Config {
   nodePort: number;
   host: string;
   nodeHostnames: string[];
-  /** Where other processes reach the node port of this one; null for where it listens. */
+  /** Address at which other processes reach this process's node port; null for its listening address. */
   internalAddress: string | null;
   stepCa: StepCaSettings | null;
   publicUrl: string;
   dataDir: string;
+  /** Where payloads and logs are kept. */
+  blobs: BlobSettings;
   databaseUrl: string | null;
-  /** JetStream carries events when set; the log in Postgres does otherwise. */
+  databaseLimits: DatabaseLimits;
+  /** Events go through JetStream if set; else through the log in Postgres. */
   natsUrl: string | null;
-  /** Keeps terminal tokens when set; Postgres does otherwise. */
+  /** Stores terminal tokens if set; else Postgres does. */
   redisUrl: string | null;
   trustedProxies: string[];
   dnsServers: string[];
-  /** Where a role without a public port answers `/healthz`, `/readyz` and `/metrics`. */
+  /** Port of `/healthz`, `/readyz` and `/metrics` for a role without a public port. */
   probePort: number | null;
   oidc: Omit<OidcSettings, 'redirectUri'> | null;
-  /** Takes tenants' money; without it operators record payments, and the demo has test cards. */
+  /** Payment provider; without it operators record payments, and the demo has test cards. */
   stripe: StripeSettings | null;
   smtp: SmtpSettings | null;
   /** Installs machines; null unless `MAAS_ENABLED`. */
@@ -46,10 +52,10 @@ export interface Config {
   simFaults: string;
 }
 
-/** A setting that cannot be used as it is; the process ends with exit code 2. */
+/** An invalid setting; the process ends with exit code 2. */
 export class ConfigError extends Error {}
 
-const SEE_HELP = '--help lists what there is.';
+const SEE_HELP = '--help lists all options.';
 
 export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv = process.env): Config {
   const flags = readFlags(argv);
@@ -65,6 +71,7 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
   const host = setting('host') ?? '127.0.0.1';
   const issuer = setting('oidc-issuer');
   const nodePort = number('node-port', 8443, 0, 65_535);
+  const dataDir = resolve(setting('data-dir') ?? defaultDataDir(env));
   const hostnames = nodeHostnames(setting('node-hostnames') ?? '');
   return {
     port,
@@ -74,8 +81,14 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
     internalAddress: internalAddress(setting('internal-address')),
     stepCa: readStepCa(setting),
     publicUrl: setting('public-url') ?? `http://${host}:${port}`,
-    dataDir: resolve(setting('data-dir') ?? defaultDataDir(env)),
+    dataDir,
+    blobs: readBlobs(setting, env, dataDir),
     databaseUrl: setting('database-url') ?? null,
+    databaseLimits: databaseLimits({
+      connectMs: number('database-connect-seconds', 5, 0.1, 600) * 1000,
+      statementMs: number('database-statement-seconds', 30, 0.1, 3600) * 1000,
+      workStatementMs: number('database-work-seconds', 600, 1, 86_400) * 1000,
+    }),
     natsUrl: setting('nats-url') ?? null,
     redisUrl: redisUrl(setting('redis-url')),
     trustedProxies: addresses(setting('trusted-proxies') ?? ''),
@@ -97,7 +110,7 @@ function readOidc(issuer: string, setting: (name: Setting) => string | undefined
   }
   const clientId = required(setting('oidc-client-id'), SETTINGS['oidc-client-id'].env);
   const audience = setting('oidc-audience') ?? API_AUDIENCE;
-  // An ID token is meant for the client: it would pass for an access token.
+  // The audience of an ID token is the client, so it would pass as an access token.
   if (audience === clientId)
     throw new ConfigError('GPUAAS_OIDC_AUDIENCE must differ from GPUAAS_OIDC_CLIENT_ID');
   return {
@@ -110,7 +123,7 @@ function readOidc(issuer: string, setting: (name: Setting) => string | undefined
   };
 }
 
-/** Secrets come by environment alone: a flag would show in the list of processes. */
+/** Secrets only come by environment: a flag would show in the list of processes. */
 function readStripe(apiUrl: string | undefined, env: NodeJS.ProcessEnv): StripeSettings | null {
   const secretKey = env['STRIPE_SECRET_KEY'];
   const webhookSecret = env['STRIPE_WEBHOOK_SECRET'];
@@ -180,7 +193,7 @@ function readSmtp(setting: (name: Setting) => string | undefined): SmtpSettings 
   };
 }
 
-/** The key comes by environment or file alone, as every secret does. */
+/** The key only comes by environment or file, as every secret does. */
 function readMaas(
   setting: (name: Setting) => string | undefined,
   env: NodeJS.ProcessEnv,
@@ -192,8 +205,11 @@ function readMaas(
   }
   if (enabled === 'false') return null;
   const url = setting('maas-url');
-  if (url === undefined || !URL.canParse(url) || !(url.startsWith('https://') || url.startsWith('http://'))) {
-    throw new ConfigError('MAAS_URL must be the URL of MAAS, such as https://maas.example:5443/MAAS');
+  // Every request carries the API key in clear, and installed machines carry enrolment tokens.
+  if (url === undefined || !URL.canParse(url) || !(url.startsWith('https://') || isLoopbackHttp(url))) {
+    throw new ConfigError(
+      'MAAS_URL must be the https URL of MAAS, such as https://maas.example:5443/MAAS; plain http only on this machine',
+    );
   }
   const keyFile = setting('maas-api-key-file');
   const key = parseApiKey(
@@ -222,6 +238,20 @@ function readMaas(
       testingScripts: names('maas-testing-scripts'),
     },
   };
+}
+
+function readBlobs(
+  setting: (name: Setting) => string | undefined,
+  env: NodeJS.ProcessEnv,
+  dataDir: string,
+): BlobSettings {
+  const secretKey = env['GPUAAS_BLOBS_S3_SECRET_KEY'];
+  try {
+    return readBlobSettings({ setting, secretKey, contentOf, defaultFolder: join(dataDir, 'blobs') });
+  } catch (error) {
+    if (error instanceof BlobSettingsError) throw new ConfigError(error.message);
+    throw error;
+  }
 }
 
 function contentOf(setting: Setting, file: string): string {
@@ -272,7 +302,7 @@ function isSetting(name: string): name is Setting {
   return Object.hasOwn(SETTINGS, name);
 }
 
-/** What a laptop runs as processes; a larger fleet has to share one. */
+/** Most hosts that a laptop can run as processes; a larger fleet must share one. */
 const MOST_PROCESSES = 64;
 
 function simulatedHosts(simNodes: number, processes: string): Pick<Config, 'simNodes' | 'simOneProcess'> {

@@ -33,14 +33,14 @@ class Role {
     this.#child.kill(name);
   }
 
-  /** Exit code and the words it said, in order. */
+  /** Exit code and the words it printed, in order. */
   async end(): Promise<{ code: number | null; words: string[] }> {
     const code = await this.#ended;
     return { code, words: this.said.trim().split('\n') };
   }
 }
 
-/** A process of its own whose start is `body`; `say`, `pause` and `ConfigError` are there for it. */
+/** A process whose start is `body`; `say`, `pause` and `ConfigError` are defined for it. */
 async function run(name: string, body: string, timings = TIMINGS): Promise<Role> {
   const script = join(folder, `${name.replaceAll(/\W+/g, '-')}.mjs`);
   await writeFile(
@@ -57,7 +57,7 @@ async function run(name: string, body: string, timings = TIMINGS): Promise<Role>
 
 describe('a role', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    'undoes on %s what it started, each once, the last first',
+    'undoes on %s what it started, each part once, the last first',
     async (signal) => {
       const role = await run(
         `orderly ${signal}`,
@@ -69,7 +69,7 @@ describe('a role', () => {
     },
   );
 
-  it('that is signalled between starting a thing and saying how to undo it undoes that too, once', async () => {
+  it('that is signalled between starting a part and registering its undo undoes that too, once', async () => {
     const role = await run(
       'gap',
       `onStop(() => say('undo database'));
@@ -81,18 +81,18 @@ describe('a role', () => {
     expect(await role.end()).toEqual({ code: 0, words: ['starting', 'undo server', 'undo database'] });
   });
 
-  it('tells a start under way that it is called off', async () => {
+  it('aborts a running start', async () => {
     const role = await run(
       'called off',
       `onStop(() => say('undone')); say('starting');
-       await new Promise((resolve, reject) => stopping.addEventListener('abort', () => { say('told'); reject(new Error('no')); }));`,
+       await new Promise((resolve, reject) => stopping.addEventListener('abort', () => { say('aborted'); reject(new Error('no')); }));`,
     );
     await role.until('starting');
     role.signal('SIGINT');
-    expect(await role.end()).toEqual({ code: 0, words: ['starting', 'told', 'undone'] });
+    expect(await role.end()).toEqual({ code: 0, words: ['starting', 'aborted', 'undone'] });
   });
 
-  it('does not wait for ever for a start that does not settle', async () => {
+  it('does not wait indefinitely for a start that does not settle', async () => {
     const role = await run(
       'stuck start',
       `onStop(() => say('undone')); say('starting'); await new Promise(() => {});`,
@@ -102,11 +102,11 @@ describe('a role', () => {
     expect(await role.end()).toEqual({ code: 0, words: ['starting', 'undone'] });
   });
 
-  it('ends at once on a second signal, also what is being undone', async () => {
+  it('ends immediately on a second signal, also during an undo', async () => {
     const role = await run(
       'impatient',
-      `onStop(() => say('must not be reached'), { atOnce: async () => { await pause(50); say('database at once'); } });
-       onStop(async () => { say('draining'); await pause(60000); }, { atOnce: () => say('server at once') }); say('up');`,
+      `onStop(() => say('must not be reached'), { immediately: async () => { await pause(50); say('database immediately'); } });
+       onStop(async () => { say('draining'); await pause(60000); }, { immediately: () => say('server immediately') }); say('up');`,
     );
     await role.until('up');
     role.signal('SIGINT');
@@ -115,13 +115,13 @@ describe('a role', () => {
     role.signal('SIGINT');
     const { code, words } = await role.end();
     expect(code).toBe(130);
-    expect(words.toSorted()).toEqual(['database at once', 'draining', 'server at once', 'up']);
+    expect(words.toSorted()).toEqual(['database immediately', 'draining', 'server immediately', 'up']);
   });
 
-  it('takes the same Ctrl-C from the terminal and from npm for one', async () => {
+  it('takes the same Ctrl-C from the terminal and from npm as one', async () => {
     const role = await run(
       'passed on',
-      `onStop(async () => { say('draining'); await pause(300); say('drained'); }, { atOnce: () => say('at once') }); say('up');`,
+      `onStop(async () => { say('draining'); await pause(300); say('drained'); }, { immediately: () => say('immediately') }); say('up');`,
       { ...TIMINGS, oneSignalMs: 10_000 },
     );
     await role.until('up');
@@ -131,15 +131,15 @@ describe('a role', () => {
     expect(await role.end()).toEqual({ code: 0, words: ['up', 'draining', 'drained'] });
   });
 
-  it('ends at once by itself when stopping takes too long', async () => {
+  it('ends without a second signal when stopping takes too long', async () => {
     const role = await run(
       'overdue',
-      `onStop(async () => { await pause(60000); }, { atOnce: () => say('at once') }); say('up');`,
+      `onStop(async () => { await pause(60000); }, { immediately: () => say('immediately') }); say('up');`,
       { ...TIMINGS, stopMs: 300 },
     );
     await role.until('up');
     role.signal('SIGTERM');
-    expect(await role.end()).toEqual({ code: 1, words: ['up', 'at once'] });
+    expect(await role.end()).toEqual({ code: 1, words: ['up', 'immediately'] });
   });
 
   it.each([
@@ -147,12 +147,33 @@ describe('a role', () => {
     ['has a wrong setting', `throw new ConfigError('no database')`, 2],
     ['meets an error nobody expected', `setTimeout(() => { throw new Error('no database'); }, 50)`, 1],
     ['drops a rejected promise', `void pause(50).then(() => { throw new Error('no database'); })`, 1],
-  ])('that %s says why and undoes what stands', async (name, failing, code) => {
+  ])('that %s prints the reason and undoes what it started', async (name, failing, code) => {
     const role = await run(name, `onStop(() => say('undone')); ${failing};`);
     expect(await role.end()).toEqual({ code, words: ['no database', 'undone'] });
   });
 
-  it('goes on undoing when one step fails', async () => {
+  it('survives a broken connection without an error handler', async () => {
+    const role = await run(
+      'reset',
+      `const { createServer, connect } = await import('node:net');
+       const server = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
+       await new Promise((resolve) => server.once('listening', resolve));
+       const client = connect(server.address().port, '127.0.0.1');
+       server.once('connection', () => setTimeout(() => client.resetAndDestroy(), 50));
+       void pause(50).then(() => { throw Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' }); });
+       onStop(() => say('undone'));`,
+    );
+    await role.until('read ECONNRESET');
+    await role.until('write EPIPE');
+    role.signal('SIGTERM');
+    const { code, words } = await role.end();
+    expect({ code, words: words.toSorted() }).toEqual({
+      code: 0,
+      words: ['read ECONNRESET', 'undone', 'write EPIPE'],
+    });
+  });
+
+  it('continues to undo when one part fails', async () => {
     const role = await run(
       'failing undo',
       `onStop(() => say('undone')); onStop(() => { throw new Error('stuck'); }); say('up');`,

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { registerConsumer } from '../platform/events/consumer-lease.ts';
 import { RELAY } from '../platform/events/nats-relay.ts';
 import { openTestEvents } from '../platform/events/testing.ts';
-import type { Services } from '../platform/services.ts';
+import type { PlatformServices } from './domain-answers.ts';
 import { startEventConsumers } from './event-consumers.ts';
 
-test('a start without NATS_URL retires the relay of earlier', async () => {
+test('a start without NATS_URL retires the former relay', async () => {
   const events = await openTestEvents();
   await registerConsumer(events.db, RELAY, 'now');
-  const consumers = await startEventConsumers(events as unknown as Services, {
+  const consumers = await startEventConsumers(events as unknown as PlatformServices, {
     natsUrl: null,
     smtp: null,
     publicUrl: 'http://127.0.0.1:1',

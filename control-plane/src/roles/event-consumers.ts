@@ -1,32 +1,26 @@
-import { queueConsumer } from '../domains/allocations/queue/wake-queue.ts';
 import { EmailSender } from '../domains/notifications/email-sender.ts';
-import { notifyPeople } from '../domains/notifications/notify-people.ts';
-import { allocationOverviewConsumer } from '../domains/read-models/project-allocations.ts';
-import { nodeOverviewConsumer } from '../domains/read-models/project-nodes.ts';
 import { WebhookDeliverer } from '../domains/webhooks/deliverer.ts';
-import { webhookFanOut } from '../domains/webhooks/fan-out.ts';
-import { actingAs } from '../platform/db/scope.ts';
+import { servicesAsRole } from '../platform/db/scope.ts';
 import type { Bus } from '../platform/events/consumer.ts';
 import { openBus } from '../platform/events/open-bus.ts';
 import { startRetiringRelay } from '../platform/events/retire-relay.ts';
 import { openMailer } from '../platform/outbound/mailer.ts';
-import type { Services } from '../platform/services.ts';
+import type { PlatformServices } from './domain-answers.ts';
+import { domainModules } from './domain-modules.ts';
 import type { Config } from './config.ts';
 
-/** What reacts to events. Any number of processes may run it; each consumer runs in one of them at a time. */
+/** Starts the event consumers. Any number of processes may run it; each consumer runs in one of them at a time. */
 export async function startEventConsumers(
-  base: Services,
+  base: PlatformServices,
   config: Pick<Config, 'natsUrl' | 'smtp' | 'publicUrl'>,
 ): Promise<{ bus: Bus; stop(): Promise<void> }> {
-  const services = actingAs(base, 'gpuaas_worker');
-  const reader = actingAs(base, 'gpuaas_relay');
+  const services = servicesAsRole(base, 'gpuaas_worker');
+  const reader = servicesAsRole(base, 'gpuaas_relay');
   const bus = await openBus(reader, config.natsUrl);
   const retirement = config.natsUrl ? null : await startRetiringRelay(reader.db, base.log);
-  await bus.consume(webhookFanOut(services.db));
-  await bus.consume(allocationOverviewConsumer(services.db));
-  await bus.consume(nodeOverviewConsumer(services.db));
-  await bus.consume(queueConsumer(services));
-  await bus.consume(notifyPeople(services, config.smtp && { publicUrl: config.publicUrl }));
+  const context = { services, email: config.smtp && { publicUrl: config.publicUrl } };
+  for (const module of domainModules)
+    for (const consumer of module.consumers?.(context) ?? []) await bus.consume(consumer);
   const deliverer = new WebhookDeliverer(services);
   deliverer.start();
   const emails = config.smtp ? new EmailSender(services, openMailer(config.smtp)) : null;

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { ConfigError } from './config.ts';
 
-/** Fails early, and by the name of the setting, when somebody else listens on a port we need. */
+/** Fails early, with the name of the setting, if another process listens on a port we need. */
 export async function requireFreePort(host: string, port: number, setting: string): Promise<void> {
   if (port === 0) return;
   await new Promise<void>((resolve, reject) => {

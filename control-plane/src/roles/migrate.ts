@@ -1,18 +1,18 @@
 import { openDatabase } from '../platform/db/database.ts';
-import { createMonths } from '../platform/db/keep-months.ts';
+import { createMonthPartitions } from '../platform/db/month-partitions.ts';
 import { migrate } from '../platform/db/migrate.ts';
 import { createLogger } from '../platform/telemetry/logger.ts';
 import { migrateWorkflows } from '../platform/workflows/migrate-workflows.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { isEntryPoint, runRole } from './entry-point.ts';
 
-/** Prepares a database for this release. Safe to run again, and from many processes at once. */
+/** Prepares a database for this release. Safe to run again, and from many processes in parallel. */
 export async function prepareDatabase(databaseUrl: string, log: (line: string) => void): Promise<void> {
   await migrate(databaseUrl, log);
   await migrateWorkflows(databaseUrl);
   const database = openDatabase(databaseUrl, { max: 1 });
   try {
-    await createMonths(database.db);
+    await createMonthPartitions(database.db);
   } finally {
     await database.close();
   }

@@ -1,28 +1,41 @@
 import type { IncomingMessage } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import type { Duplex } from 'node:stream';
 import document from '@gpuaas/contracts/generated/node-openapi.json' with { type: 'json' };
-import { enrollingNode, nodeOfConnection, type NodeCaller } from '../domains/fleet/node-caller.ts';
+import { listeningPort } from '@gpuaas/contracts/listening-port';
+import {
+  authenticateNode,
+  enrollingNode,
+  showsOwnCertificate,
+  type NodeCaller,
+} from '../domains/fleet/identity/node-caller.ts';
 import { nodeRoutes } from '../domains/fleet/node-routes.ts';
-import { REVOKED_CHANNEL, revokedAmong } from '../domains/fleet/revoke-identity.ts';
-import { isStreamPath, serveReplica } from '../domains/terminal/tunnel/serve-replica.ts';
-import { TunnelHub } from '../domains/terminal/tunnel/tunnel-hub.ts';
-import { registerTunnels } from '../domains/terminal/tunnel/tunnel-registry.ts';
-import { actingAs } from '../platform/db/scope.ts';
-import type { OnMismatch } from '../platform/http/check-answers.ts';
+import { nodeTaskRoutes } from '../domains/tasks/node-routes.ts';
+import { REVOKED_CHANNEL, filterRevoked } from '../domains/fleet/identity/revoke-identity.ts';
+import { isStreamPath, serveReplica } from '../domains/access/tunnel/serve-replica.ts';
+import { TunnelHub } from '../domains/access/tunnel/tunnel-hub.ts';
+import { registerTunnels } from '../domains/access/tunnel/tunnel-registry.ts';
+import { servicesAsRole } from '../platform/db/scope.ts';
+import { endSocket } from '../platform/http/wire/end-socket.ts';
+import type { OnContractMismatch } from '../platform/http/responses/validate-responses.ts';
 import { KEEP_ALIVE_MS } from '../platform/http/keep-alive.ts';
 import { createContractServer } from '../platform/http/contract-server.ts';
-import { policyRateLimits } from '../platform/http/rate-limits.ts';
+import { networkOf } from '../platform/http/admission/client-network.ts';
+import { CredentialRefusedError } from '../platform/http/admission/credential-refused.ts';
+import { denialOf } from '../platform/http/admission/denial-log.ts';
+import { policyRateLimits, RateLimiter } from '../platform/http/admission/rate-limits.ts';
 import type { ContractDocument } from '../platform/http/operation.ts';
+import { newId } from '../platform/ids.ts';
 import type { Services } from '../platform/services.ts';
 import { createMetrics, type Metrics } from '../platform/telemetry/metrics.ts';
 import { checkListener } from '../platform/events/embedded-bus.ts';
+import type { PlatformServices } from './domain-answers.ts';
+import { domainGauges } from './domain-gauges.ts';
 import { isEntryPoint, runRole } from './entry-point.ts';
 import { requireFreePort } from './free-port.ts';
-import { keepNodeTls, nodeTls } from './node-tls.ts';
-import { busPart } from './readiness-parts.ts';
+import { refreshNodeTls, nodeTls } from './node-tls.ts';
+import { busReadiness } from './readiness-parts.ts';
 import { openRoleProcess, serveProbes } from './role-process.ts';
 
 export interface NodeApi {
@@ -30,22 +43,22 @@ export interface NodeApi {
   stop(): Promise<void>;
 }
 
-/** The agents' port: TLS 1.3, client certificates of our own CA for everything but enrolment. */
+/** The agents' port: TLS 1.3, client certificates of our own CA for everything except enrolment. */
 export async function startNodeApi(
-  base: Services,
+  base: PlatformServices,
   hub: TunnelHub,
   options: {
     host: string;
     nodePort: number;
-    /** Names and addresses by which agents reach this port, beside this machine's own. */
+    /** Names and addresses by which agents reach this port, besides this machine's own. */
     nodeHostnames?: readonly string[];
-    /** Where other processes reach this port; `host:port` as it listens when left out. */
+    /** Address at which other processes reach this port; the listening `host:port` if omitted. */
     internalAddress?: string | null;
-    onMismatch?: OnMismatch;
+    onMismatch?: OnContractMismatch;
     metrics: Pick<Metrics, 'http' | 'streams'>;
   },
 ): Promise<NodeApi> {
-  const services = actingAs(base, 'gpuaas_node');
+  const services = servicesAsRole(base, 'gpuaas_node');
   const names = [...(options.nodeHostnames ?? []), hostnameOf(options)];
   const tls = {
     ...(await nodeTls(services, names)),
@@ -53,37 +66,42 @@ export async function startNodeApi(
     // Enrolment has no certificate yet; every other operation checks `authorized` itself.
     rejectUnauthorized: false,
   };
+  const rateLimits = policyRateLimits(services.policies);
+  const failedTunnels = new RateLimiter('failed_authentication', () => rateLimits.failed_authentication);
   const { server, stop } = await createContractServer<NodeCaller>({
     name: 'node',
-    document: document as unknown as ContractDocument,
-    handlers: nodeRoutes(services),
+    document: document as ContractDocument,
+    handlers: { ...nodeRoutes(services), ...nodeTaskRoutes(services) },
     authenticate: async (request, operation) =>
-      operation.security?.length === 0 ? enrollingNode() : await nodeOfConnection(services.db, request.raw),
+      operation.security?.length === 0 ? enrollingNode() : await authenticateNode(services.db, request.raw),
     db: services.db,
     log: services.log,
     metrics: options.metrics.http,
-    rateLimits: policyRateLimits(services.policies),
+    isProven: ({ raw }) => showsOwnCertificate(raw),
+    rateLimits,
+    denials: services.denials,
     ...(options.onMismatch ? { onMismatch: options.onMismatch } : {}),
     fastify: {
-      serverFactory: (handler) => createServer({ ...tls, keepAliveTimeout: KEEP_ALIVE_MS }, handler),
+      serverFactory: (handler) =>
+        createServer({ ...tls, keepAliveTimeout: KEEP_ALIVE_MS, shouldUpgradeCallback: isUpgrade }, handler),
     },
   });
+  server.server.maxConnections = services.policies.get('http.max_connections');
   server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on('error', () => socket.destroy());
     if (isStreamPath(request.url)) void serveReplica(services, hub, options.metrics.streams, request, socket);
-    else void upgradeTunnel(services, hub, request, socket, head);
+    else void upgradeTunnel(services, hub, failedTunnels, request, socket, head);
   });
-  // The notification may have been lost, so it only says when to look.
+  // A notification may be lost, so it only triggers a query earlier.
   const cutRevoked = (): void => {
-    void revokedAmong(services.db, hub.certificates()).then(
+    void filterRevoked(services.db, hub.certificates()).then(
       (serialNumbers) => hub.cut(serialNumbers),
-      (error: unknown) => services.log.warn({ err: error }, 'revoked certificates could not be looked up'),
+      (error: unknown) => services.log.warn({ err: error }, 'revoked certificates could not be read'),
     );
   };
   const stopListening = services.listener.on(REVOKED_CHANNEL, cutRevoked);
-  const stopKeepingTls = keepNodeTls(server.server as unknown as Server, services, names);
+  const stopKeepingTls = refreshNodeTls(server.server as Server, services, names);
   await server.listen({ host: options.host, port: options.nodePort });
-  const { port } = server.server.address() as AddressInfo;
+  const port = listeningPort(server.server);
   const address = options.internalAddress ?? `${hostnameOf(options)}:${port}`;
   const registration = registerTunnels(services, hub, address);
   return {
@@ -97,25 +115,37 @@ export async function startNodeApi(
   };
 }
 
-/** The name in the certificate by which other processes know this one. */
+/** The name in the certificate by which other processes identify this one. */
 function hostnameOf({ host, internalAddress }: { host: string; internalAddress?: string | null }): string {
   if (internalAddress) return new URL(`https://${internalAddress}`).hostname;
   return ['0.0.0.0', '::'].includes(host) ? hostname() : host;
 }
 
+/** Any other upgrade is ignored. */
+function isUpgrade({ url }: IncomingMessage): boolean {
+  return isStreamPath(url) || TunnelHub.isTunnelPath(url);
+}
+
 async function upgradeTunnel(
   services: Services,
   hub: TunnelHub,
+  failures: RateLimiter,
   request: IncomingMessage,
   socket: Duplex,
   head: Buffer,
 ): Promise<void> {
+  const ip = request.socket.remoteAddress ?? '0.0.0.0';
+  if (!showsOwnCertificate(request) && failures.take(networkOf(ip)).retryAfterSeconds !== null) {
+    endSocket(socket, 'HTTP/1.1 429 Too Many Requests\r\nconnection: close\r\n\r\n');
+    return;
+  }
   try {
-    const node = await nodeOfConnection(services.db, request);
-    if (TunnelHub.isTunnelPath(request.url)) hub.accept(node, request, socket, head);
-    else socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
-  } catch {
-    socket.end('HTTP/1.1 401 Unauthorized\r\nconnection: close\r\n\r\n');
+    const node = await authenticateNode(services.db, request);
+    hub.accept(node, request, socket, head);
+  } catch (error) {
+    if (error instanceof CredentialRefusedError)
+      await services.denials.record({ ...denialOf(error), ip, correlationId: newId() });
+    endSocket(socket, 'HTTP/1.1 401 Unauthorized\r\nconnection: close\r\n\r\n');
   }
 }
 
@@ -124,8 +154,8 @@ if (isEntryPoint(import.meta.filename)) {
     const role = await openRoleProcess('node-api', onStop);
     const { config, services, readiness, log } = role;
     await requireFreePort(config.host, config.nodePort, 'GPUAAS_NODE_PORT');
-    readiness.add(busPart({ kind: 'embedded', check: () => checkListener(services.listener) }));
-    const metrics = createMetrics(actingAs(services, 'gpuaas_tenant').database, log);
+    readiness.add(busReadiness({ kind: 'embedded', check: () => checkListener(services.listener) }));
+    const metrics = createMetrics(servicesAsRole(services, 'gpuaas_tenant').database, log, domainGauges);
     await serveProbes(role, metrics, onStop);
     const hub = new TunnelHub(log, metrics.streams);
     onStop(() => hub.close());

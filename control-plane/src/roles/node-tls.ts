@@ -3,11 +3,11 @@ import { isIP } from 'node:net';
 import { issueServerIdentity } from '../platform/keys/certificates.ts';
 import type { Services } from '../platform/services.ts';
 
-/** Well before the certificate of the port ends, and often enough for a CA that could not be reached. */
+/** Well before the port's certificate ends, and often enough for a CA that could not be reached. */
 const REISSUE_EVERY_MS = 4 * 3_600_000;
 const THIS_MACHINE = ['localhost', '127.0.0.1'];
 
-/** TLS of the agents' port as the CAs in force want it, for these names and addresses beside this machine's own. */
+/** TLS of the agents' port under the trusted CAs, for these names and addresses besides this machine's own. */
 export async function nodeTls({ authorities }: Pick<Services, 'authorities'>, hostnames: readonly string[]) {
   const names = [...new Set([...THIS_MACHINE, ...hostnames])];
   const { keyPem, certPem } = await issueServerIdentity(authorities.serving, {
@@ -17,8 +17,8 @@ export async function nodeTls({ authorities }: Pick<Services, 'authorities'>, ho
   return { key: keyPem, cert: certPem, ca: authorities.bundle.pem, minVersion: 'TLSv1.3' as const };
 }
 
-/** New connections are made under the CAs in force; those that are open stay. */
-export function keepNodeTls(
+/** New connections use the trusted CAs; open ones stay. */
+export function refreshNodeTls(
   server: Server,
   services: Pick<Services, 'authorities' | 'log'>,
   hostnames: readonly string[],

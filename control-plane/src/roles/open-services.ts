@@ -1,34 +1,53 @@
 import { join } from 'node:path';
+import { Denials, type DenialLimits } from '../platform/audit/denials.ts';
 import { systemClock } from '../platform/clock.ts';
+import { Blobs, type BlobSettings } from '../platform/blobs/blobs.ts';
 import { openDatabase } from '../platform/db/database.ts';
+import { databaseLimits, type DatabaseLimits } from '../platform/db/limits.ts';
 import { Listener } from '../platform/db/listener.ts';
 import { EVENTS_CHANNEL } from '../platform/events/emit.ts';
 import { Authorities, AUTHORITIES_CHANNEL } from '../platform/keys/authorities.ts';
 import { loadPlatformKeys } from '../platform/keys/platform-keys.ts';
-import { loadPlatformKey, Sealer } from '../platform/keys/seal.ts';
+import { KeyFile } from '../platform/keys/key-file.ts';
+import { Sealer } from '../platform/keys/seal.ts';
 import { StepCa, type StepCaSettings } from '../platform/keys/step-ca.ts';
 import { openMaas, type MaasSettings } from '../platform/maas/maas.ts';
 import { PolicyClient, POLICIES_CHANNEL } from '../platform/policy/client.ts';
-import type { Services } from '../platform/services.ts';
+import type { Policies } from '../platform/policy/policies.ts';
 import type { Logger } from '../platform/telemetry/logger.ts';
-import { STARTS_CHANNEL } from '../platform/workflows/names.ts';
+import { STARTS_CHANNEL } from '../platform/workflows/queue-names.ts';
 import { WorkflowClient } from '../platform/workflows/workflow-client.ts';
-import { REVOKED_CHANNEL } from '../domains/fleet/revoke-identity.ts';
-import { TASKS_CHANNEL } from '../domains/fleet/issue-task.ts';
+import { CleanupRecorder } from '../domains/allocations/cleanup/record-cleanup.ts';
+import { domainAnswers, type PlatformServices } from './domain-answers.ts';
+import { FleetIndex } from '../domains/fleet/index/fleet-index.ts';
+import { REVOKED_CHANNEL } from '../domains/fleet/identity/revoke-identity.ts';
+import { reportBlobs } from '../domains/incidents/report-blobs.ts';
+import { TASKS_CHANNEL } from '../domains/tasks/issue-task.ts';
 import { EMAILS_CHANNEL } from '../domains/notifications/notify-people.ts';
 import { WEBHOOKS_CHANNEL } from '../domains/webhooks/enqueue-delivery.ts';
 
-/** What every role needs, over a migrated database. */
+function denialLimits(policies: Policies): DenialLimits {
+  return {
+    perMinute: policies.get('audit.denials_per_minute'),
+    inTotalPerMinute: policies.get('audit.denials_in_total_per_minute'),
+  };
+}
+
+/** Services of every role, over a migrated database. */
 export async function openServices(options: {
   databaseUrl: string;
   dataDir: string;
   log: Logger;
   stepCa?: StepCaSettings | null;
   maas?: MaasSettings | null;
-}): Promise<{ services: Services; close(): Promise<void> }> {
+  databaseLimits?: DatabaseLimits;
+  /** Content is in the data folder otherwise. */
+  blobs?: BlobSettings;
+}): Promise<{ services: PlatformServices; close(): Promise<void> }> {
   const { databaseUrl, dataDir, log } = options;
   const database = openDatabase(databaseUrl, {
     onError: (error) => log.warn({ err: error }, 'database connection lost'),
+    limits: options.databaseLimits ?? databaseLimits(),
   });
   const listener = new Listener(databaseUrl, [
     EVENTS_CHANNEL,
@@ -41,13 +60,24 @@ export async function openServices(options: {
     POLICIES_CHANNEL,
   ]);
   await listener.start();
-  const sealer = new Sealer(await loadPlatformKey(join(dataDir, 'platform.key')));
+  const sealer = new Sealer(await KeyFile.open(join(dataDir, 'platform.key')));
   const keys = await loadPlatformKeys(database.db, sealer);
   const stepCa = options.stepCa ? await StepCa.open(options.stepCa) : null;
   const authorities = await Authorities.open({ db: database.db, listener, sealer, log, stepCa });
   const workflows = await WorkflowClient.connect(databaseUrl, log);
   const policies = await PolicyClient.open({ db: database.db, listener, log });
-  const services: Services = {
+  const denials = new Denials({ db: database.db, log, limits: () => denialLimits(policies) });
+  const { db } = database;
+  const blobs = new Blobs({
+    db,
+    policies,
+    clock: systemClock,
+    log,
+    settings: options.blobs ?? { folder: join(dataDir, 'blobs'), s3: null },
+    ...reportBlobs({ db, clock: systemClock }),
+  });
+  const services: PlatformServices = {
+    ...domainAnswers,
     db: database.db,
     database,
     listener,
@@ -56,6 +86,10 @@ export async function openServices(options: {
     sealer,
     workflows,
     policies,
+    fleetIndex: new FleetIndex(policies),
+    cleanupRecorder: new CleanupRecorder(),
+    denials,
+    blobs,
     maas: options.maas ? openMaas(options.maas) : null,
     clock: systemClock,
     log,
@@ -63,6 +97,7 @@ export async function openServices(options: {
   return {
     services,
     async close() {
+      await denials.close();
       await policies.close();
       await authorities.close();
       await workflows.close();

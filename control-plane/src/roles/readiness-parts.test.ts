@@ -1,16 +1,17 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openDatabase } from '../platform/db/database.ts';
-import { registerConsumer, takeLease } from '../platform/events/consumer-lease.ts';
+import { registerConsumer, acquireLease } from '../platform/events/consumer-lease.ts';
 import { checkListener } from '../platform/events/embedded-bus.ts';
 import { RELAY } from '../platform/events/nats-relay.ts';
 import { natsServerInstalled, startNatsServer } from '../platform/events/nats-testing.ts';
+import { fixedPolicies } from '../platform/policy/testing.ts';
 import { openBus } from '../platform/events/open-bus.ts';
-import { openTestEvents, tell, type TestEvents } from '../platform/events/testing.ts';
-import { Readiness } from '../platform/http/readiness.ts';
+import { openTestEvents, emitLabelled, type TestEvents } from '../platform/events/testing.ts';
+import { Readiness } from '../platform/http/probes/readiness.ts';
 import { newId } from '../platform/ids.ts';
 import type { Services } from '../platform/services.ts';
-import { addSharedParts, busPart, databasePart } from './readiness-parts.ts';
+import { addSharedReadinessChecks, busReadiness, databaseReadiness } from './readiness-parts.ts';
 
 let events: TestEvents;
 let readiness: Readiness;
@@ -23,9 +24,9 @@ afterEach(() => events.close());
 function partsOf(of: Pick<TestEvents, 'db' | 'database' | 'listener'>): Readiness {
   const parts = new Readiness();
   const services = of as unknown as Services;
-  parts.add(databasePart(services));
-  parts.add(busPart({ kind: 'embedded', check: () => checkListener(of.listener) }));
-  addSharedParts(parts, services, { natsUrl: 'nats://nowhere', decide: true });
+  parts.add(databaseReadiness(services));
+  parts.add(busReadiness({ kind: 'embedded', check: () => checkListener(of.listener) }));
+  addSharedReadinessChecks(parts, services, { natsUrl: 'nats://nowhere', decide: true });
   return parts;
 }
 
@@ -37,7 +38,7 @@ async function why(): Promise<Record<string, string>> {
 }
 
 describe('a platform', () => {
-  test('is ready part by part, and says what each one waits for', async () => {
+  test('is ready part by part, and names what each one waits for', async () => {
     expect(await why()).toEqual({
       workflows: expect.stringContaining('no worker has been heard of') as string,
       'relay lag': 'no relay has run yet',
@@ -49,7 +50,7 @@ describe('a platform', () => {
     expect(await why()).toEqual({
       'relay lag': expect.stringMatching(/^no process runs the relay; it is 0\.0 s and 0 events/) as string,
     });
-    await takeLease(events.db, RELAY, 'this process');
+    await acquireLease(events.db, RELAY, 'this process');
     expect(await why()).toEqual({});
     await sql`update workflow_executors set heartbeat_at = now() - interval '1 minute'`.execute(events.db);
     expect(Object.keys(await why())).toEqual(['workflows']);
@@ -61,9 +62,9 @@ describe('a platform', () => {
     );
     for (const name of [RELAY, 'webhooks']) {
       await registerConsumer(events.db, name, 'now');
-      await takeLease(events.db, name, 'this process');
+      await acquireLease(events.db, name, 'this process');
     }
-    await events.db.transaction().execute((tx) => tell(tx, newId(), 'late'));
+    await events.db.transaction().execute((tx) => emitLabelled(tx, newId(), 'late'));
     expect(await why()).toEqual({});
     await events.db.transaction().execute(async (tx) => {
       await sql`set local session_replication_role = replica`.execute(tx);
@@ -75,7 +76,7 @@ describe('a platform', () => {
     });
   });
 
-  test('is not when PostgreSQL cannot wake it, or is gone', async () => {
+  test('is not when PostgreSQL cannot wake it, or is down', async () => {
     await events.listener.close();
     expect((await why())['bus']).toContain('the LISTEN connection is down');
     const database = openDatabase(events.database.url);
@@ -92,12 +93,12 @@ describe('a platform', () => {
 });
 
 describe.skipIf(!natsServerInstalled)('a platform on NATS (needs nats-server)', () => {
-  test('is not ready while NATS is gone, and is again by itself', async () => {
+  test('is not ready while NATS is down, and is ready again without help', async () => {
     const nats = await startNatsServer();
-    const bus = await openBus(events, nats.url);
+    const bus = await openBus({ ...events, policies: fixedPolicies() }, nats.url);
     try {
       const onNats = new Readiness();
-      onNats.add(busPart(bus));
+      onNats.add(busReadiness(bus));
       const report = () => onNats.report();
       await expect.poll(report).toMatchObject({
         ready: true,

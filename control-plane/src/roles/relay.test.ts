@@ -10,7 +10,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { listConsumerLag } from '../platform/events/consumer-lag.ts';
 import { STREAM } from '../platform/events/nats-stream.ts';
 import { natsServerInstalled, startNatsServer } from '../platform/events/nats-testing.ts';
-import { openTestEvents, tell, until } from '../platform/events/testing.ts';
+import { openTestEvents, emitLabelled, waitUntil } from '../platform/events/testing.ts';
 import { newId } from '../platform/ids.ts';
 
 const RELAY = fileURLToPath(new URL('relay.ts', import.meta.url));
@@ -44,21 +44,21 @@ describe.skipIf(!natsServerInstalled)(`the relay role${reason}`, () => {
       return child;
     };
     const leader = start();
-    await until(() => runner(leader));
+    await waitUntil(() => runner(leader));
     const follower = start();
-    let told = 0;
+    let emitted = 0;
     const say = async (count: number): Promise<void> => {
       for (let i = 0; i < count; i += 1) {
-        await events.db.transaction().execute((tx) => tell(tx, newId(), String(told)));
-        told += 1;
+        await events.db.transaction().execute((tx) => emitLabelled(tx, newId(), String(emitted)));
+        emitted += 1;
       }
     };
     await say(300);
-    await until(async () => (await published(nats.url)).length > 0);
+    await waitUntil(async () => (await published(nats.url)).length > 0);
     await say(50);
     await kill(leader);
     await say(50);
-    await until(async () => (await published(nats.url)).length >= 400, 30_000);
+    await waitUntil(async () => (await published(nats.url)).length >= 400, 30_000);
     expect(await published(nats.url)).toEqual(Array.from({ length: 400 }, (_, i) => String(i)));
     expect(await runner(follower)).toBe(true);
 
@@ -66,7 +66,7 @@ describe.skipIf(!natsServerInstalled)(`the relay role${reason}`, () => {
       const [relay] = await listConsumerLag(events.db);
       return relay?.runner?.includes(`-${child.pid}-`) ?? false;
     }
-  }, 90_000);
+  });
 });
 
 async function kill(child: ChildProcess): Promise<void> {

@@ -1,11 +1,11 @@
 interface SettingDescription {
   env: string;
-  /** What holds when it is not set, in words. */
+  /** The default, in words. */
   otherwise: string;
   about: string;
 }
 
-/** Every setting: the flag is the key, the environment variable stands beside it. */
+/** Every setting: the key is the flag, with its environment variable. */
 export const SETTINGS = {
   port: { env: 'GPUAAS_PORT', otherwise: '8080', about: 'console and API' },
   'node-port': { env: 'GPUAAS_NODE_PORT', otherwise: '8443', about: 'node agents (mTLS)' },
@@ -66,10 +66,57 @@ export const SETTINGS = {
     otherwise: '$XDG_STATE_HOME/gpuaas, else ~/.local/state/gpuaas',
     about: 'database, keys, demo.json, state of the simulated hosts',
   },
+  'blobs-dir': {
+    env: 'GPUAAS_BLOBS_DIR',
+    otherwise: '<data folder>/blobs',
+    about: 'folder of payloads and logs, and of content on its way to S3; all processes need the same one',
+  },
+  'blobs-s3-url': {
+    env: 'GPUAAS_BLOBS_S3_URL',
+    otherwise: 'none: the folder keeps everything',
+    about: 'S3-compatible service that keeps payloads and logs instead, up to 5 GiB each',
+  },
+  'blobs-s3-bucket': { env: 'GPUAAS_BLOBS_S3_BUCKET', otherwise: 'none', about: 'the bucket there' },
+  'blobs-s3-prefix': {
+    env: 'GPUAAS_BLOBS_S3_PREFIX',
+    otherwise: 'none',
+    about: 'what keys in that bucket begin with, such as gpuaas/',
+  },
+  'blobs-s3-region': {
+    env: 'GPUAAS_BLOBS_S3_REGION',
+    otherwise: 'us-east-1',
+    about: 'region that requests are signed for',
+  },
+  'blobs-s3-access-key-id': {
+    env: 'GPUAAS_BLOBS_S3_ACCESS_KEY_ID',
+    otherwise: 'none',
+    about: 'access key id there',
+  },
+  'blobs-s3-secret-key-file': {
+    env: 'GPUAAS_BLOBS_S3_SECRET_KEY_FILE',
+    otherwise: 'GPUAAS_BLOBS_S3_SECRET_KEY',
+    about: 'file with the secret access key',
+  },
   'database-url': {
     env: 'DATABASE_URL',
     otherwise: 'embedded',
     about: 'PostgreSQL 15 or newer of your own, as the owner of its database',
+  },
+  'database-connect-seconds': {
+    env: 'GPUAAS_DATABASE_CONNECT_SECONDS',
+    otherwise: '5',
+    about:
+      'how long opening a connection to PostgreSQL may take; four times that for workflows and periodic work',
+  },
+  'database-statement-seconds': {
+    env: 'GPUAAS_DATABASE_STATEMENT_SECONDS',
+    otherwise: '30',
+    about: 'how long a statement of a request may take; the request is then answered with 503',
+  },
+  'database-work-seconds': {
+    env: 'GPUAAS_DATABASE_WORK_SECONDS',
+    otherwise: '600',
+    about: 'how long a statement of workflows, periodic work and the relay may take',
   },
   'nats-url': { env: 'NATS_URL', otherwise: 'none', about: 'events go through NATS JetStream' },
   'redis-url': { env: 'REDIS_URL', otherwise: 'none', about: 'terminal tokens are kept in Redis' },
@@ -196,6 +243,7 @@ export const ENVIRONMENT_ONLY = {
   STRIPE_SECRET_KEY: 'tenants pay through Stripe with it; needs STRIPE_WEBHOOK_SECRET too',
   STRIPE_WEBHOOK_SECRET: 'what Stripe signs its events with, sent to /payments/stripe/events',
   MAAS_API_KEY: 'API key of an administrator of MAAS, consumer:token:secret; or MAAS_API_KEY_FILE',
+  GPUAAS_BLOBS_S3_SECRET_KEY: 'secret access key of the bucket; or GPUAAS_BLOBS_S3_SECRET_KEY_FILE',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'where traces go; off when not set',
   GPUAAS_RESOURCE_NAMESPACE: 'the leading words of resource names',
 } as const;
@@ -219,7 +267,7 @@ export function helpText(): string {
     'Usage: npm start -- [--option value] ...',
     '       node control-plane/src/roles/<api|node-api|worker|relay|migrate>.ts [--option value] ...',
     '',
-    'Every option is also an environment variable; the option wins. In brackets: what holds otherwise.',
+    'Every option is also an environment variable; the option wins. Defaults are in brackets.',
     '',
     ...flags,
     '',
@@ -227,6 +275,6 @@ export function helpText(): string {
     '',
     ...environment,
     '',
-    'Exit codes: 0 stopped as asked, 1 failed, 2 wrong option or setting, 130 stopped at once by a second signal.',
+    'Exit codes: 0 stopped as asked, 1 failed, 2 wrong option or setting, 130 stopped immediately by a second signal.',
   ].join('\n');
 }

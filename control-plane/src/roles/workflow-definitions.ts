@@ -1,16 +1,7 @@
-import { cleanupWorkflow } from '../domains/allocations/cleanup.workflow.ts';
-import { provisionWorkflow } from '../domains/allocations/provision.workflow.ts';
-import { releaseWorkflow } from '../domains/allocations/release.workflow.ts';
-import { convertNodeWorkflow } from '../domains/fleet/conversion/convert-node.workflow.ts';
-import { onboardNodeWorkflow } from '../domains/fleet/onboarding/onboard-node.workflow.ts';
-import type { Services } from '../platform/services.ts';
 import type { WorkflowDefinition } from '../platform/workflows/definition.ts';
+import type { PlatformServices } from './domain-answers.ts';
+import { domainModules } from './domain-modules.ts';
 
-/** Everything durable that a worker runs; tests take each of their steps apart. */
-export const workflowDefinitions: readonly WorkflowDefinition<Services, never>[] = [
-  provisionWorkflow,
-  releaseWorkflow,
-  cleanupWorkflow,
-  convertNodeWorkflow,
-  onboardNodeWorkflow,
-];
+/** All workflows of a worker; tests break each of their steps. */
+export const workflowDefinitions: readonly WorkflowDefinition<PlatformServices, never>[] =
+  domainModules.flatMap(({ workflows = [] }) => workflows);

@@ -13,7 +13,7 @@ export const DATA_SERIAL = 'DATA0001';
 export const DATA_BYTES = 64 * MIB;
 
 /** A data disk with something on it, and a disk for the agent's state. */
-export function makeDisks(folder: string): void {
+export function createDisks(folder: string): void {
   execFileSync('dd', [
     'if=/dev/urandom',
     `of=${join(folder, 'data.img')}`,
@@ -26,9 +26,9 @@ export function makeDisks(folder: string): void {
 }
 
 /**
- * Boots a two-socket machine with an IOMMU and waits until it has switched itself off. On the first socket is what
- * stands for a GPU (a virtio device: it has a driver of its own and can be reset) and the data disk; on the second an
- * NVMe controller with SR-IOV, which stands for the adapter. Answers what came over the serial line.
+ * Boots a two-socket machine with an IOMMU and waits until it has switched itself off. The first socket has a
+ * stand-in for a GPU (a virtio device: it has its own driver and can be reset) and the data disk; the second
+ * has an NVMe controller with SR-IOV as the stand-in for the adapter. Returns the serial output.
  */
 export async function bootNode(
   { kernel, initrd, folder }: EmulatedNode,

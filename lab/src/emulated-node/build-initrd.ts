@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { modulesInOrder } from '../vm/kernel-modules.ts';
+import { modulesInLoadOrder } from '../vm/kernel-modules.ts';
 
-/** Of Debian's cloud kernel, with whatever they need; NVMe and ext4 are built in. */
+/** Modules of Debian's cloud kernel, loaded with their dependencies; NVMe and ext4 are built in. */
 const MODULES = ['virtio_pci', 'vfio_iommu_type1', 'vfio-pci'];
 
-/** What the driver calls, as Debian ships it. */
+/** Tools that the driver runs, as Debian ships them. */
 const TOOLS = [
   '/usr/sbin/blkdiscard',
   '/usr/sbin/blockdev',
@@ -43,14 +43,18 @@ export function buildInitrd(
   };
   put(fileURLToPath(new URL('init', import.meta.url)), 'init');
   put('/bin/busybox', 'bin/busybox');
-  for (const [tool, place] of [[process.execPath, '/usr/bin/node'], ...TOOLS.map((tool) => [tool, tool])]) {
-    put(tool!, place!);
-    for (const [library] of run('ldd', [tool!]).matchAll(/\/\S+/g))
+  const places = new Map([
+    [process.execPath, '/usr/bin/node'],
+    ...TOOLS.map((tool) => [tool, tool] as const),
+  ]);
+  for (const [tool, place] of places) {
+    put(tool, place);
+    for (const [library] of run('ldd', [tool]).matchAll(/\/\S+/g))
       if (!existsSync(at(library))) put(library, library);
   }
   const modules = join(unpacked, 'lib/modules');
   const release = readdirSync(modules)[0] ?? '';
-  const ordered = modulesInOrder(join(modules, release, 'kernel'), MODULES);
+  const ordered = modulesInLoadOrder(join(modules, release, 'kernel'), MODULES);
   for (const module of ordered) put(module, `lib/modules/${basename(module)}`);
   writeFileSync(at('lib/modules.order'), ordered.map((module) => basename(module)).join('\n'));
   put(program, 'program.cjs');

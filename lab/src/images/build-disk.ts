@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { SNAPSHOT } from './recipes.ts';
 import { runTool } from './run-tool.ts';
 
-/** Of the partition table; the second partition is found by it. */
+/** Id of the partition table; the second partition is found by it. */
 const DISK_ID = '67707561';
 const BOOT_MIB = 127;
 const ROOT_UUID = '67707561-6173-4173-8173-000000000001';
@@ -17,7 +17,7 @@ export function buildDisk(archive: string, rootMib: number, work: string, file: 
   const disk = join(work, 'disk.raw');
   runTool('truncate', ['--size', `${1 + BOOT_MIB + rootMib}M`, disk]);
   const sectors = (mib: number): number => mib * 2048;
-  // Firmware looks for type EF, a BIOS for the flag.
+  // UEFI firmware needs type EF, a BIOS the boot flag.
   const table = `label: dos
 label-id: 0x${DISK_ID}
 start=2048,size=${sectors(BOOT_MIB)},type=ef,bootable
@@ -43,8 +43,9 @@ start=${sectors(1 + BOOT_MIB)},size=${sectors(rootMib)},type=83
 }
 
 /**
- * The archive is unpacked into memory, where the order of a folder is the order of the archive, and made into a file system
- * of fixed names. Its tools know no clamp for the time of the last change of an inode, so that is set afterwards.
+ * The archive is unpacked into memory, where the order of a folder is the order of the archive, and turned
+ * into a file system with fixed ids. Its tools cannot clamp the change time of an inode, so that is set
+ * afterwards.
  */
 function makeRoot(archive: string, rootMib: number, work: string): string {
   const [disk, tree] = [join(work, 'root.ext4'), join(work, 'tree')];

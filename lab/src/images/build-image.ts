@@ -1,4 +1,4 @@
-/** `npm run images:build -- base|cuda|lab`: builds an image so that the next build gives the same bytes. */
+/** `npm run images:build -- base|cuda|lab`: builds an image reproducibly, byte for byte. */
 import { createHash, createPrivateKey } from 'node:crypto';
 import {
   createReadStream,
@@ -14,11 +14,12 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { signImageStatement, type ImageStatement } from '@gpuaas/contracts/image-statement';
+import { isKeyOf } from '@gpuaas/contracts/typed-keys';
 import { buildDisk } from './build-disk.ts';
-import { buildRoot, forbiddenIn } from './build-root.ts';
+import { buildRoot, forbiddenPackages } from './build-root.ts';
 import { recipes, SNAPSHOT, type Recipe, type RecipeName } from './recipes.ts';
 
-/** What decides the bytes beside the packages. */
+/** Files that decide the bytes beside the packages. */
 const PARTS = ['recipes.ts', 'build-root.ts', 'build-disk.ts', 'finish-root.sh'];
 
 export interface BuiltImage {
@@ -30,7 +31,7 @@ export interface BuildOptions {
   /** Where the image goes. */
   out: string;
   mirror?: string;
-  /** Makes each build's folder; its file system must hold the root twice. */
+  /** Creates each build's folder; its file system must hold the root twice. */
   scratch?: string;
 }
 
@@ -40,7 +41,7 @@ export async function buildImage(name: RecipeName, options: BuildOptions): Promi
   const work = mkdtempSync(join(resolve(options.scratch ?? options.out), '.build-'));
   try {
     const { archive, packages } = await buildRoot(recipe, work, options.mirror);
-    const forbidden = forbiddenIn(recipe, packages);
+    const forbidden = forbiddenPackages(recipe, packages);
     if (forbidden.length > 0) throw new Error(`${name} must not contain ${forbidden.join(', ')}`);
     const file = join(options.out, `${recipe.image}.qcow2`);
     buildDisk(archive, recipe.rootMib, work, file);
@@ -83,10 +84,10 @@ async function main(): Promise<void> {
     },
   });
   const [name] = positionals;
-  if (!name || !(name in recipes)) throw new Error(`Say which: ${Object.keys(recipes).join(', ')}.`);
+  if (!name || !isKeyOf(recipes, name)) throw new Error(`Say which: ${Object.keys(recipes).join(', ')}.`);
   if (process.getuid?.() !== 0) throw new Error('Only root can build a root file system.');
   const mirror = values.mirror === undefined ? {} : { mirror: values.mirror };
-  const { file, statement } = await buildImage(name as RecipeName, { out: values.out, ...mirror });
+  const { file, statement } = await buildImage(name, { out: values.out, ...mirror });
   const key = values.key === undefined ? null : createPrivateKey(readFileSync(values.key));
   const said = key ? signImageStatement(statement, key) : { statement };
   writeFileSync(`${file}.json`, `${JSON.stringify(said, null, 2)}\n`);

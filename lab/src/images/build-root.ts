@@ -12,7 +12,10 @@ export interface Package {
   version: string;
 }
 
-/** The root file system as a sorted archive with clamped times, and what is in it; from the `mirror` if one is named. */
+/**
+ * The root file system as a sorted archive with clamped times, and its packages; from the `mirror` if one is
+ * given.
+ */
 export async function buildRoot(
   recipe: Recipe,
   work: string,
@@ -24,7 +27,7 @@ export async function buildRoot(
   const without = ['doc', 'man', 'info', 'locale'].map(
     (name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`,
   );
-  // Its mounts go with it, however it ends: what is left can be deleted.
+  // Its mounts end with it, however it ends, so leftovers can be deleted.
   runTool(
     'unshare',
     [
@@ -36,7 +39,7 @@ export async function buildRoot(
       '--architectures=amd64',
       `--keyring=${keyring}`,
       '--aptopt=Acquire::Languages "none"',
-      // A snapshot is of the past, and says so.
+      // A snapshot is expired by design.
       '--aptopt=Acquire::Check-Valid-Until "false"',
       '--aptopt=APT::Install-Recommends "false"',
       ...without,
@@ -44,7 +47,7 @@ export async function buildRoot(
       `--customize-hook=sh ${FINISH} "$1" ${list}`,
       recipe.suite,
       archive,
-      ...sourcesOf(recipe, mirror),
+      ...aptSources(recipe, mirror),
       ...vendors,
     ],
     { env: { SOURCE_DATE_EPOCH: String(SNAPSHOT.epoch), TMPDIR: work, DEBIAN_FRONTEND: 'noninteractive' } },
@@ -52,7 +55,7 @@ export async function buildRoot(
   return { archive, packages: readPackages(readFileSync(list, 'utf8')) };
 }
 
-export function sourcesOf({ sources }: Pick<Recipe, 'sources'>, mirror?: string): string[] {
+export function aptSources({ sources }: Pick<Recipe, 'sources'>, mirror?: string): string[] {
   return sources.map((source) =>
     source.replace('{mirror}', mirror ?? SNAPSHOT.mirror).replace('{updates}', mirror ?? UPDATES.mirror),
   );
@@ -68,12 +71,15 @@ export function readPackages(text: string): Package[] {
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** What must not be in an image of the recipe and is. */
-export function forbiddenIn(recipe: Pick<Recipe, 'never'>, packages: readonly Package[]): string[] {
+/** Packages in the image that the recipe forbids. */
+export function forbiddenPackages(recipe: Pick<Recipe, 'never'>, packages: readonly Package[]): string[] {
   return packages.map(({ name }) => name).filter((name) => recipe.never.some((start) => isOf(name, start)));
 }
 
-/** `gcc` is also `gcc-13`, but not `gcc-13-base`, which every C library brings and which compiles nothing. */
+/**
+ * `gcc` also matches `gcc-13`, but not `gcc-13-base`, which every C library brings and which compiles
+ * nothing.
+ */
 function isOf(name: string, start: string): boolean {
   if (/^gcc-\d+-base(:|$)/.test(name)) return false;
   return start.endsWith('-') ? name.startsWith(start) : new RegExp(`^${escape(start)}(-\\d|:|$)`).test(name);

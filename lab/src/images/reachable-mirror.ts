@@ -1,10 +1,13 @@
 import { SNAPSHOT } from './recipes.ts';
 
-/** The archive itself, whose suite has not changed since its release: the same packages as in the snapshot. */
+/**
+ * The archive itself, whose suite has not changed since its release: its packages equal those of the
+ * snapshot.
+ */
 const ARCHIVE = 'http://archive.ubuntu.com/ubuntu';
 const ANSWER_MS = 30_000;
 
-/** Where packages can be had from here: what the environment names, the snapshot, or the archive itself. */
+/** The first reachable mirror: the one in the environment, the snapshot, or the archive itself. */
 export async function reachableMirror(env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const named = env['GPUAAS_IMAGE_MIRROR'];
   const mirrors = named ? [named] : [SNAPSHOT.mirror, ARCHIVE];

@@ -1,9 +1,9 @@
-/** What goes into an image. Everything that could differ between two builds is written down here. */
+/** Content of an image. Everything that could differ between two builds is fixed here. */
 export interface Recipe {
-  /** What launches name it by. */
+  /** Name that launches use. */
   image: string;
   kind: 'base' | 'cuda-dev';
-  /** What a machine made of it must show before it counts as ready. */
+  /** Checks that a machine with this image must pass before it counts as ready. */
   readinessChecks: readonly ('nvidia_driver' | 'cuda_toolkit')[];
   suite: string;
   /** `{mirror}` is the archive of the release, `{updates}` that of a later moment; see `SNAPSHOT` and `UPDATES`. */
@@ -12,7 +12,7 @@ export interface Recipe {
   /** Repositories beside the distribution's, with the fingerprint of the key that signs them. */
   vendors: readonly Vendor[];
   rootMib: number;
-  /** No package whose name begins so may be in it. */
+  /** Prefixes of forbidden packages. */
   never: readonly string[];
 }
 
@@ -22,17 +22,19 @@ export interface Vendor {
   keyFingerprint: string;
 }
 
-/** Of the archive: two builds see the same packages however much later the second is. */
+/** Date of the archive: two builds see the same packages, however late the second is. */
 export const SNAPSHOT = {
   at: '20240425T000000Z',
   epoch: 1_714_003_200,
   mirror: 'https://snapshot.ubuntu.com/ubuntu/20240425T000000Z',
-  /** The keys that sign the archive; the package is pinned because nothing vouches for it yet. */
+  /** The keys that sign the archive; the package is pinned because nothing verifies it yet. */
   keyring: 'pool/main/u/ubuntu-keyring/ubuntu-keyring_2023.11.28.1_all.deb',
   keyringSha256: '36de43b15853ccae0028e9a767613770c704833f82586f28eb262f0311adb8a8',
 } as const;
 
-/** For what the release is too old for. Times in an image stay those of `SNAPSHOT`. */
+/**
+ * Later snapshot for packages that are too new for the release. Times in an image stay those of `SNAPSHOT`.
+ */
 export const UPDATES = {
   at: '20260401T000000Z',
   mirror: 'https://snapshot.ubuntu.com/ubuntu/20260401T000000Z',
@@ -97,7 +99,7 @@ export const recipes = {
       'deb {mirror} noble main restricted universe',
       'deb {updates} noble-updates main restricted universe',
     ],
-    // CUDA 13 asks for a driver of 580 or newer.
+    // CUDA 13 needs driver 580 or newer.
     packages: [...SYSTEM, ...driver(580), 'build-essential', 'cuda-toolkit-13-0'],
     vendors: [
       {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** Runs a tool to its end with nothing of the caller's environment but what is given. */
+/** Runs a tool to its end, with only the given environment. */
 export function runTool(
   tool: string,
   args: readonly string[],

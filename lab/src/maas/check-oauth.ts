@@ -1,4 +1,4 @@
-import { Refusal } from './refusal.ts';
+import { MaasRefusal } from './refusal.ts';
 
 export interface MaasUser {
   username: string;
@@ -7,7 +7,7 @@ export interface MaasUser {
   apiKey: string;
 }
 
-/** How far a client's clock may be off, in seconds. */
+/** Allowed clock difference of a client, in seconds. */
 const THRESHOLD = 300;
 
 /** OAuth 1.0 PLAINTEXT as MAAS checks it: the key, the signature, the age of the request, and that it is no repetition. */
@@ -19,9 +19,10 @@ export class OauthChecker {
     this.#users = users;
   }
 
-  /** Who asks. */
+  /** The user who signed the request. */
   check(header: string | undefined, now: Date): MaasUser {
-    if (!header?.startsWith('OAuth ')) throw new Refusal(401, 'Unrecognised signature: no OAuth credentials');
+    if (!header?.startsWith('OAuth '))
+      throw new MaasRefusal(401, 'Unrecognised signature: no OAuth credentials');
     const given = parametersOf(header.slice('OAuth '.length));
     const parameter = (name: string): string => {
       const value = given.get(name);
@@ -36,7 +37,7 @@ export class OauthChecker {
     }
     const [consumer, token] = [parameter('oauth_consumer_key'), parameter('oauth_token')];
     const user = this.#users.find(({ apiKey }) => apiKey.startsWith(`${consumer}:`));
-    if (!user) throw new Refusal(401, 'Authorization Error: Invalid API key.');
+    if (!user) throw new MaasRefusal(401, 'Authorization Error: Invalid API key.');
     const [, expectedToken, secret] = user.apiKey.split(':');
     if (token !== expectedToken) throw refused(`Invalid access token: ${token}`);
     if (parameter('oauth_signature') !== `&${secret}`) throw refused('Invalid signature.');
@@ -63,6 +64,6 @@ function parametersOf(text: string): Map<string, string> {
   );
 }
 
-function refused(message: string): Refusal {
-  return new Refusal(401, `Authorization Error: '${message}'`);
+function refused(message: string): MaasRefusal {
+  return new MaasRefusal(401, `Authorization Error: '${message}'`);
 }

@@ -1,7 +1,7 @@
 import type { FakeMachine } from './fake-machine.ts';
 import { STATUS_NAMES } from './statuses.ts';
 
-/** A machine as MAAS's API describes it, less what nobody here reads. */
+/** A machine as MAAS's API describes it, without fields that the platform does not read. */
 export function describeMachine(machine: FakeMachine): Record<string, unknown> {
   const newest = (type: string): number | null =>
     machine.sets.findLast((set) => set.type === type)?.id ?? null;

@@ -1,5 +1,5 @@
-import { FAILED, MAY, STATUS, STATUS_NAMES, type Status } from './statuses.ts';
-import { Refusal } from './refusal.ts';
+import { FAILED, ALLOWED_FROM, STATUS, STATUS_NAMES, type Status } from './statuses.ts';
+import { MaasRefusal } from './refusal.ts';
 
 export interface NewMachine {
   systemId: string;
@@ -7,7 +7,7 @@ export interface NewMachine {
   status?: Status;
 }
 
-/** What goes wrong with a machine, until it is taken away again. */
+/** Fault of a machine, until it is cleared. */
 export type MachineFault =
   | 'commissioning fails'
   | 'testing fails'
@@ -22,8 +22,8 @@ interface ScriptSet {
   scripts: { name: string; passed: boolean | null }[];
 }
 
-/** How long what a machine does by itself takes, and what happens when a deployment is done. */
-export interface Surroundings {
+/** Duration of a machine's own transitions, and the effect of a finished deployment. */
+export interface MachineEnvironment {
   paceMs: number;
   /** The operating system is up and runs the user-data. */
   onDeployed(machine: FakeMachine): Promise<void> | void;
@@ -31,7 +31,9 @@ export interface Surroundings {
 
 let lastSet = 0;
 
-/** A machine with the states of MAAS: it moves only where MAAS lets it, and needs time for what takes time. */
+/**
+ * A machine with the states of MAAS: it accepts only transitions that MAAS allows, and takes time for them.
+ */
 export class FakeMachine {
   readonly systemId: string;
   readonly hostname: string;
@@ -43,7 +45,7 @@ export class FakeMachine {
   readonly tags = new Set<string>();
   readonly faults = new Set<MachineFault>();
   readonly sets: ScriptSet[] = [];
-  /** What is on its disks; an erasure empties it. */
+  /** Content of its disks; an erasure empties it. */
   readonly disks: string[] = [];
   /** How its disks were erased, in order. */
   readonly erasures: string[] = [];
@@ -51,10 +53,10 @@ export class FakeMachine {
   readonly profiles: (string | null)[] = [];
   /** Every state it has been in. */
   readonly history: string[] = [];
-  readonly #around: Surroundings;
+  readonly #around: MachineEnvironment;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor({ systemId, hostname, status = STATUS.NEW }: NewMachine, around: Surroundings) {
+  constructor({ systemId, hostname, status = STATUS.NEW }: NewMachine, around: MachineEnvironment) {
     this.systemId = systemId;
     this.hostname = hostname;
     this.status = status;
@@ -74,14 +76,14 @@ export class FakeMachine {
     const before = this.status;
     this.#addSet('testing', scripts.length === 0 ? ['smartctl-validate'] : scripts);
     this.powerState = 'on';
-    // A machine that somebody has goes back to them; any other one that passes is fit for use.
+    // An allocated machine returns to its owner; any other machine that passes becomes ready.
     const back = before === STATUS.ALLOCATED || before === STATUS.DEPLOYED ? before : STATUS.READY;
     this.#run(STATUS.TESTING, 'testing fails', back);
   }
 
   allocate(user: string): void {
     if (this.status !== STATUS.READY || this.owner !== null) {
-      throw new Refusal(409, `No available machine matches constraints: system_id=${this.systemId}`);
+      throw new MaasRefusal(409, `No available machine matches constraints: system_id=${this.systemId}`);
     }
     this.owner = user;
     this.#enter(STATUS.ALLOCATED);
@@ -89,11 +91,14 @@ export class FakeMachine {
 
   deploy(user: string, userData: string | null, series: string): void {
     if (this.faults.has('no address')) {
-      throw new Refusal(503, `${this.hostname}: Unable to allocate static IP due to address exhaustion.`);
+      throw new MaasRefusal(503, `${this.hostname}: Unable to allocate static IP due to address exhaustion.`);
     }
     if (this.status === STATUS.READY) this.allocate(user);
-    if (!MAY.deploy.includes(this.status)) {
-      throw new Refusal(409, `Can't deploy a machine that is in the '${STATUS_NAMES[this.status]}' state`);
+    if (!ALLOWED_FROM.deploy.includes(this.status)) {
+      throw new MaasRefusal(
+        409,
+        `Can't deploy a machine that is in the '${STATUS_NAMES[this.status]}' state`,
+      );
     }
     this.userData = userData;
     this.distroSeries = series;
@@ -105,11 +110,11 @@ export class FakeMachine {
   }
 
   release(erase: { secure: boolean; quick: boolean } | null): void {
-    // MAAS takes a repetition for a success.
+    // MAAS accepts a repetition as a success.
     if (this.status === STATUS.RELEASING || this.status === STATUS.READY) return;
-    if (!MAY.release.includes(this.status)) {
+    if (!ALLOWED_FROM.release.includes(this.status)) {
       const state = STATUS_NAMES[this.status];
-      throw new Refusal(409, `Machine cannot be released in its current state ('${state}').`);
+      throw new MaasRefusal(409, `Machine cannot be released in its current state ('${state}').`);
     }
     this.userData = null;
     if (erase) {
@@ -123,14 +128,24 @@ export class FakeMachine {
   }
 
   abort(): void {
-    if (!MAY.abort.includes(this.status)) {
+    if (!ALLOWED_FROM.abort.includes(this.status)) {
       const state = STATUS_NAMES[this.status];
-      throw new Refusal(409, `Cannot abort in current state: node ${this.systemId} is in state ${state}.`);
+      throw new MaasRefusal(
+        409,
+        `Cannot abort in current state: node ${this.systemId} is in state ${state}.`,
+      );
     }
     this.#stopTimer();
-    const next = { 1: STATUS.NEW, 21: STATUS.READY, 9: STATUS.ALLOCATED, 14: STATUS.FAILED_DISK_ERASING };
+    const after: Partial<Record<Status, Status>> = {
+      1: STATUS.NEW,
+      21: STATUS.READY,
+      9: STATUS.ALLOCATED,
+      14: STATUS.FAILED_DISK_ERASING,
+    };
+    const next = after[this.status];
+    if (next === undefined) throw new Error(`status ${this.status} has no abort`);
     this.powerState = 'off';
-    this.#enter(next[this.status as keyof typeof next]);
+    this.#enter(next);
   }
 
   stop(): void {
@@ -144,10 +159,10 @@ export class FakeMachine {
     });
   }
 
-  /** Complaints about commissioning and testing come as a wrong form. */
+  /** MAAS reports refusals of commissioning and testing as invalid forms. */
   #mayForm(operation: 'commission' | 'test', name: string): void {
-    if (MAY[operation].includes(this.status)) return;
-    throw new Refusal(400, {
+    if (ALLOWED_FROM[operation].includes(this.status)) return;
+    throw new MaasRefusal(400, {
       __all__: [`${name} is not available because of the current state of the node.`],
     });
   }

@@ -1,20 +1,20 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listeningPort } from '@gpuaas/contracts/listening-port';
 import { OauthChecker, type MaasUser } from './check-oauth.ts';
 import { FakeMachine, type NewMachine } from './fake-machine.ts';
-import { perform, type Inventory } from './operations.ts';
-import { Refusal } from './refusal.ts';
+import { handleOperation, type Inventory } from './operations.ts';
+import { MaasRefusal } from './refusal.ts';
 
 export const ADMIN: MaasUser = { username: 'gpuaas', isAdmin: true, apiKey: 'Cons0mer:T0ken:S3cret' };
 export const USER: MaasUser = { username: 'somebody', isAdmin: false, apiKey: 'Consum3r:Tok3n:Secr3t' };
 
-/** What happens to a request: the answer is lost after the work is done, nothing is done, or it waits for something. */
+/** Fault of a request: the response is lost after the work, nothing is done, or it waits for a promise. */
 export type ServerFault = 'lose answer' | 'unavailable' | Promise<void>;
 
 export interface MaasServer {
-  /** As `MAAS_URL` wants it. */
+  /** In the format of `MAAS_URL`. */
   url: string;
   add(machine: NewMachine): FakeMachine;
   machine(systemId: string): FakeMachine;
@@ -26,13 +26,13 @@ export interface MaasServer {
 }
 
 /**
- * MAAS on this machine: the part of its API 2.0 that the platform uses, over HTTP. It refuses what MAAS refuses: wrong
- * keys and signatures, repeated nonces, old timestamps, bodies that are no forms, operations it does not have, states
- * that do not allow them, scripts and tags it does not know.
+ * MAAS on this machine: the part of its API 2.0 that the platform uses, over HTTP. It refuses what MAAS
+ * refuses: wrong keys and signatures, repeated nonces, old timestamps, bodies that are no forms, unknown
+ * operations, wrong states, unknown scripts and tags.
  */
 export async function startMaasServer(
   options: {
-    /** How long each thing a machine does by itself takes. */
+    /** Duration of each of a machine's own transitions. */
     paceMs?: number;
     scripts?: readonly string[];
     onDeployed?(machine: FakeMachine): Promise<void> | void;
@@ -57,7 +57,7 @@ export async function startMaasServer(
     return found;
   };
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/MAAS`,
+    url: `http://127.0.0.1:${listeningPort(server)}/MAAS`,
     granted,
     faults,
     machine,
@@ -93,7 +93,7 @@ async function answer(parts: Parts, request: IncomingMessage, response: ServerRe
     if (fault === 'lose answer') response.destroy();
     else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(made));
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof MaasRefusal)) throw error;
     const challenge = error.status === 401 ? { 'www-authenticate': 'OAuth realm="MAAS API"' } : {};
     response.writeHead(error.status, { 'content-type': error.type, ...challenge }).end(error.body);
   }
@@ -102,17 +102,17 @@ async function answer(parts: Parts, request: IncomingMessage, response: ServerRe
 function handle({ inventory, granted, oauth }: Parts, request: IncomingMessage, body: string): unknown {
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://maas');
   const path = /^\/MAAS\/api\/2\.0\/(.*)$/.exec(pathname)?.[1];
-  if (path === undefined) throw new Refusal(404, 'Not Found');
+  if (path === undefined) throw new MaasRefusal(404, 'Not Found');
   const user = oauth.check(request.headers.authorization, new Date());
   const method = request.method ?? 'GET';
   if (
     method === 'POST' &&
     !request.headers['content-type']?.startsWith('application/x-www-form-urlencoded')
   ) {
-    throw new Refusal(400, 'Invalid content-type; a form was expected');
+    throw new MaasRefusal(400, 'Invalid content-type; a form was expected');
   }
   const form = new URLSearchParams(body);
-  const made = perform(inventory, { method, path, query: searchParams, form, user });
+  const made = handleOperation(inventory, { method, path, query: searchParams, form, user });
   if (method === 'POST') granted.push(`${path} ${searchParams.get('op') ?? ''}`.trim());
   return made;
 }

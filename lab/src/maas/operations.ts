@@ -1,10 +1,10 @@
 import type { MaasUser } from './check-oauth.ts';
 import { describeMachine, describeResults } from './describe.ts';
 import type { FakeMachine } from './fake-machine.ts';
-import { Refusal } from './refusal.ts';
+import { MaasRefusal } from './refusal.ts';
 import { STATUS } from './statuses.ts';
 
-export interface Asked {
+export interface MaasRequest {
   method: string;
   /** Below `/MAAS/api/2.0/`. */
   path: string;
@@ -16,20 +16,20 @@ export interface Asked {
 export interface Inventory {
   machines: Map<string, FakeMachine>;
   tags: Set<string>;
-  /** Names and tags of scripts that can be asked for. */
+  /** Names and tags of scripts that can be requested. */
   scripts: Set<string>;
 }
 
-/** What MAAS does with a request whose sender is known. */
-export function perform(inventory: Inventory, asked: Asked): unknown {
+/** MAAS's handling of an authenticated request. */
+export function handleOperation(inventory: Inventory, asked: MaasRequest): unknown {
   const { method, path, query } = asked;
   const call = `${method} ${query.get('op') ?? ''}`.trim();
-  const machine = /^machines\/([^/]+)\/$/.exec(path);
-  if (machine) return ofMachine(inventory, asked, machineOf(inventory, machine[1]!));
-  const tag = /^tags\/([^/]+)\/$/.exec(path);
-  if (tag) return ofTag(inventory, asked, tag[1]!);
-  const results = /^nodes\/([^/]+)\/results\/$/.exec(path);
-  if (results && call === 'GET') return describeResults(machineOf(inventory, results[1]!), query.get('type'));
+  const [, machine] = /^machines\/([^/]+)\/$/.exec(path) ?? [];
+  if (machine) return ofMachine(inventory, asked, machineOf(inventory, machine));
+  const [, tag] = /^tags\/([^/]+)\/$/.exec(path) ?? [];
+  if (tag) return ofTag(inventory, asked, tag);
+  const [, node] = /^nodes\/([^/]+)\/results\/$/.exec(path) ?? [];
+  if (node && call === 'GET') return describeResults(machineOf(inventory, node), query.get('type'));
   switch (`${path} ${call}`) {
     case 'machines/ GET':
       return [...inventory.machines.values()].map(describeMachine);
@@ -44,7 +44,7 @@ export function perform(inventory: Inventory, asked: Asked): unknown {
   }
 }
 
-function ofMachine(inventory: Inventory, asked: Asked, machine: FakeMachine): unknown {
+function ofMachine(inventory: Inventory, asked: MaasRequest, machine: FakeMachine): unknown {
   const { method, form, query, user } = asked;
   switch (`${method} ${query.get('op') ?? ''}`.trim()) {
     case 'GET':
@@ -80,7 +80,7 @@ function ofMachine(inventory: Inventory, asked: Asked, machine: FakeMachine): un
     case 'POST power_off':
       requireHold(user, machine);
       if (!['hard', 'soft', null].includes(form.get('stop_mode'))) {
-        throw new Refusal(400, { stop_mode: [`Value must be one of: 'hard', 'soft'`] });
+        throw new MaasRefusal(400, { stop_mode: [`Value must be one of: 'hard', 'soft'`] });
       }
       machine.powerState = 'off';
       break;
@@ -90,19 +90,19 @@ function ofMachine(inventory: Inventory, asked: Asked, machine: FakeMachine): un
   return describeMachine(machine);
 }
 
-function allocate({ machines }: Inventory, { form, user }: Asked): unknown {
+function allocate({ machines }: Inventory, { form, user }: MaasRequest): unknown {
   const systemId = form.get('system_id');
   const found = systemId === null ? null : machines.get(systemId);
-  if (!found) throw new Refusal(409, `No available machine matches constraints: system_id=${systemId}`);
+  if (!found) throw new MaasRefusal(409, `No available machine matches constraints: system_id=${systemId}`);
   found.allocate(user.username);
   return describeMachine(found);
 }
 
-function ofTag({ machines, tags }: Inventory, asked: Asked, name: string): unknown {
+function ofTag({ machines, tags }: Inventory, asked: MaasRequest, name: string): unknown {
   const { method, query, form, user } = asked;
   if (method !== 'POST' || query.get('op') !== 'update_nodes') throw unrecognised(asked);
-  if (!user.isAdmin) throw new Refusal(403, 'Must be a superuser or supply a rack_controller.');
-  if (!tags.has(name)) throw new Refusal(404, 'No Tag matches the given query.');
+  if (!user.isAdmin) throw new MaasRefusal(403, 'Must be a superuser or supply a rack_controller.');
+  if (!tags.has(name)) throw new MaasRefusal(404, 'No Tag matches the given query.');
   const named = (field: string): FakeMachine[] =>
     form.getAll(field).flatMap((systemId) => machines.get(systemId) ?? []);
   const [added, removed] = [named('add'), named('remove')];
@@ -111,18 +111,18 @@ function ofTag({ machines, tags }: Inventory, asked: Asked, name: string): unkno
   return { added: added.length, removed: removed.length };
 }
 
-function makeTag({ tags }: Inventory, { form, user }: Asked): unknown {
+function makeTag({ tags }: Inventory, { form, user }: MaasRequest): unknown {
   requireAdmin(user);
   const name = form.get('name') ?? '';
-  if (!/^[a-zA-Z0-9_-]+$/.test(name)) throw new Refusal(400, { name: ['Enter a valid value.'] });
-  if (tags.has(name)) throw new Refusal(400, { name: ['Tag with this Name already exists.'] });
+  if (!/^[a-zA-Z0-9_-]+$/.test(name)) throw new MaasRefusal(400, { name: ['Enter a valid value.'] });
+  if (tags.has(name)) throw new MaasRefusal(400, { name: ['Tag with this Name already exists.'] });
   tags.add(name);
   return { name, definition: '', comment: form.get('comment') ?? '', kernel_opts: '' };
 }
 
 function machineOf({ machines }: Inventory, systemId: string): FakeMachine {
   const found = machines.get(decodeURIComponent(systemId));
-  if (!found) throw new Refusal(404, 'No Machine matches the given query.');
+  if (!found) throw new MaasRefusal(404, 'No Machine matches the given query.');
   return found;
 }
 
@@ -130,7 +130,7 @@ function scriptsOf({ scripts }: Inventory, form: URLSearchParams, field: string)
   const given = (form.get(field) ?? '').split(',').filter((name) => name !== '');
   const unknown = given.find((name) => name !== 'none' && !scripts.has(name));
   if (unknown === undefined) return given.filter((name) => name !== 'none');
-  throw new Refusal(400, {
+  throw new MaasRefusal(400, {
     [field]: [`Select a valid choice. ${unknown} is not one of the available choices.`],
   });
 }
@@ -139,7 +139,7 @@ function userDataOf(form: URLSearchParams): string | null {
   const given = form.get('user_data');
   if (given === null) return null;
   if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(given)) {
-    throw new Refusal(400, 'user_data: Incorrect padding');
+    throw new MaasRefusal(400, 'user_data: Incorrect padding');
   }
   return Buffer.from(given, 'base64').toString('utf8');
 }
@@ -150,16 +150,16 @@ function erasureOf(form: URLSearchParams): { secure: boolean; quick: boolean } |
 }
 
 function requireAdmin(user: MaasUser): void {
-  if (!user.isAdmin) throw new Refusal(403, 'Forbidden');
+  if (!user.isAdmin) throw new MaasRefusal(403, 'Forbidden');
 }
 
-/** An administrator may do anything; others only with what is theirs or nobody's. */
+/** An administrator may use any machine; others only their own or unallocated ones. */
 function requireHold(user: MaasUser, machine: FakeMachine): void {
   if (!user.isAdmin && machine.owner !== null && machine.owner !== user.username) {
-    throw new Refusal(403, 'Forbidden');
+    throw new MaasRefusal(403, 'Forbidden');
   }
 }
 
-function unrecognised({ method, query }: Asked): Refusal {
-  return new Refusal(400, `Unrecognised signature: method=${method} op=${query.get('op')}`);
+function unrecognised({ method, query }: MaasRequest): MaasRefusal {
+  return new MaasRefusal(400, `Unrecognised signature: method=${method} op=${query.get('op')}`);
 }

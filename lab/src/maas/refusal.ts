@@ -1,5 +1,5 @@
 /** An answer of MAAS other than success, as its API documents it: a sentence, or complaints about the form. */
-export class Refusal extends Error {
+export class MaasRefusal extends Error {
   readonly status: number;
   readonly body: string;
   readonly type: 'text/plain' | 'application/json';

@@ -1,4 +1,4 @@
-/** MAAS's own numbers and words, written down from its documentation and not from our client. */
+/** MAAS's own numbers and names, taken from its documentation and not from our client. */
 export const STATUS = {
   NEW: 0,
   COMMISSIONING: 1,
@@ -41,26 +41,35 @@ const { NEW, COMMISSIONING, FAILED_COMMISSIONING, READY, DEPLOYED, BROKEN, DEPLO
 const { FAILED_DEPLOYMENT, RELEASING, FAILED_RELEASING, DISK_ERASING, FAILED_DISK_ERASING } = STATUS;
 const { TESTING, FAILED_TESTING } = STATUS;
 
-/** From which states an operation may begin. */
-export const MAY: Record<'commission' | 'test' | 'deploy' | 'release' | 'abort', readonly Status[]> = {
-  commission: [NEW, FAILED_COMMISSIONING, READY, BROKEN, FAILED_TESTING],
-  test: [
-    FAILED_COMMISSIONING,
-    READY,
-    ALLOCATED,
-    DEPLOYED,
-    FAILED_DEPLOYMENT,
-    BROKEN,
-    FAILED_RELEASING,
-    FAILED_DISK_ERASING,
-    FAILED_TESTING,
-  ],
-  deploy: [ALLOCATED],
-  release: [ALLOCATED, DEPLOYED, DEPLOYING, FAILED_DEPLOYMENT, BROKEN, FAILED_RELEASING, FAILED_DISK_ERASING],
-  abort: [COMMISSIONING, TESTING, DEPLOYING, DISK_ERASING],
-};
+/** States in which an operation may start. */
+export const ALLOWED_FROM: Record<'commission' | 'test' | 'deploy' | 'release' | 'abort', readonly Status[]> =
+  {
+    commission: [NEW, FAILED_COMMISSIONING, READY, BROKEN, FAILED_TESTING],
+    test: [
+      FAILED_COMMISSIONING,
+      READY,
+      ALLOCATED,
+      DEPLOYED,
+      FAILED_DEPLOYMENT,
+      BROKEN,
+      FAILED_RELEASING,
+      FAILED_DISK_ERASING,
+      FAILED_TESTING,
+    ],
+    deploy: [ALLOCATED],
+    release: [
+      ALLOCATED,
+      DEPLOYED,
+      DEPLOYING,
+      FAILED_DEPLOYMENT,
+      BROKEN,
+      FAILED_RELEASING,
+      FAILED_DISK_ERASING,
+    ],
+    abort: [COMMISSIONING, TESTING, DEPLOYING, DISK_ERASING],
+  };
 
-/** Where a state that ends by itself leads when what it does fails. */
+/** State after a transition fails. */
 export const FAILED: Partial<Record<Status, Status>> = {
   [COMMISSIONING]: FAILED_COMMISSIONING,
   [TESTING]: FAILED_TESTING,

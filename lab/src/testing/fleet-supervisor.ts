@@ -1,7 +1,7 @@
 import { createGpuaasClient } from '@gpuaas/sdk/client';
 import { startSimulatedFleet } from '../simulated-fleet.ts';
 
-/** A supervisor of its own for tests that kill it: `fleet-supervisor.ts <server> <state folder> <token>`. */
+/** A separate supervisor for tests that kill it: `fleet-supervisor.ts <server> <state folder> <token>`. */
 const [serverUrl = '', stateDir = '', token = ''] = process.argv.slice(2);
 const client = createGpuaasClient({
   baseUrl: 'http://platform.test',

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { fetchKernel } from './debian-kernel.ts';
-import { modulesInOrder } from './kernel-modules.ts';
+import { modulesInLoadOrder } from './kernel-modules.ts';
 
 const PARTS = fileURLToPath(new URL('tiny-image/', import.meta.url));
 const MODULES_BEFORE_ROOT = ['virtio_pci', 'virtio_blk'];
@@ -20,9 +20,9 @@ export interface TinyImage {
 }
 
 export interface TinyImageOptions {
-  /** Kept between runs: the kernel's package and the images made so far. */
+  /** Kept between runs: the kernel's package and the images built so far. */
   cache: string;
-  /** A guest that does not hear the power button. */
+  /** A guest that ignores the power button. */
   ignoresPowerButton?: boolean;
 }
 
@@ -75,8 +75,8 @@ function layOutRoot(work: string, ignoresPowerButton: boolean): string {
     copyFileSync(program, at(`usr/sbin/${basename(program)}`));
     for (const [library] of run('ldd', [program]).matchAll(/\/\S+/g)) copyFileSync(library, at(library));
   }
-  const modules = modulesInOrder(modulesOf(work), [...MODULES_BEFORE_ROOT, ...MODULES_AFTER_ROOT]);
-  const before = new Set(modulesInOrder(modulesOf(work), MODULES_BEFORE_ROOT));
+  const modules = modulesInLoadOrder(modulesOf(work), [...MODULES_BEFORE_ROOT, ...MODULES_AFTER_ROOT]);
+  const before = new Set(modulesInLoadOrder(modulesOf(work), MODULES_BEFORE_ROOT));
   const after = modules.filter((module) => !before.has(module));
   for (const module of after) copyFileSync(module, at(`lib/modules/${basename(module)}`));
   writeFileSync(at(MODULE_LIST), after.map((module) => `${basename(module)}\n`).join(''));
@@ -102,7 +102,7 @@ function packInitrd(work: string): string {
   const folder = join(work, 'initrd');
   for (const name of ['bin', 'lib', 'dev', 'mnt']) mkdirSync(join(folder, name), { recursive: true });
   copyFileSync('/bin/busybox', join(folder, 'bin/busybox'));
-  const modules = modulesInOrder(modulesOf(work), MODULES_BEFORE_ROOT);
+  const modules = modulesInLoadOrder(modulesOf(work), MODULES_BEFORE_ROOT);
   for (const module of modules) copyFileSync(module, join(folder, 'lib', basename(module)));
   writeFileSync(join(folder, MODULE_LIST), modules.map((module) => `${basename(module)}\n`).join(''));
   cpSync(join(PARTS, 'initrd-init'), join(folder, 'init'));

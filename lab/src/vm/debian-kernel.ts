@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs
 import { join } from 'node:path';
 
 /**
- * The package of Debian's cloud kernel, in a folder that is kept between runs. Without package lists it is the one from
- * before; on a machine that has neither, the lists are fetched first.
+ * The package of Debian's cloud kernel, in a folder that is kept between runs. Without package lists the
+ * cached one is used; on a machine that has neither, the lists are fetched first.
  */
 export function fetchKernel(cache: string): string {
   mkdirSync(cache, { recursive: true });
@@ -18,7 +18,7 @@ function newestIn(cache: string, name: string): string | undefined {
   return newest && join(cache, newest);
 }
 
-/** Into a folder of its own: others may look for the package meanwhile, and must not find half of it. */
+/** Into a separate folder: concurrent runs must not find half of the package. */
 function download(cache: string): string {
   const folder = mkdtempSync(join(cache, 'download-'));
   try {

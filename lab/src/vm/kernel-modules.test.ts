@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { modulesInOrder } from './kernel-modules.ts';
+import { modulesInLoadOrder } from './kernel-modules.ts';
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'gpuaas-modules-'))));
@@ -14,14 +14,14 @@ function module(path: string, ...needs: string[]): void {
   writeFileSync(join(folder, path), `\x7fELF\0${facts.join('\0')}`);
 }
 
-it('modules come after what they need, whichever way round this kernel has it', () => {
+it('modules come after their dependencies', () => {
   module('drivers/virtio/virtio_ring.ko');
   module('drivers/virtio/virtio.ko', 'virtio_ring');
   module('drivers/virtio/virtio_pci.ko', 'virtio', 'virtio_ring');
   module('drivers/vfio/vfio-pci-core.ko', 'irqbypass');
   module('drivers/vfio/vfio-pci.ko', 'vfio-pci-core');
   module('drivers/block/virtio_blk.ko', 'virtio', 'virtio_ring');
-  const order = modulesInOrder(folder, ['virtio_pci', 'virtio_blk', 'vfio_pci']).map((file) =>
+  const order = modulesInLoadOrder(folder, ['virtio_pci', 'virtio_blk', 'vfio_pci']).map((file) =>
     basename(file),
   );
   expect(order).toEqual([
@@ -34,6 +34,6 @@ it('modules come after what they need, whichever way round this kernel has it', 
   ]);
 });
 
-it('a module that this kernel does not have is named', () => {
-  expect(() => modulesInOrder(folder, ['isofs'])).toThrow('there is no module isofs');
+it('a missing module is named in the error', () => {
+  expect(() => modulesInLoadOrder(folder, ['isofs'])).toThrow('there is no module isofs');
 });

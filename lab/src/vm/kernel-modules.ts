@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 /**
- * Files of the modules that are wanted and of those they need, in an order in which they can be loaded. What a module needs
- * is written in it, and differs from one kernel to the next; a name without a file is built into the kernel.
+ * Files of the given modules and their dependencies, in load order. Dependencies are written in each module
+ * and differ between kernels; a name without a file is built into the kernel.
  */
-export function modulesInOrder(kernelFolder: string, wanted: readonly string[]): string[] {
+export function modulesInLoadOrder(kernelFolder: string, wanted: readonly string[]): string[] {
   const files = new Map(
     readdirSync(kernelFolder, { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.ko'))
@@ -15,7 +15,7 @@ export function modulesInOrder(kernelFolder: string, wanted: readonly string[]):
   const add = (name: string): void => {
     const file = files.get(name);
     if (file === undefined || ordered.has(file)) return;
-    for (const needed of needsOf(readFileSync(file))) add(nameOf(needed));
+    for (const needed of moduleDependencies(readFileSync(file))) add(nameOf(needed));
     ordered.add(file);
   };
   for (const name of wanted) {
@@ -25,12 +25,12 @@ export function modulesInOrder(kernelFolder: string, wanted: readonly string[]):
   return [...ordered];
 }
 
-/** The kernel makes no difference between the two dashes. */
+/** The kernel treats both dashes alike. */
 function nameOf(path: string): string {
   return basename(path, '.ko').replaceAll('-', '_');
 }
 
-export function needsOf(module: Buffer): string[] {
+export function moduleDependencies(module: Buffer): string[] {
   const [, list = ''] = /\0depends=([^\0]*)\0/.exec(module.toString('latin1')) ?? [];
   return list.split(',').filter(Boolean);
 }

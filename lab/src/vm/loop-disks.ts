@@ -3,14 +3,14 @@ import { closeSync, openSync, readdirSync, readFileSync, rmSync, truncateSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Block devices out of files. The kernel takes them back by itself when their last holder is gone. */
+/** Block devices backed by files. The kernel removes them when their last holder is gone. */
 export interface LoopDisk {
   /** Such as `/dev/loop3`. */
   node: string;
   /** `major:minor`. */
   number: string;
   sizeBytes: number;
-  /** Keeps the device alive; to be handed to the holder and closed here. */
+  /** Keeps the device alive; pass it to the holder and close it here. */
   fd: number;
 }
 
@@ -21,21 +21,23 @@ export function attachLoopDisk(file: string, sizeBytes: number): LoopDisk {
   truncateSync(file, sizeBytes);
   const node = losetup('--find', '--show', file).trim();
   const fd = openSync(node, 'r');
-  // Detached while it is open: it goes with the last one that has it open, however that one ends.
+  // Detached while open: it goes with its last holder, however that one ends.
   losetup('--detach', node);
   const name = node.replace('/dev/', '');
   return { node, number: readFileSync(`/sys/block/${name}/dev`, 'utf8').trim(), sizeBytes, fd };
 }
 
-export function letGo(disk: LoopDisk): void {
+export function detachLoopDisk(disk: LoopDisk): void {
   closeSync(disk.fd);
 }
 
-/** What labs that were killed left behind: a device without a holder, a folder whose owner is gone. */
-export function removeDeadLabs(): void {
-  const { loopdevices } = JSON.parse(losetup('--list', '--json') || '{"loopdevices":[]}') as {
+/** Removes leftovers of killed labs: a device without a holder, a folder without an owner. */
+export function removeStaleLabs(): void {
+  const {
+    loopdevices,
+  }: {
     loopdevices: { name: string; 'back-file': string | null }[];
-  };
+  } = JSON.parse(losetup('--list', '--json') || '{"loopdevices":[]}');
   const folders = readdirSync(tmpdir()).filter((name) => name.startsWith(LAB_FOLDER));
   for (const folder of folders.map((name) => join(tmpdir(), name)).filter(isDead)) {
     for (const { name, 'back-file': file } of loopdevices) {
@@ -52,14 +54,14 @@ export function claimFolder(folder: string): void {
 function isDead(folder: string): boolean {
   try {
     const [pid, start] = readFileSync(join(folder, 'owner'), 'utf8').trim().split(' ');
-    // Whoever is about to write it lives.
+    // A process that has not written it yet is alive.
     return start !== undefined && startTime(Number(pid)) !== start;
   } catch {
     return false;
   }
 }
 
-/** With the pid it names one process for ever. Empty when there is none. */
+/** With the pid it identifies one process permanently. Empty when there is none. */
 function startTime(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

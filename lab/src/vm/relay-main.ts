@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net';
 
-/** In the room: passes what is said to a local port on to a socket in the file system, which networks do not part. */
+/** In the namespace: relays a local port to a socket in the file system, which is shared across networks. */
 const [port, path] = process.argv.slice(2);
 const server = createServer((client) => {
   const beyond = connect(path ?? '');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createReadStream, statSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listeningPort } from '@gpuaas/contracts/listening-port';
 
 export interface ImageServer {
   port: number;
@@ -30,7 +30,7 @@ export async function serveImages(files: Record<string, string>): Promise<ImageS
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    port: (server.address() as AddressInfo).port,
+    port: listeningPort(server),
     files,
     requests,
     close() {

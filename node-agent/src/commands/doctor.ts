@@ -1,5 +1,5 @@
 import type { PrereqCheck, PrereqReport } from '../host/host.ts';
-import { checkPrerequisites } from '../host/linux/check-prerequisites.ts';
+import { checkPrerequisites } from '../host/linux/prerequisites/check-prerequisites.ts';
 import type { RunCommand } from '../host/linux/commands.ts';
 import { openHostFiles } from '../host/linux/host-files.ts';
 import type { CommandOutput } from './command.ts';
@@ -17,19 +17,13 @@ const MARKS: Record<PrereqCheck['state'], string> = {
   unknown: '????',
 };
 
-/** Prints what keeps this host from slices. Exit code 0 when nothing does, else 1. */
+/** Prints the problems that make this host unfit for slices. Exit code 0 when there are none, else 1. */
 export async function doctor(options: DoctorOptions, run: RunCommand, print: CommandOutput): Promise<number> {
   const files = openHostFiles(options.root);
   const report = await checkPrerequisites(files, run, { hugepages_gib: options.hugepagesGib });
   const problem = files.text('/var/lib/gpuaas/identity-problem.json');
   if (options.json) {
-    print(
-      JSON.stringify(
-        { ...report, identity_problem: problem ? (JSON.parse(problem) as unknown) : null },
-        null,
-        2,
-      ),
-    );
+    print(JSON.stringify({ ...report, identity_problem: problem ? JSON.parse(problem) : null }, null, 2));
   } else {
     print(describe(report));
     if (problem) print(`MISS  identity\n      ${(JSON.parse(problem) as { advice: string }).advice}`);

@@ -44,7 +44,7 @@ function options(change: Partial<InstallOptions> = {}): InstallOptions {
 const at = (path: string): string => join(root, path);
 const mode = (path: string): number => statSync(at(path)).mode & 0o777;
 
-it('puts unit, settings and token in place and starts the service', async () => {
+it('installs unit, settings and token and starts the service', async () => {
   await install(options(), run, print);
   expect(readFileSync(at('var/lib/gpuaas/enrolment-token'), 'utf8').trim()).toBe(TOKEN);
   expect([mode('var/lib/gpuaas/enrolment-token'), mode('etc/gpuaas/node-agent.env')]).toEqual([0o600, 0o600]);
@@ -78,7 +78,7 @@ it('writes a unit that systemd understands (needs systemd-analyze)', async (ctx)
   expect(verdict).not.toMatch(/^code/);
 });
 
-it('starts the agent from wherever it is', async () => {
+it('starts the agent from any folder', async () => {
   await install(options({ command: ['/opt/my "new" node/bin', '/srv/100% $HOME/main.ts'] }), run, print);
   const unit = readFileSync(at('etc/systemd/system/gpuaas-node-agent.service'), 'utf8');
   const quoted = String.raw`ExecStart="/opt/my \"new\" node/bin" "/srv/100%% $$HOME/main.ts"`;
@@ -105,7 +105,7 @@ it.each([
   expect(readdirSync(root)).toEqual([]);
 });
 
-it('an enrolled host is brought up to date without a token', async () => {
+it('updates an enrolled host without a token', async () => {
   mkdirSync(at('var/lib/gpuaas'), { recursive: true });
   writeFileSync(at('var/lib/gpuaas/identity.json'), '{}');
   await install(options({ token: null }), run, print);
@@ -142,7 +142,7 @@ function cli(...args: string[]): Promise<Ended> {
   });
 }
 
-it('doctor says what is missing, for people and for programs', async () => {
+it('doctor lists missing prerequisites, as text and as JSON', async () => {
   const people = await cli('doctor', '--root', root);
   expect(people.code).toBe(1);
   expect(people.stdout).toMatch(/MISS\s+iommu .*\n\s+→ Enable VT-d/);
@@ -152,7 +152,7 @@ it('doctor says what is missing, for people and for programs', async () => {
   expect(JSON.parse(programs.stdout)).toMatchObject({ ready: false, identity_problem: null });
 });
 
-it('doctor repeats what the agent says of its identity', async () => {
+it('doctor shows the agent’s identity problem', async () => {
   mkdirSync(at('var/lib/gpuaas'), { recursive: true });
   writeFileSync(
     at('var/lib/gpuaas/identity-problem.json'),

@@ -25,7 +25,7 @@ interface PlannedFile {
   secret?: string;
 }
 
-/** Puts the service in place and starts it. Running it again brings the files up to date and changes nothing else. */
+/** Installs and starts the service. Running it again updates the files and changes nothing else. */
 export async function install(options: InstallOptions, run: RunCommand, print: CommandOutput): Promise<void> {
   const paths = servicePaths(options.root);
   if (!URL.canParse(options.server) || new URL(options.server).protocol !== 'https:') {
@@ -78,6 +78,6 @@ export async function install(options: InstallOptions, run: RunCommand, print: C
     }
   }
   print(
-    `installed; follow it with "journalctl -fu ${SERVICE}", look at the host with "gpuaas-node-agent doctor"`,
+    `installed; follow it with "journalctl -fu ${SERVICE}", check the host with "gpuaas-node-agent doctor"`,
   );
 }

@@ -5,7 +5,7 @@ import { CAPABILITIES, unitFile } from './service-files.ts';
 const unit = unitFile(['/usr/bin/node', '/opt/agent/main.ts']);
 const HANDBOOK = new URL('../../../docs/handbook/real-hosts.md', import.meta.url);
 
-it('the service has the power that is accounted for, and no other', () => {
+it('the service has exactly the documented capabilities', () => {
   const granted = /^CapabilityBoundingSet=(.*)$/m.exec(unit)?.[1]?.split(' ') ?? [];
   expect(granted).toEqual(Object.keys(CAPABILITIES));
   // With one of these the rest of the list would be for show.
@@ -20,14 +20,14 @@ it('the service has the power that is accounted for, and no other', () => {
     expect(granted).not.toContain(never);
 });
 
-it('operators read what each of them is for', () => {
+it('each capability has a documented reason', () => {
   const handbook = readFileSync(HANDBOOK, 'utf8');
   for (const [name, reason] of Object.entries(CAPABILITIES))
     expect(handbook, name).toContain(`| \`${name}\` | ${reason} |`);
 });
 
-it('what the agent needs is not taken away', () => {
-  // Each of these would keep it from devices in /sys, from leftovers anywhere, or from its own machine code.
+it('the sandbox leaves the agent everything it needs', () => {
+  // Each of these would block access to devices in /sys, to leftovers anywhere, or to JIT code.
   expect(unit).not.toMatch(
     /ProtectKernelTunables|ProtectHome|PrivateTmp|PrivateDevices|MemoryDenyWriteExecute/,
   );

@@ -32,7 +32,7 @@ export function environmentFile(settings: { server: string; hostname: string }):
   ].join('\n');
 }
 
-/** What the agent is allowed of root's power, and what for. Whatever is not here the service cannot do. */
+/** Capabilities of the agent's service, with their reasons. The service can do nothing outside this list. */
 export const CAPABILITIES = {
   CAP_SYS_ADMIN:
     'NVMe admin commands (format, sanitize), System V objects of a tenant, all of a PCI device’s registers',
@@ -50,10 +50,12 @@ export const CAPABILITIES = {
 } as const;
 
 /**
- * It needs root for devices, libvirt and Open vSwitch, and sees all of the host's files because a tenant of the whole
- * host may have left something anywhere; what it cannot need is taken away. Devices change hands through `/sys`, so kernel
- * tunables stay writable; modules are loaded at boot, by others. Node writes machine code, so memory may be both. VMs belong to libvirt, not to this service:
- * stopping it ends only the agent. QEMU passes through the state folder to its seed, but cannot list it.
+ * The agent needs root for devices, libvirt and Open vSwitch. It sees all files of the host, because a tenant
+ * of the whole host may leave files anywhere; everything it does not need is taken away. Devices change
+ * drivers through `/sys`, so kernel tunables stay writable; modules are loaded at boot, outside this service.
+ * Node compiles code at run time, so memory may be writable and executable. VMs belong to libvirt, not to
+ * this service: stopping it ends only the agent. QEMU passes through the state folder to its seed but cannot
+ * list it.
  */
 export function unitFile(command: readonly string[]): string {
   return `[Unit]
@@ -96,7 +98,7 @@ WantedBy=multi-user.target
 `;
 }
 
-/** A word of a command line as systemd reads it: no variable, no specifier, spaces kept. */
+/** A word of a command line as systemd parses it: no variables, no specifiers, spaces kept. */
 function unitWord(word: string): string {
   if (/^[\w@+=:,./-]+$/.test(word)) return word;
   return `"${word

@@ -12,7 +12,7 @@ export interface UninstallOptions {
   isRoot: boolean;
 }
 
-/** Takes the service away. The state stays unless it is purged, and is never purged under a slice in use. */
+/** Removes the service. The state stays unless purged, and is never purged while a slice is in use. */
 export async function uninstall(
   options: UninstallOptions,
   run: RunCommand,

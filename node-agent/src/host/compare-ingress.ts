@@ -1,21 +1,22 @@
 import type { IngressRule } from '@gpuaas/contracts/tasks';
 import type { Finding } from './host.ts';
 
-/** Where what leads to a machine from outside and what should lead there disagree. */
+/** Differences between the desired and the actual ingress of a machine. */
 export function compareIngress(
   allocationId: string,
   wanted: readonly IngressRule[],
   present: readonly IngressRule[],
 ): Finding[] {
-  const [should, does] = [wanted, present].map((rules) => new Set(rules.map(inWords)));
+  const should = new Set(wanted.map(inWords));
+  const does = new Set(present.map(inWords));
   const finding =
     (state: Finding['state']) =>
     (evidence: string): Finding => {
       return { subject: 'ingress', state, allocation_id: allocationId, evidence };
     };
   return [
-    ...[...should!].filter((rule) => !does!.has(rule)).map(finding('missing')),
-    ...[...does!].filter((rule) => !should!.has(rule)).map(finding('orphan')),
+    ...[...should].filter((rule) => !does.has(rule)).map(finding('missing')),
+    ...[...does].filter((rule) => !should.has(rule)).map(finding('orphan')),
   ];
 }
 

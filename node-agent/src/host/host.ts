@@ -3,14 +3,14 @@ import type { IngressRule, SlotBundle, TaskOutput, TaskParams } from '@gpuaas/co
 import type { Heartbeat } from '../control-plane.ts';
 import type { VmPlan } from '../slices/plan-vm.ts';
 
-/** The ear of a long host operation: it stops when the signal fires and tells how far it is. */
-export interface Step {
+/** Cancellation and progress of a long host operation. */
+export interface HostOperation {
   signal: AbortSignal;
   percent(percent: number, message?: string): void;
 }
 
 export type Topology = TaskOutput['slice.topology_discover'];
-export type PrereqDemand = TaskParams['slice.prereq_check'];
+export type PrereqRequirements = TaskParams['slice.prereq_check'];
 export type PrereqReport = TaskOutput['slice.prereq_check'];
 export type PrereqCheck = PrereqReport['checks'][number];
 export type NetworkLease = TaskOutput['slice.vm_provision']['network'];
@@ -32,7 +32,7 @@ export type WipeMethod = TaskParams['slice.vm_release']['wipe_method'];
 
 export type DesiredMachine = TaskParams['slice.reconcile']['machines'][number];
 export type Finding = TaskOutput['slice.reconcile']['findings'][number];
-export interface SlotsInHand {
+export interface SlotsBeingChanged {
   allocation_id: string;
   slots: readonly SlotBundle[];
 }
@@ -40,20 +40,20 @@ export interface SlotsInHand {
 export interface WipeProof {
   verified: boolean;
   verification: string;
-  /** What wiped and what read back. */
+  /** Tools that wiped the disk and read it back. */
   tools: { name: string; version: string }[];
 }
 
 /**
- * Everything the agent asks of a machine and its hypervisor. Each operation may be repeated after a crash:
- * done work is recognised and not done again. Refusals are `TaskError`s.
+ * Everything the agent needs from a machine and its hypervisor. Each operation may be repeated after a crash:
+ * it recognises finished work and skips it. Refusals are `TaskError`s.
  */
 export interface Host {
   /** Changes exactly when the machine was powered off or rebooted. */
   readonly bootId: string;
-  discoverTopology(step: Step): Promise<Topology>;
-  /** Whether this machine is ready for slices under the demanded profile; changes nothing. */
-  checkPrerequisites(demand: PrereqDemand, step: Step): Promise<PrereqReport>;
+  discoverTopology(step: HostOperation): Promise<Topology>;
+  /** Checks whether this machine meets the profile's requirements for slices; changes nothing. */
+  checkPrerequisites(demand: PrereqRequirements, step: HostOperation): Promise<PrereqReport>;
 
   /** GPUs and disks as they are at this moment. */
   observeDevices(): Promise<ObservedDevices>;
@@ -62,63 +62,73 @@ export interface Host {
   checkPlan(plan: VmPlan): Promise<void>;
   /** The VM runs with exactly this plan. */
   runsAsPlanned(plan: VmPlan): Promise<boolean>;
-  cloneImage(plan: VmPlan, step: Step): Promise<void>;
+  cloneImage(plan: VmPlan, step: HostOperation): Promise<void>;
   /** Writes the cloud-init seed below `slices/`, ready for the machine to read. */
-  attachSeed(plan: VmPlan, step: Step): Promise<void>;
-  startVm(plan: VmPlan, step: Step): Promise<void>;
-  awaitNetwork(plan: VmPlan, step: Step): Promise<NetworkLease>;
-  /** Answers when a login would work, with what each check of the image found inside the guest. */
-  awaitReadiness(plan: VmPlan, step: Step): Promise<GuestFacts>;
+  attachSeed(plan: VmPlan, step: HostOperation): Promise<void>;
+  startVm(plan: VmPlan, step: HostOperation): Promise<void>;
+  awaitNetwork(plan: VmPlan, step: HostOperation): Promise<NetworkLease>;
+  /** Returns when a login would work, with the result of each image check inside the guest. */
+  awaitReadiness(plan: VmPlan, step: HostOperation): Promise<GuestFacts>;
 
-  /** Stops and removes the VM; absent is fine. Asks first, forces after the timeout. */
-  removeVm(allocationId: string, stopTimeoutSeconds: number, step: Step): Promise<StopKind>;
-  vmExists(allocationId: string): Promise<boolean>;
-  /** Removes leases, ports and mappings of the slots; answers what of them can still be seen. */
-  cleanNetwork(slots: readonly SlotBundle[], step: Step): Promise<string[]>;
   /**
-   * Resets what the machine had in its hands and scrubs GPU memory where that is asked for, by slot id. Nothing is
-   * answered for a slot whose devices never left the host.
+   * Stops and removes the VM; succeeds when there is none. Requests a shutdown first, forces it after the
+   * timeout.
    */
-  resetDevices(slots: readonly SlotBundle[], step: Step): Promise<ReadonlyMap<string, DeviceReset>>;
-  wipeDisk(slot: SlotBundle, method: WipeMethod, step: Step): Promise<void>;
-  /** Reads the disk again; never takes the wipe's word for it. */
-  verifyWipe(slot: SlotBundle, step: Step): Promise<WipeProof>;
+  removeVm(allocationId: string, stopTimeoutSeconds: number, step: HostOperation): Promise<StopKind>;
+  vmExists(allocationId: string): Promise<boolean>;
+  /** Removes leases, ports and mappings of the slots; returns those that are still visible. */
+  cleanNetwork(slots: readonly SlotBundle[], step: HostOperation): Promise<string[]>;
+  /**
+   * Resets the devices that the machine used and scrubs GPU memory where requested, by slot id. Slots whose
+   * devices never left the host are omitted.
+   */
+  resetDevices(slots: readonly SlotBundle[], step: HostOperation): Promise<ReadonlyMap<string, DeviceReset>>;
+  wipeDisk(slot: SlotBundle, method: WipeMethod, step: HostOperation): Promise<void>;
+  /** Reads the disk again, independently of the wipe's own result. */
+  verifyWipe(slot: SlotBundle, step: HostOperation): Promise<WipeProof>;
 
-  /** Gives the whole machine to one user, with root only where it is asked for; answers when its login would work. */
-  addUser(user: HostUser, step: Step): Promise<UserFacts>;
-  /** Ends what the user runs, then removes it and its files; absent is fine. */
+  /** Gives the whole machine to one user, with root only if requested; returns when its login would work. */
+  addUser(user: HostUser, step: HostOperation): Promise<UserFacts>;
+  /** Ends the user's processes, then removes the user and its files; succeeds when there is no such user. */
   removeUser(
     user: Pick<HostUser, 'allocation_id' | 'username'>,
     stopTimeoutSeconds: number,
-    step: Step,
+    step: HostOperation,
   ): Promise<void>;
-  /** What of the user is still there; looks for itself. */
-  findLeftovers(user: Pick<HostUser, 'allocation_id' | 'username'>, step: Step): Promise<string[]>;
+  /** Searches the machine for anything that is left of the user. */
+  findLeftovers(user: Pick<HostUser, 'allocation_id' | 'username'>, step: HostOperation): Promise<string[]>;
 
-  /** Binds GPUs and fabric devices for slices or for the host; answers what it saw afterwards. */
-  setMode(mode: TaskParams['node.set_mode']['mode'], step: Step): Promise<string>;
+  /** Binds GPUs and fabric devices for slices or for the host; returns the bindings observed afterwards. */
+  setMode(mode: TaskParams['node.set_mode']['mode'], step: HostOperation): Promise<string>;
 
   /**
-   * Lets exactly these ports of public addresses lead to the machine, and answers what the host's rules say afterwards.
-   * Refuses for a machine that is not here.
+   * Forwards exactly these ports of public addresses to the machine, and returns the host's rules as read
+   * afterwards. Refuses if the machine is not on this host.
    */
-  setIngress(allocationId: string, rules: readonly IngressRule[], step: Step): Promise<IngressRule[]>;
+  setIngress(
+    allocationId: string,
+    rules: readonly IngressRule[],
+    step: HostOperation,
+  ): Promise<IngressRule[]>;
 
   /**
-   * Where this host and what should run on it disagree; looks only. What belongs to slots in somebody's hands is nobody's
-   * orphan; they are asked for last, because work begins while we look.
+   * Differences between this host and the machines that should run on it; changes nothing. Resources of slots
+   * that a task is changing are not orphans; those slots are read last, because a task may start during the
+   * scan.
    */
   reconcile(
     desired: readonly DesiredMachine[],
-    inHand: () => readonly SlotsInHand[],
-    step: Step,
+    inHand: () => readonly SlotsBeingChanged[],
+    step: HostOperation,
   ): Promise<Finding[]>;
 
-  /** Machines of tenants that this host knows: its VMs, and the lease of the whole host. */
+  /** Tenant machines on this host: its VMs, and the lease of the whole host. */
   listVms(): Promise<ObservedVm[]>;
-  /** A byte stream to a port of the guest; a `GuestUnreachableError` when there is none. */
+  /** A byte stream to a port of the guest; throws `GuestUnreachableError` if nothing listens there. */
   openGuestPort(allocationId: string, port: number): Promise<Duplex>;
-  /** The end of what the guest wrote to its serial console, oldest first; a `GuestUnreachableError` without one. */
+  /**
+   * The last part of the guest's serial console, oldest first; throws `GuestUnreachableError` without one.
+   */
   openConsoleLog(allocationId: string): Promise<Readable>;
 }
 

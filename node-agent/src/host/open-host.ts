@@ -1,14 +1,13 @@
 import type { AgentConfig } from '../config.ts';
-import { UNCUT, type Link } from '../link.ts';
-import type { Logger } from '../log.ts';
+import { ALWAYS_CONNECTED, type Link } from '../link.ts';
+import type { Logger } from '../logger.ts';
 import type { Host } from './host.ts';
 import { openLinuxHost } from './linux/linux-host.ts';
 import { openFaults } from './simulated/faults.ts';
-import { createMishaps } from './simulated/mishaps.ts';
-import { openSimulatedHost } from './simulated/simulated-host.ts';
+import { createAgentFaults } from './simulated/agent-faults.ts';
 
-/** A machine, and what may befall an agent on it. Nothing is made to happen on a real one. */
-export interface Machine {
+/** A machine and the faults that can be injected into its agent. A real machine has none. */
+export interface OpenedHost {
   host: Host;
   link: Link;
   localTime(): number;
@@ -16,19 +15,21 @@ export interface Machine {
   watch(signal: AbortSignal): Promise<void>;
 }
 
-export async function openHost(config: AgentConfig, log: Logger, die: () => void): Promise<Machine> {
+export async function openHost(config: AgentConfig, log: Logger, die: () => void): Promise<OpenedHost> {
   if (config.host === 'linux') {
     const host = openLinuxHost({ hostname: config.hostname, dir: config.dir, settings: config.linux });
     await host.recover(log);
     return {
       host,
-      link: UNCUT,
+      link: ALWAYS_CONNECTED,
       localTime: Date.now,
       atStage: () => undefined,
       watch: () => Promise.resolve(),
     };
   }
+  // Loaded here alone: simulated guests need a native pty, which a real host does not install.
+  const { openSimulatedHost } = await import('./simulated/simulated-host.ts');
   const faults = openFaults(config.dir, config.hostname, config.simulation.faults);
   const host = await openSimulatedHost(config, faults.has, log);
-  return { host, ...createMishaps({ dir: config.dir, faults, die, log }) };
+  return { host, ...createAgentFaults({ dir: config.dir, faults, die, log }) };
 }

@@ -1,7 +1,7 @@
 import type { PrereqCheck, PrereqReport } from './host.ts';
 
 export type PrereqId = PrereqCheck['id'];
-export type Finding = Omit<PrereqCheck, 'id'>;
+export type PrereqFinding = Omit<PrereqCheck, 'id'>;
 
 /** In the order an operator would put them right: firmware, kernel, daemons, tools, stock. */
 const ORDER: readonly PrereqId[] = [
@@ -19,7 +19,7 @@ const ORDER: readonly PrereqId[] = [
   'reboot_required',
 ];
 
-export function prereqReport(findings: Record<PrereqId, Finding>, checkedAt: Date): PrereqReport {
+export function prereqReport(findings: Record<PrereqId, PrereqFinding>, checkedAt: Date): PrereqReport {
   const checks = ORDER.map((id) => ({ id, ...findings[id] }));
   return {
     ready: checks.every(({ state }) => state === 'ok' || state === 'warning'),
@@ -29,21 +29,21 @@ export function prereqReport(findings: Record<PrereqId, Finding>, checkedAt: Dat
   };
 }
 
-export function ok(evidence: string): Finding {
+export function ok(evidence: string): PrereqFinding {
   return { state: 'ok', evidence: cut(evidence), remedy: null };
 }
 
-export function missing(evidence: string, remedy: string): Finding {
+export function missing(evidence: string, remedy: string): PrereqFinding {
   return { state: 'missing', evidence: cut(evidence), remedy: cut(remedy) };
 }
 
-/** Worth telling, but no reason to keep the host from slices. */
-export function warning(evidence: string, remedy: string): Finding {
+/** Worth reporting, but no reason to reject the host. */
+export function warning(evidence: string, remedy: string): PrereqFinding {
   return { state: 'warning', evidence: cut(evidence), remedy: cut(remedy) };
 }
 
-/** Could not be read; counts as missing because nobody has seen that it is there. */
-export function unknown(evidence: string, remedy: string): Finding {
+/** Unreadable; counts as missing because its presence is not proven. */
+export function unknown(evidence: string, remedy: string): PrereqFinding {
   return { state: 'unknown', evidence: cut(evidence), remedy: cut(remedy) };
 }
 

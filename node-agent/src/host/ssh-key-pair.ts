@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import ssh2 from 'ssh2';
 
 /**
- * An Ed25519 pair in OpenSSH's format. About one in 256 that the library makes cannot be read again, because it
- * drops a leading zero byte of the public half; such a pair is thrown away.
+ * An Ed25519 pair in OpenSSH's format. About one in 256 pairs from the library cannot be read again, because
+ * it drops a leading zero byte of the public half; such a pair is discarded.
  */
 export function newSshKeyPair(): { private: string; public: string } {
   for (;;) {
@@ -18,14 +18,14 @@ export function newSshKeyPair(): { private: string; public: string } {
 export interface HostKeyFacts {
   /** As OpenSSH prints it: `SHA256:` and base64 without padding. */
   host_key_fingerprint: string;
-  /** As `known_hosts` wants it: type and base64. */
+  /** In the format of `known_hosts`: type and base64. */
   host_public_key: string;
 }
 
 export function hostKeyFacts(key: string): HostKeyFacts {
   const blob = publicBlob(key);
   const digest = createHash('sha256').update(blob).digest('base64');
-  // The wire form begins with the length of the type and the type.
+  // The wire form starts with the length of the type and the type.
   const type = blob.subarray(4, 4 + blob.readUInt32BE(0)).toString('latin1');
   return {
     host_key_fingerprint: `SHA256:${digest.replace(/=+$/, '')}`,

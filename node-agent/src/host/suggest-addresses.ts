@@ -6,7 +6,7 @@ export interface SuggestedAddresses {
   ovs_port: string;
 }
 
-/** The same host always suggests the same; an operator may decide otherwise. */
+/** Deterministic per host; an operator may choose otherwise. */
 export function suggestAddresses(hostname: string): (slotIndex: number) => SuggestedAddresses {
   const digest = createHash('sha256').update(hostname).digest();
   const [a = 0, b = 0, c = 0, net = 0, subnet = 0] = digest;

@@ -6,7 +6,7 @@ export function bundleDigest(bundlePem: string): string {
   return createHash('sha256').update(bundlePem).digest('hex');
 }
 
-/** Throws unless the bundle is made of CA certificates: trusting rubbish would cut this host off. */
+/** Throws unless the bundle consists of CA certificates: trusting garbage would cut this host off. */
 export function checkBundle(bundlePem: string): void {
   const certificates = bundlePem.match(CERTIFICATE) ?? [];
   if (certificates.length === 0) throw new Error('the CA bundle holds no certificate');

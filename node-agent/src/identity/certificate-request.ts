@@ -9,7 +9,10 @@ export interface CertificateRequest {
 
 const P256 = { name: 'ECDSA', namedCurve: 'P-256' };
 
-/** A fresh key that never leaves this machine, and the request for it. It names nobody: the server chooses. */
+/**
+ * A fresh key that never leaves this machine, and its certificate request. It contains no name: the server
+ * chooses.
+ */
 export async function createCertificateRequest(): Promise<CertificateRequest> {
   const keys = await crypto.subtle.generateKey(P256, true, ['sign', 'verify']);
   const csr = await Pkcs10CertificateRequestGenerator.create(
@@ -20,7 +23,7 @@ export async function createCertificateRequest(): Promise<CertificateRequest> {
   return { csr_pem: csr.toString('pem'), private_key_pem: key.toString() };
 }
 
-export function certificateFitsKey(certificatePem: string, privateKeyPem: string): boolean {
+export function certificateMatchesKey(certificatePem: string, privateKeyPem: string): boolean {
   const publicKey = createPublicKey(createPrivateKey(privateKeyPem));
   return new X509Certificate(certificatePem).publicKey.equals(publicKey);
 }

@@ -2,7 +2,7 @@ import { Agent } from 'node:https';
 import type { components } from '@gpuaas/contracts/generated/node-openapi.ts';
 import { AGENT_VERSION } from '../agent-version.ts';
 import { isSuccess, postJson, ServerRefusedError } from '../http-json.ts';
-import { certificateFitsKey, createCertificateRequest } from './certificate-request.ts';
+import { certificateMatchesKey, createCertificateRequest } from './certificate-request.ts';
 import { parseEnrolmentToken } from './enrolment-token.ts';
 import type { Identity } from './identity.ts';
 import { findPinnedAuthority } from './pinned-authority.ts';
@@ -33,7 +33,7 @@ export async function enrol(server: URL, tokenText: string, hostname: string): P
 }
 
 export function identityFrom(issued: NodeIdentity, privateKeyPem: string): Identity {
-  if (!certificateFitsKey(issued.certificate_pem, privateKeyPem)) {
+  if (!certificateMatchesKey(issued.certificate_pem, privateKeyPem)) {
     throw new Error('the server issued a certificate for another key');
   }
   return {

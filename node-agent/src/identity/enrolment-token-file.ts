@@ -6,7 +6,7 @@ export function enrolmentTokenFile(dir: string): string {
   return join(dir, 'enrolment-token');
 }
 
-/** A token that somebody left for an agent that runs already. */
+/** A token that an administrator left for an agent that is already running. */
 export async function readTokenFile(dir: string): Promise<string | null> {
   try {
     return (await readFile(enrolmentTokenFile(dir), 'utf8')).trim() || null;

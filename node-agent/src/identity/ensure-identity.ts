@@ -1,7 +1,7 @@
 import { Backoff } from '../backoff.ts';
 import type { AgentConfig } from '../config.ts';
 import { ServerRefusedError } from '../http-json.ts';
-import { reasonOf, type Logger } from '../log.ts';
+import { errorMessage, type Logger } from '../logger.ts';
 import { enrol } from './enrol.ts';
 import { enrolmentTokenFile, readTokenFile, removeTokenFile } from './enrolment-token-file.ts';
 import { isValidAt, loadIdentity, saveIdentity, type Identity } from './identity.ts';
@@ -11,7 +11,7 @@ export class NoIdentityError extends Error {}
 
 /**
  * The identity on disk, or one for the token. An old identity is better than none: this host's clock may be
- * wrong, and only the platform knows whether it still counts.
+ * wrong, and only the platform can decide whether it is still valid.
  */
 export async function ensureIdentity(
   config: AgentConfig,
@@ -30,22 +30,22 @@ export async function ensureIdentity(
   const backoff = new Backoff(500, 10_000);
   while (!signal.aborted) {
     try {
-      return await enrolAnew(config, token, log);
+      return await reEnrol(config, token, log);
     } catch (error) {
-      if (isFinal(error) && stored) {
-        log.warn({ reason: reasonOf(error) }, 'the token was refused; trying the identity on disk');
+      if (isPermanentError(error) && stored) {
+        log.warn({ reason: errorMessage(error) }, 'the token was refused; trying the identity on disk');
         return stored;
       }
-      if (isFinal(error)) throw new NoIdentityError(`enrolment failed: ${reasonOf(error)}`);
-      log.warn({ reason: reasonOf(error) }, 'enrolment not possible yet');
+      if (isPermanentError(error)) throw new NoIdentityError(`enrolment failed: ${errorMessage(error)}`);
+      log.warn({ reason: errorMessage(error) }, 'enrolment not possible yet');
       await backoff.wait(signal);
     }
   }
   throw new NoIdentityError('stopped before enrolment');
 }
 
-/** Trades a token for an identity and keeps it; a token file has then done its work. */
-export async function enrolAnew(
+/** Exchanges a token for an identity and stores it; then removes the token file. */
+export async function reEnrol(
   { server, dir, hostname }: Pick<AgentConfig, 'server' | 'dir' | 'hostname'>,
   token: string,
   log: Logger,
@@ -57,8 +57,8 @@ export async function enrolAnew(
   return identity;
 }
 
-/** Trying again with the same token would change nothing. */
-export function isFinal(error: unknown): boolean {
+/** A retry with the same token would fail again. */
+export function isPermanentError(error: unknown): boolean {
   if (error instanceof AuthorityMismatchError) return true;
   return error instanceof ServerRefusedError && error.status < 500 && error.status !== 429;
 }

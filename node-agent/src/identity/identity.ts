@@ -20,7 +20,7 @@ export function identityFile(dir: string): string {
   return join(dir, 'identity.json');
 }
 
-/** There while the platform and this host do not accept each other, with what to do about it. */
+/** Exists while the platform and this host do not accept each other, with the remedy. */
 export function identityProblemFile(dir: string): string {
   return join(dir, 'identity-problem.json');
 }

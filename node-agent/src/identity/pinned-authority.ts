@@ -6,8 +6,9 @@ const HANDSHAKE_MS = 10_000;
 export class AuthorityMismatchError extends Error {}
 
 /**
- * Looks at the chain that the server presents and returns the CA certificate with the wanted fingerprint.
- * Nothing is sent on this unverified connection; the caller connects anew with that CA as the only trust root.
+ * Reads the chain that the server presents and returns the CA certificate with the wanted fingerprint.
+ * Nothing is sent on this unverified connection; the caller opens a second one with that CA as the only trust
+ * root.
  */
 export async function findPinnedAuthority(server: URL, fingerprint: string): Promise<string> {
   const chain = await presentedChain(server);

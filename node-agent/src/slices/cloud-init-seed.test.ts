@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import { NETWORK_PROFILES } from '../host/linux/network/profiles.ts';
 import { provisionParams } from '../testing/slots.ts';
-import { userData, type HostPart } from './cloud-init-seed.ts';
+import { userData, type HostUserData } from './cloud-init-seed.ts';
 import { planVm } from './plan-vm.ts';
 
 const params = provisionParams('hgx-01', [0], ['ssh-ed25519 AAAA tenant']);
-const host: HostPart = {
+const host: HostUserData = {
   hostKey: { private: 'PRIVATE', public: 'ssh-ed25519 BBBB' },
   firstLogin: 'ssh-ed25519 CCCC first',
 };
-const tuned: HostPart = { ...host, sysctls: NETWORK_PROFILES.throughput.guestSysctls };
+const tuned: HostUserData = { ...host, sysctls: NETWORK_PROFILES.throughput.guestSysctls };
 
 /** Name and text of each part, as cloud-init would unpack the message. */
 function partsOf(message: string): [string, string][] {
@@ -23,13 +23,13 @@ function partsOf(message: string): [string, string][] {
     });
 }
 
-it('is plain while nobody adds anything, also in the standard network profile', () => {
+it('is plain without tenant data, also in the standard network profile', () => {
   const standard = { ...host, sysctls: NETWORK_PROFILES.standard.guestSysctls };
   for (const part of [null, host, standard])
     expect(userData(planVm(params), part)).toMatch(/^#cloud-config\n/);
 });
 
-it('tunes the guest by a hook of its own, which takes no key from the tenant', () => {
+it('tunes the guest by a separate hook that overrides no key of the tenant', () => {
   const plan = planVm({ ...params, user_data: '#cloud-config\nbootcmd:\n  - [touch, /run/mine]\n' });
   const parts = partsOf(userData(plan, tuned));
   expect(parts.map(([type]) => type)).toEqual(['cloud-config', 'cloud-boothook', 'cloud-config']);

@@ -2,15 +2,15 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureFolder, writeDurable } from '../durable-file.ts';
 import type { VmPlan } from './plan-vm.ts';
-import { asMessage } from './tenant-user-data.ts';
+import { toMimeMessage } from './tenant-user-data.ts';
 
-/** What of the host's making goes into the guest. */
-export interface HostPart {
+/** The host's part of the guest's user data. */
+export interface HostUserData {
   /** How the guest's network is tuned at each boot. */
   sysctls?: Readonly<Record<string, string>>;
   /** The identity that the guest's SSH server shall show. */
   hostKey: { private: string; public: string };
-  /** With it the agent tries the login before anybody else; it is taken out again at once. */
+  /** Lets the agent try the login first; it is removed immediately afterwards. */
   firstLogin: string;
 }
 
@@ -19,7 +19,11 @@ export function seedFolder(dir: string, allocationId: string): string {
 }
 
 /** `user-data.yaml` and `meta-data.yaml` of the slice; a real host packs them into `seed.iso`. */
-export async function writeSeed(dir: string, plan: VmPlan, host: HostPart | null = null): Promise<string> {
+export async function writeSeed(
+  dir: string,
+  plan: VmPlan,
+  host: HostUserData | null = null,
+): Promise<string> {
   const folder = seedFolder(dir, plan.allocation_id);
   await ensureFolder(folder);
   await writeDurable(join(folder, 'user-data.yaml'), userData(plan, host));
@@ -31,17 +35,17 @@ export async function removeSeed(dir: string, allocationId: string): Promise<voi
   await rm(seedFolder(dir, allocationId), { recursive: true, force: true });
 }
 
-/** Ours alone, or the tenant's with ours. */
-export function userData(plan: VmPlan, host: HostPart | null = null): string {
+/** The platform's user data alone, or merged with the tenant's. */
+export function userData(plan: VmPlan, host: HostUserData | null = null): string {
   const ours = platformConfig(plan, host);
   const hook = bootHook(host?.sysctls ?? {});
   return plan.user_data === undefined && hook === null
     ? ours
-    : asMessage({ ours, tenants: plan.user_data ?? null, hook });
+    : toMimeMessage({ ours, tenants: plan.user_data ?? null, hook });
 }
 
 /** Scalars are written as JSON strings, which YAML reads as they are, so that no value can add a key. */
-function platformConfig(plan: VmPlan, host: HostPart | null): string {
+function platformConfig(plan: VmPlan, host: HostUserData | null): string {
   const authorized = [...plan.ssh_authorized_keys, ...(host ? [host.firstLogin] : [])];
   return [
     '#cloud-config',
@@ -60,7 +64,7 @@ function platformConfig(plan: VmPlan, host: HostPart | null): string {
   ].join('\n');
 }
 
-function hostKeys(pair: HostPart['hostKey']): string[] {
+function hostKeys(pair: HostUserData['hostKey']): string[] {
   return [
     'ssh_deletekeys: true',
     'ssh_keys:',

@@ -2,7 +2,7 @@ import type { SlotBundle, TaskParams } from '@gpuaas/contracts/tasks';
 import { TaskError } from '../tasks/task-error.ts';
 
 export type VmPlan = TaskParams['slice.vm_provision'] & {
-  /** The slot whose disk carries the image and whose network is the VM's. */
+  /** The slot whose disk holds the image and whose network is the VM's. */
   boot_slot: SlotBundle;
 };
 
@@ -17,7 +17,7 @@ const OWN_PER_SLOT = [
   'ovs_port',
 ] as const;
 
-/** The concrete plan of a bundle: order of slots, boot disk, nothing shared between two slots. */
+/** The concrete plan of a bundle: slot order, boot disk, and no device shared between slots. */
 export function planVm(params: TaskParams['slice.vm_provision']): VmPlan {
   const slots = params.slots.toSorted((a, b) => a.slot_index - b.slot_index);
   for (const part of OWN_PER_SLOT) {

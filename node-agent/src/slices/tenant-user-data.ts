@@ -1,6 +1,6 @@
 const BOUNDARY = 'gpuaas-user-data';
 
-export interface Parts {
+export interface UserDataParts {
   ours: string;
   tenants: string | null;
   /** A script that runs early at each boot. */
@@ -8,11 +8,11 @@ export interface Parts {
 }
 
 /**
- * All of them as one message that cloud-init reads part by part. Of two parts that set the same key the later one wins, so ours
- * comes last: even a key that the control plane should have refused leaves our users, keys and names as they are. Parts
- * are in base64, so that no text of a tenant can end its part.
+ * All parts as one message that cloud-init reads part by part. If two parts set the same key the later one
+ * wins, so ours comes last: even a key that the control plane should have refused leaves our users, keys and
+ * names unchanged. Parts are base64, so that no text of a tenant can end its part.
  */
-export function asMessage({ ours, tenants, hook }: Parts): string {
+export function toMimeMessage({ ours, tenants, hook }: UserDataParts): string {
   return [
     `Content-Type: multipart/mixed; boundary="${BOUNDARY}"`,
     'MIME-Version: 1.0',

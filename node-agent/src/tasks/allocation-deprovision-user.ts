@@ -1,12 +1,16 @@
 import type { TaskHandler } from './task-context.ts';
 import { TaskError } from './task-error.ts';
 
-/** Takes a host back from its tenant. The lease goes last, and only when nothing of the tenant was found any more. */
+/**
+ * Takes a host back from its tenant. The lock is released last, and only when no trace of the tenant is
+ * found.
+ */
 export const deprovisionUser: TaskHandler<'allocation.deprovision_user'> = async (params, tools, context) => {
   const { host, hostLease, streams } = tools;
   const started_at = new Date().toISOString();
   const stopping = context.stage('stop', 'Cutting connections and ending what the tenant runs');
-  // Another tenant's host must be safe from a stale release, so ownership comes before anything destructive.
+  // A stale release must not touch another tenant's host, so ownership is checked before anything
+  // destructive.
   await hostLease.take(params.allocation_id);
   streams.revoke(params.allocation_id);
   stopping.percent(100);
@@ -16,10 +20,7 @@ export const deprovisionUser: TaskHandler<'allocation.deprovision_user'> = async
     context.stage('user', 'Removing the login and its files'),
   );
 
-  const leftovers = await host.findLeftovers(
-    params,
-    context.stage('verify', 'Looking for anything left behind'),
-  );
+  const leftovers = await host.findLeftovers(params, context.stage('verify', 'Searching for leftovers'));
   const verified = leftovers.length === 0;
   const verification = verified
     ? 'no login, process, session or file of the tenant was found'

@@ -45,7 +45,7 @@ it('gives the host to one unprivileged user, once, and takes it back with proof'
   expect(machine.streams.isRevoked(tenant.allocation_id)).toBe(true);
 });
 
-it('a simulated host has no root to give', async () => {
+it('refuses root on a simulated host', async () => {
   const asked = provisionUser({ ...lease(), root: true }, machine, machine.context);
   await expect(asked).rejects.toMatchObject({ code: 'root_refused' });
 });

@@ -2,7 +2,7 @@ import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { signCanonical } from '@gpuaas/contracts/signing';
 import { describe, expect, it } from 'vitest';
 import type { SignedTask } from '../control-plane.ts';
-import { checkContent, checkOrigin } from './check-task.ts';
+import { validateContent, verifyOrigin } from './check-task.ts';
 
 const pinned = generateKeyPairSync('ed25519');
 const pinnedPem = pinned.publicKey.export({ type: 'spki', format: 'pem' }).toString();
@@ -22,12 +22,12 @@ const task: SignedTask['task'] = {
 };
 const signature = signCanonical(task, pinned.privateKey);
 const codeOf = (signed: SignedTask): string => {
-  const verdict = checkOrigin(signed, nodeId, pinnedPem);
+  const verdict = verifyOrigin(signed, nodeId, pinnedPem);
   return verdict.ok ? 'taken' : verdict.code;
 };
 
-describe('a task is taken only as it was signed', () => {
-  it('as it came', () => {
+describe('the origin of a task', () => {
+  it('is accepted for the task as signed', () => {
     expect(codeOf({ task, signature })).toBe('taken');
   });
 
@@ -47,7 +47,7 @@ describe('a task is taken only as it was signed', () => {
     expect(codeOf({ task: { ...task, [field]: value }, signature })).toBe('signature_invalid');
   });
 
-  it('refused with a field more or a field less', () => {
+  it('is refused with an added or a missing field', () => {
     const { correlation_id: _, ...less } = task;
     expect(codeOf({ task: less as typeof task, signature })).toBe('signature_invalid');
     expect(codeOf({ task: { ...task, root: true } as typeof task, signature })).toBe('signature_invalid');
@@ -73,7 +73,7 @@ describe('a task is taken only as it was signed', () => {
     expect(codeOf({ task, signature: forged })).toBe('signature_invalid');
   });
 
-  it('refused when it was signed for another host', () => {
+  it('is refused when signed for another host', () => {
     const alien = { ...task, node_id: randomUUID() };
     expect(codeOf({ task: alien, signature: signCanonical(alien, pinned.privateKey) })).toBe('wrong_node');
   });
@@ -81,7 +81,7 @@ describe('a task is taken only as it was signed', () => {
 
 describe('a task of proven origin is run only', () => {
   const refusal = (change: Partial<typeof task>, now = NOW) => {
-    const verdict = checkContent({ ...task, ...change }, now);
+    const verdict = validateContent({ ...task, ...change }, now);
     return verdict.ok ? 'taken' : verdict.code;
   };
 

@@ -2,22 +2,22 @@ import { createPublicKey } from 'node:crypto';
 import { verifyCanonical } from '@gpuaas/contracts/signing';
 import { isTaskKind, parseTaskParams, type TaskKind, type TaskParams } from '@gpuaas/contracts/tasks';
 import type { SignedTask, TaskRefusalReport } from '../control-plane.ts';
-import { reasonOf } from '../log.ts';
+import { errorMessage } from '../logger.ts';
 
 export type Task = SignedTask['task'];
 
-export type CheckedTask = {
+export type ValidatedTask = {
   [K in TaskKind]: { task: Task; kind: K; params: TaskParams[K] };
 }[TaskKind];
 
 export type TaskRefusal = TaskRefusalReport['code'];
 
-export type Verdict<T> = { ok: true; value: T } | { ok: false; code: TaskRefusal; detail: string };
+export type CheckResult<T> = { ok: true; value: T } | { ok: false; code: TaskRefusal; detail: string };
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Who sent it and for whom: until this holds, not one field of the task may be believed. */
-export function checkOrigin(signed: SignedTask, nodeId: string, signingKeyPem: string): Verdict<Task> {
+/** Verifies sender and recipient: until this passes, no field of the task may be trusted. */
+export function verifyOrigin(signed: SignedTask, nodeId: string, signingKeyPem: string): CheckResult<Task> {
   const { task, signature } = signed;
   if (!hasValidSignature(task, signature, signingKeyPem) || !UUID.test(task.task_id)) {
     return refuse('signature_invalid', 'the task is not signed with the pinned key');
@@ -26,8 +26,8 @@ export function checkOrigin(signed: SignedTask, nodeId: string, signingKeyPem: s
   return { ok: true, value: task };
 }
 
-/** Whether a task of proven origin is one that may run here and now. */
-export function checkContent(task: Task, now: Date): Verdict<CheckedTask> {
+/** Decides whether a task of proven origin may run here and now. */
+export function validateContent(task: Task, now: Date): CheckResult<ValidatedTask> {
   // A date that cannot be parsed compares false and is refused.
   if (!(Date.parse(task.expires_at) > now.getTime())) {
     return refuse('task_expired', `the task expired at ${task.expires_at}`);
@@ -36,9 +36,9 @@ export function checkContent(task: Task, now: Date): Verdict<CheckedTask> {
     return refuse('kind_unknown', `this agent does not know tasks of kind ${task.kind}`);
   try {
     const params = parseTaskParams(task.kind, task.params);
-    return { ok: true, value: { task, kind: task.kind, params } as CheckedTask };
+    return { ok: true, value: { task, kind: task.kind, params } as ValidatedTask };
   } catch (error) {
-    return refuse('params_invalid', reasonOf(error));
+    return refuse('params_invalid', errorMessage(error));
   }
 }
 

@@ -2,7 +2,7 @@ import { Backoff } from '../backoff.ts';
 import type { ControlPlane } from '../control-plane.ts';
 import type { CrashPoint } from '../crash-point.ts';
 import { ServerRefusedError } from '../http-json.ts';
-import { reasonOf, type Logger } from '../log.ts';
+import { errorMessage, type Logger } from '../logger.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 
 export interface Delivery {
@@ -13,7 +13,9 @@ export interface Delivery {
   signal: AbortSignal;
 }
 
-/** Tells the outcome until the server has it or no longer wants it; what stays untold is told after a restart. */
+/**
+ * Sends the outcome until the server has it or no longer wants it; unsent outcomes are sent after a restart.
+ */
 export async function deliverOutcome(entry: JournalEntry, delivery: Delivery): Promise<void> {
   const { controlPlane, journal, crashPoint, signal } = delivery;
   if (!entry.outcome) throw new Error(`task ${entry.task_id} has no outcome yet`);
@@ -23,7 +25,7 @@ export async function deliverOutcome(entry: JournalEntry, delivery: Delivery): P
   while (!signal.aborted) {
     try {
       await controlPlane.completeTask(entry, { epoch: entry.epoch, ...entry.outcome });
-      crashPoint(entry.kind, 'told');
+      crashPoint(entry.kind, 'delivered');
       await journal.markDelivered(entry.task_id, entry.epoch);
       log.info({ outcome: entry.outcome.outcome, code: entry.outcome.error?.code }, 'outcome delivered');
       return;
@@ -32,7 +34,7 @@ export async function deliverOutcome(entry: JournalEntry, delivery: Delivery): P
         log.warn({ reason: error.message }, 'outcome no longer wanted');
         return await journal.markDelivered(entry.task_id, entry.epoch);
       }
-      if (!signal.aborted) log.warn({ reason: reasonOf(error) }, 'outcome not delivered yet');
+      if (!signal.aborted) log.warn({ reason: errorMessage(error) }, 'outcome not delivered yet');
       await backoff.wait(signal);
     }
   }

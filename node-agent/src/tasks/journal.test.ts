@@ -47,7 +47,7 @@ it('runs an unfinished task again under a higher epoch', async () => {
   expect((await (await openJournal(dir)).admit({ ...first, epoch: 2 })).verdict).toBe('run');
 });
 
-it('owes a finished task’s outcome to the higher epoch instead of running it again', async () => {
+it('delivers a finished task’s outcome under the higher epoch instead of running it again', async () => {
   const first = task();
   await journal.admit(first);
   await journal.finish(first.task_id, done);
@@ -67,7 +67,7 @@ it('refuses a nonce that another task has used', async () => {
   expect((await journal.admit(task({ nonce: first.nonce }))).verdict).toBe('replayed');
 });
 
-it('does not take a late delivery for that of a later epoch', async () => {
+it('does not count a late delivery for a later epoch', async () => {
   const first = task();
   await journal.admit(first);
   await journal.finish(first.task_id, done);
@@ -76,7 +76,7 @@ it('does not take a late delivery for that of a later epoch', async () => {
   expect(journal.undelivered()).toHaveLength(1);
 });
 
-it('forgets only what is long expired and owes nothing', async () => {
+it('forgets only delivered tasks that expired long ago', async () => {
   const old = task({ expires_at: new Date(Date.now() - 3 * 86_400_000).toISOString() });
   const owed = task({ expires_at: old.expires_at });
   const fresh = task();

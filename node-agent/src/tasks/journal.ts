@@ -24,7 +24,7 @@ export type Admission =
   | { verdict: 'deliver'; entry: JournalEntry }
   | { verdict: 'replayed'; detail: string };
 
-/** What this agent has accepted and finished, on disk: the memory that survives a crash and refuses replays. */
+/** Tasks that this agent accepted and finished, on disk: survives a crash and rejects replays. */
 export interface Journal {
   admit(task: Task): Promise<Admission>;
   knows(taskId: string): boolean;
@@ -34,7 +34,7 @@ export interface Journal {
   prune(now: Date): Promise<void>;
 }
 
-/** A task that owes nothing is forgotten this long after its expiry, which refuses it from then on. */
+/** A delivered task is forgotten this long after its expiry; from then on the expiry rejects it. */
 const KEEP_MS = 24 * 3_600_000;
 
 export async function openJournal(dir: string): Promise<Journal> {
@@ -82,7 +82,7 @@ export async function openJournal(dir: string): Promise<Journal> {
     },
     async markDelivered(taskId, epoch) {
       const entry = known(taskId);
-      // A later epoch may have been admitted meanwhile; it is owed its own delivery.
+      // A later epoch may have been admitted since; it needs its own delivery.
       if (entry.epoch === epoch) await store({ ...entry, delivered: true });
     },
     undelivered() {

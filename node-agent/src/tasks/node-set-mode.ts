@@ -1,7 +1,7 @@
 import type { TaskHandler } from './task-context.ts';
 import { TaskError } from './task-error.ts';
 
-/** Binds the devices of this host for another mode. Refused while anybody holds any of them. */
+/** Binds the devices of this host for another mode. Refused while any of them is in use. */
 export const setMode: TaskHandler<'node.set_mode'> = async (
   { mode },
   { host, leases, hostLease },

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { ControlPlane, SignedTask } from '../control-plane.ts';
-import { silent } from '../testing/simulated-host.ts';
+import { silentLog } from '../testing/simulated-host.ts';
 import { deliverOutcome } from './deliver-outcome.ts';
 import { openJournal, type Journal } from './journal.ts';
 import { pullTasks } from './task-loop.ts';
@@ -52,11 +52,11 @@ function unreachableUntil(heal: number, calls: Partial<ControlPlane>): ControlPl
   } as ControlPlane;
 }
 
-it.each(PARTITIONS)('after %i s an outcome is told once, within half a minute', async (seconds) => {
+it.each(PARTITIONS)('after %i s an outcome is delivered once, within half a minute', async (seconds) => {
   const start = Date.now();
-  const told: number[] = [];
+  const deliveries: number[] = [];
   const controlPlane = unreachableUntil(start + seconds * 1000, {
-    completeTask: () => Promise.resolve(void told.push(Date.now() - start)),
+    completeTask: () => Promise.resolve(void deliveries.push(Date.now() - start)),
   });
   await journal.admit(task);
   const entry = await journal.finish(task.task_id, { outcome: 'succeeded', output: {} });
@@ -65,14 +65,14 @@ it.each(PARTITIONS)('after %i s an outcome is told once, within half a minute', 
     controlPlane,
     journal,
     crashPoint: () => undefined,
-    log: silent,
+    log: silentLog,
     signal,
   });
   await vi.advanceTimersByTimeAsync(seconds * 1000 + 31_000);
   await delivered;
-  expect(told).toHaveLength(1);
-  expect(told[0]).toBeGreaterThanOrEqual(seconds * 1000);
-  expect(told[0]).toBeLessThanOrEqual(seconds * 1000 + 30_000);
+  expect(deliveries).toHaveLength(1);
+  expect(deliveries[0]).toBeGreaterThanOrEqual(seconds * 1000);
+  expect(deliveries[0]).toBeLessThanOrEqual(seconds * 1000 + 30_000);
   expect(journal.undelivered()).toEqual([]);
 });
 
@@ -96,7 +96,7 @@ it.each(PARTITIONS)(
       return claimTask(...args);
     };
     const runner = { accept: () => Promise.resolve() };
-    const pulled = pullTasks({ controlPlane, runner, log: silent, signal: stop.signal });
+    const pulled = pullTasks({ controlPlane, runner, log: silentLog, signal: stop.signal });
     await vi.advanceTimersByTimeAsync(seconds * 1000 + 11_000);
     await pulled;
     expect(claimed - seconds * 1000).toBeLessThanOrEqual(10_000);

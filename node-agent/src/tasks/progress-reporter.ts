@@ -1,4 +1,4 @@
-import { pause } from '../backoff.ts';
+import { sleep } from '../backoff.ts';
 import type { ControlPlane, Progress, TaskCall } from '../control-plane.ts';
 import { ServerRefusedError } from '../http-json.ts';
 
@@ -8,7 +8,7 @@ type StageReport = NonNullable<Progress['earlier']>[number];
 
 export interface ProgressReporter {
   update(stage: Stage, percent: number, message: string): void;
-  /** Sends what is pending, within a bound, and stops. */
+  /** Sends pending progress, within a time limit, and stops. */
   close(): Promise<void>;
 }
 
@@ -23,9 +23,9 @@ export interface ProgressOptions {
 }
 
 /**
- * Progress may be lost, but each stage is told in order, so that a fast task still shows every step: those that passed
- * since the last report go with the next. The last word is repeated now and then because a report is also what keeps the
- * task's lease.
+ * Progress may be lost, but stages are reported in order, so that a fast task still shows every step: stages
+ * passed since the last report are sent with the next. The last report is repeated, because a report also
+ * renews the task's lease.
  */
 export function createProgressReporter(options: ProgressOptions): ProgressReporter {
   const { intervalMs = 300, keepaliveMs = 5_000 } = options;
@@ -36,10 +36,10 @@ export function createProgressReporter(options: ProgressOptions): ProgressReport
 
   async function drain(): Promise<void> {
     while (pending.size > 0) {
-      const told = [...pending.values()];
+      const reports = [...pending.values()];
       pending.clear();
-      await send(told.at(-1)!, told.slice(0, -1));
-      if (!stopped.signal.aborted) await pause(intervalMs, stopped.signal);
+      await send(reports.at(-1)!, reports.slice(0, -1));
+      if (!stopped.signal.aborted) await sleep(intervalMs, stopped.signal);
     }
     sending = null;
   }
@@ -71,7 +71,7 @@ export function createProgressReporter(options: ProgressOptions): ProgressReport
       clearInterval(keepalive);
       stopped.abort();
       const bound = new AbortController();
-      await Promise.race([flush(), pause(3_000, bound.signal)]);
+      await Promise.race([flush(), sleep(3_000, bound.signal)]);
       bound.abort();
     },
   };

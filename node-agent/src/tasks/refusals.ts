@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Backoff, pause } from '../backoff.ts';
+import { Backoff, sleep } from '../backoff.ts';
 import type { ControlPlane, SignedTask, TaskRefusalReport } from '../control-plane.ts';
 import { ensureFolder, readJson, removeDurable, writeDurable } from '../durable-file.ts';
 import { ServerRefusedError } from '../http-json.ts';
-import { reasonOf, type Logger } from '../log.ts';
+import { errorMessage, type Logger } from '../logger.ts';
 
-/** What this agent would not take, kept until the platform has it in its audit. */
-export interface Refusals {
+/** Tasks that this agent refused, stored until the platform has recorded them in its audit log. */
+export interface RefusalLog {
   add(signed: SignedTask, code: TaskRefusalReport['code'], detail: string, at: Date): Promise<void>;
   deliver(controlPlane: ControlPlane, log: Logger, signal: AbortSignal): Promise<void>;
 }
 
-/** Whoever floods the agent with rubbish must not fill its disk. */
+/** A flood of invalid messages must not fill the agent's disk. */
 const MAX_KEPT = 64;
-const LOOK_EVERY_MS = 60_000;
+const CHECK_EVERY_MS = 60_000;
 
-export async function openRefusals(dir: string): Promise<Refusals> {
+export async function openRefusalLog(dir: string): Promise<RefusalLog> {
   const folder = join(dir, 'refusals');
   await ensureFolder(folder);
   const waiting = new Set((await readdir(folder)).filter((name) => name.endsWith('.json')));
@@ -31,8 +31,8 @@ export async function openRefusals(dir: string): Promise<Refusals> {
         detail: detail.slice(0, 500),
         refused_at: at.toISOString(),
         task: {
-          task_id: said(task.task_id),
-          kind: said(task.kind),
+          task_id: shorten(task.task_id),
+          kind: shorten(task.kind),
           epoch: Number.isSafeInteger(task.epoch) ? task.epoch : 0,
         },
       };
@@ -46,7 +46,7 @@ export async function openRefusals(dir: string): Promise<Refusals> {
       while (!signal.aborted) {
         const [name] = waiting;
         if (name === undefined) {
-          await pause(LOOK_EVERY_MS, AbortSignal.any([signal, wake.signal]));
+          await sleep(CHECK_EVERY_MS, AbortSignal.any([signal, wake.signal]));
           if (wake.signal.aborted) wake = new AbortController();
           continue;
         }
@@ -57,7 +57,7 @@ export async function openRefusals(dir: string): Promise<Refusals> {
           backoff.reset();
         } catch (error) {
           if (error instanceof ServerRefusedError && error.status === 400) await forget(name);
-          if (!signal.aborted) log.warn({ reason: reasonOf(error) }, 'refusal not reported yet');
+          if (!signal.aborted) log.warn({ reason: errorMessage(error) }, 'refusal not reported yet');
           await backoff.wait(signal);
         }
       }
@@ -70,7 +70,7 @@ export async function openRefusals(dir: string): Promise<Refusals> {
   }
 }
 
-/** Of a message that nobody has checked. */
-function said(value: unknown): string {
+/** Shortens a value of an unverified message. */
+function shorten(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, 64) : 'unknown';
 }

@@ -1,8 +1,8 @@
 import { parseTaskOutput, type TaskKind, type TaskOutput, type TaskParams } from '@gpuaas/contracts/tasks';
-import { reasonOf } from '../log.ts';
+import { errorMessage } from '../logger.ts';
 import { deprovisionUser } from './allocation-deprovision-user.ts';
 import { provisionUser } from './allocation-provision-user.ts';
-import type { CheckedTask } from './check-task.ts';
+import type { ValidatedTask } from './check-task.ts';
 import type { StoredOutcome } from './journal.ts';
 import { setMode } from './node-set-mode.ts';
 import { setSliceIngress } from './slice-ingress-set.ts';
@@ -11,7 +11,7 @@ import { reconcileSlices } from './slice-reconcile.ts';
 import { discoverSliceTopology } from './slice-topology-discover.ts';
 import { provisionSliceVm } from './slice-vm-provision.ts';
 import { releaseSliceVm } from './slice-vm-release.ts';
-import type { TaskContext, TaskHandler, TaskTools } from './task-context.ts';
+import type { TaskContext, TaskHandler, TaskDependencies } from './task-context.ts';
 import { TaskError } from './task-error.ts';
 
 const HANDLERS: { [K in TaskKind]: TaskHandler<K> } = {
@@ -26,10 +26,10 @@ const HANDLERS: { [K in TaskKind]: TaskHandler<K> } = {
   'slice.vm_release': releaseSliceVm,
 };
 
-/** The outcome, or null when the task was cut short and a later attempt has to take it up. */
+/** The outcome, or null when the task was interrupted and a later attempt must resume it. */
 export async function runTask(
-  checked: CheckedTask,
-  tools: TaskTools,
+  checked: ValidatedTask,
+  tools: TaskDependencies,
   context: TaskContext<TaskKind>,
 ): Promise<StoredOutcome | null> {
   try {
@@ -38,27 +38,31 @@ export async function runTask(
     return { outcome: 'succeeded', output: { ...output } };
   } catch (error) {
     if (context.signal.aborted) return null;
-    if (error instanceof TaskError) return failed(error.code, error.message, error.output);
-    context.log.error({ reason: reasonOf(error) }, 'task broke');
-    return failed('agent_error', reasonOf(error), null);
+    if (error instanceof TaskError) return failedOutcome(error.code, error.message, error.output);
+    context.log.error({ reason: errorMessage(error) }, 'task broke');
+    return failedOutcome('agent_error', errorMessage(error), null);
   }
 }
 
 function handle<K extends TaskKind>(
   { kind, params }: { kind: K; params: TaskParams[K] },
-  tools: TaskTools,
+  tools: TaskDependencies,
   context: TaskContext<K>,
 ): Promise<TaskOutput[K]> {
   return HANDLERS[kind](params, tools, context);
 }
 
-function underWay<T>({ params }: CheckedTask, tools: TaskTools, work: () => Promise<T>): Promise<T> {
+function underWay<T>({ params }: ValidatedTask, tools: TaskDependencies, work: () => Promise<T>): Promise<T> {
   if (!('allocation_id' in params)) return work();
   const slots = 'slots' in params ? params.slots : [];
   return tools.underWay.during({ allocation_id: params.allocation_id, slots }, work);
 }
 
-export function failed(code: string, detail: string, output: Record<string, unknown> | null): StoredOutcome {
+export function failedOutcome(
+  code: string,
+  detail: string,
+  output: Record<string, unknown> | null,
+): StoredOutcome {
   return {
     outcome: 'failed',
     ...(output ? { output } : {}),

@@ -1,4 +1,4 @@
-/** Work of one key runs in the order it came; different keys do not wait for each other. */
+/** Work with the same key runs in order; different keys run concurrently. */
 export class SerialQueue {
   readonly #tails = new Map<string, Promise<void>>();
 

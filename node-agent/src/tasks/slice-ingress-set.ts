@@ -1,7 +1,7 @@
 import type { TaskHandler } from './task-context.ts';
 import { TaskError } from './task-error.ts';
 
-/** Brings what leads to a machine from outside to what is wanted; the answer is what the host's own rules say. */
+/** Sets a machine's forwardings to the desired ones; returns the host's rules as read back. */
 export const setSliceIngress: TaskHandler<'slice.ingress_set'> = async (
   { allocation_id, rules },
   { host, leases },

@@ -23,7 +23,7 @@ async function compare(machines: Launch[], held: Launch[] = []) {
   return findings.map(({ subject, state, allocation_id }) => `${subject} ${state} ${allocation_id}`);
 }
 
-it('finds nothing where host and platform agree, tells what is missing and what nobody knows, and removes nothing', async () => {
+it('reports missing and unknown resources, removes nothing, and finds nothing if host and platform agree', async () => {
   const served = provisionParams(HOSTNAME, [0], [createKeyPair().public]);
   await provisionSliceVm(served, machine, machine.context);
   expect(await compare([served])).toEqual([]);
@@ -42,7 +42,7 @@ it('finds nothing where host and platform agree, tells what is missing and what 
   expect(await compare([thief])).toContain(`lease wrong ${never.allocation_id}`);
 });
 
-it('takes nothing for an orphan that the platform still claims, nor anything that a task is changing', async () => {
+it('reports no orphan that the platform still claims or a task is changing', async () => {
   const served = provisionParams(HOSTNAME, [0], [createKeyPair().public]);
   await provisionSliceVm(served, machine, machine.context);
   const orphans = [`lease orphan ${served.allocation_id}`, `machine orphan ${served.allocation_id}`];
@@ -58,10 +58,10 @@ it('takes nothing for an orphan that the platform still claims, nor anything tha
   expect(await compare([])).toEqual(orphans);
 });
 
-it('leaves out what a task began and ended while it looked', async () => {
+it('leaves out resources of a task that ran during the scan', async () => {
   const served = provisionParams(HOSTNAME, [0], [createKeyPair().public]);
   await provisionSliceVm(served, machine, machine.context);
-  const looking: typeof machine.host = {
+  const checking: typeof machine.host = {
     ...machine.host,
     async reconcile(...asked) {
       const found = await machine.host.reconcile(...asked);
@@ -69,6 +69,6 @@ it('leaves out what a task began and ended while it looked', async () => {
       return found;
     },
   };
-  const tools = { ...machine, host: looking };
+  const tools = { ...machine, host: checking };
   expect((await reconcileSlices({ machines: [] }, tools, machine.context)).findings).toEqual([]);
 });

@@ -1,19 +1,19 @@
 import type { TaskParams } from '@gpuaas/contracts/tasks';
-import type { Finding, Step } from '../host/host.ts';
-import type { TaskHandler, TaskTools } from './task-context.ts';
-import type { Watch } from './work-under-way.ts';
+import type { Finding, HostOperation } from '../host/host.ts';
+import type { TaskHandler, TaskDependencies } from './task-context.ts';
+import type { WorkWatch } from './active-work.ts';
 
 const MAX_FINDINGS = 200;
 
 /**
- * Holds this host against what the platform believes of it. Changes nothing: orphans are for an operator to judge. What
- * another task is making or taking away meanwhile is left out, as it is neither here nor gone.
+ * Compares this host with the platform's view of it. Changes nothing: an operator judges orphans. Resources
+ * that another task is creating or removing are left out.
  */
 export const reconcileSlices: TaskHandler<'slice.reconcile'> = async (params, tools, context) => {
-  const looking = context.stage('check', 'Comparing the host with the platform');
+  const checking = context.stage('check', 'Comparing the host with the platform');
   const watch = tools.underWay.watch();
   try {
-    const findings = await compare(params, tools, watch, looking);
+    const findings = await compare(params, tools, watch, checking);
     return {
       checked_at: new Date().toISOString(),
       machines: params.machines.length,
@@ -26,9 +26,9 @@ export const reconcileSlices: TaskHandler<'slice.reconcile'> = async (params, to
 
 async function compare(
   { machines, held: claimed = [] }: TaskParams['slice.reconcile'],
-  { host, leases }: TaskTools,
-  watch: Watch,
-  looking: Step,
+  { host, leases }: TaskDependencies,
+  watch: WorkWatch,
+  checking: HostOperation,
 ): Promise<Finding[]> {
   const held = await leases.list();
   const holderOf = new Map(held.map(({ slot_id, allocation_id }) => [slot_id, allocation_id]));
@@ -47,7 +47,7 @@ async function compare(
     if (wanted.has(slot_id)) continue;
     findings.push({ subject: 'lease', state: 'orphan', allocation_id, evidence: `slot ${slot_id}` });
   }
-  findings.push(...(await host.reconcile(machines, () => [...claimed, ...watch.seen()], looking)));
+  findings.push(...(await host.reconcile(machines, () => [...claimed, ...watch.seen()], checking)));
   const changing = new Set(watch.seen().map(({ allocation_id }) => allocation_id));
   const known = new Set(claimed.map(({ allocation_id }) => allocation_id));
   return findings.filter(({ state, allocation_id }) => {

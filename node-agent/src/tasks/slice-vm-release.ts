@@ -7,15 +7,15 @@ import { TaskError } from './task-error.ts';
 
 const STOPPED: Record<StopKind, string> = {
   absent: 'There was no machine to stop',
-  graceful: 'The machine shut down by itself',
+  graceful: 'The machine shut down on request',
   forced: 'The machine did not follow and was switched off',
 };
 
 type Wipe = TaskOutput['slice.vm_release']['wipes'][number];
 
 /**
- * Ends the VM of an allocation and wipes its disks. A VM that was never made is no reason not to wipe. The
- * leases go last, and only when every device was reset and every disk was read back as empty.
+ * Ends the VM of an allocation and wipes its disks. Disks are wiped even if the VM was never created. The
+ * slot locks are released last, and only when every device was reset and every disk was read back as empty.
  */
 export const releaseSliceVm: TaskHandler<'slice.vm_release'> = async (params, tools, context) => {
   const { host, leases, streams } = tools;
@@ -25,7 +25,8 @@ export const releaseSliceVm: TaskHandler<'slice.vm_release'> = async (params, to
   const methodOf = (slotId: string): WipeMethod => params.wipe_methods?.[slotId] ?? params.wipe_method;
 
   const stopping = context.stage('stop', 'Cutting connections and stopping the VM');
-  // Another tenant's slot must be safe from a stale release, so ownership comes before anything destructive.
+  // A stale release must not touch another tenant's slot, so ownership is checked before anything
+  // destructive.
   await leases.take(slotIds, allocation_id);
   streams.revoke(allocation_id);
   const stop = await host.removeVm(allocation_id, params.stop_timeout_seconds, stopping);

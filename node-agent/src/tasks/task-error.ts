@@ -1,4 +1,4 @@
-/** A task that failed for a reason the platform should know; `output` carries evidence gathered until then. */
+/** A task failure with a reason for the platform; `output` carries the evidence so far. */
 export class TaskError extends Error {
   readonly code: string;
   readonly output: Record<string, unknown> | null;

@@ -1,6 +1,6 @@
 import { Backoff } from '../backoff.ts';
 import type { ControlPlane } from '../control-plane.ts';
-import { reasonOf, type Logger } from '../log.ts';
+import { errorMessage, type Logger } from '../logger.ts';
 import type { TaskRunner } from './task-runner.ts';
 
 const WAIT_SECONDS = 20;
@@ -15,7 +15,7 @@ export interface TaskLoopOptions {
   signal: AbortSignal;
 }
 
-/** Pulls tasks until the signal fires, then waits for those under way to end. */
+/** Pulls tasks until the signal fires, then waits for running ones to end. */
 export async function pullTasks({ controlPlane, runner, log, signal }: TaskLoopOptions): Promise<void> {
   const running = new Set<Promise<void>>();
   const backoff = new Backoff(250, 10_000);
@@ -30,7 +30,7 @@ export async function pullTasks({ controlPlane, runner, log, signal }: TaskLoopO
       if (signed) start(runner.accept(signed));
     } catch (error) {
       if (signal.aborted) break;
-      log.warn({ reason: reasonOf(error) }, 'no task could be claimed');
+      log.warn({ reason: errorMessage(error) }, 'no task could be claimed');
       await backoff.wait(signal);
     }
   }
@@ -38,7 +38,7 @@ export async function pullTasks({ controlPlane, runner, log, signal }: TaskLoopO
 
   function start(accepted: Promise<void>): void {
     const settled = accepted
-      .catch((error: unknown) => log.error({ reason: reasonOf(error) }, 'task could not be handled'))
+      .catch((error: unknown) => log.error({ reason: errorMessage(error) }, 'task could not be handled'))
       .then(() => void running.delete(settled));
     running.add(settled);
   }

@@ -1,23 +1,24 @@
+import { serialKey } from '@gpuaas/contracts/task-kinds';
 import type { TaskKind } from '@gpuaas/contracts/tasks';
 import type { ControlPlane, SignedTask } from '../control-plane.ts';
 import type { CrashPoint } from '../crash-point.ts';
-import type { Logger } from '../log.ts';
+import type { Logger } from '../logger.ts';
 import type { PlatformClock } from '../platform-clock.ts';
-import { checkContent, checkOrigin, type CheckedTask, type Task } from './check-task.ts';
+import { validateContent, verifyOrigin, type ValidatedTask, type Task } from './check-task.ts';
 import { deliverOutcome } from './deliver-outcome.ts';
 import type { Journal, JournalEntry } from './journal.ts';
 import { createProgressReporter, type ProgressReporter } from './progress-reporter.ts';
-import type { Refusals } from './refusals.ts';
-import { failed, runTask } from './run-task.ts';
+import type { RefusalLog } from './refusals.ts';
+import { failedOutcome, runTask } from './run-task.ts';
 import { SerialQueue } from './serial-queue.ts';
-import type { TaskContext, TaskTools } from './task-context.ts';
+import type { TaskContext, TaskDependencies } from './task-context.ts';
 import { TASK_STAGES } from './task-stages.ts';
 
 export interface TaskRunnerOptions {
   controlPlane: ControlPlane;
   journal: Journal;
-  tools: TaskTools;
-  refusals: Refusals;
+  tools: TaskDependencies;
+  refusals: RefusalLog;
   clock: PlatformClock;
   crashPoint: CrashPoint;
   log: Logger;
@@ -41,9 +42,9 @@ export function createTaskRunner(options: TaskRunnerOptions): TaskRunner {
 
   async function accept(signed: SignedTask): Promise<void> {
     const { node_id, signing_public_key_pem } = controlPlane.identity;
-    const origin = checkOrigin(signed, node_id, signing_public_key_pem);
+    const origin = verifyOrigin(signed, node_id, signing_public_key_pem);
     if (!origin.ok) {
-      // Only for the audit: who sent this must not be able to end a real task by its id.
+      // Only for the audit: an unverified sender must not be able to end a real task by its id.
       log.error({ code: origin.code, detail: origin.detail }, 'task dropped');
       return await refusals.add(signed, origin.code, origin.detail, clock.now());
     }
@@ -62,11 +63,13 @@ export function createTaskRunner(options: TaskRunnerOptions): TaskRunner {
     if (admission.verdict === 'deliver') return await deliver(admission.entry);
 
     options.crashPoint(task.kind, 'accepted');
-    const content = checkContent(task, clock.now());
+    const content = validateContent(task, clock.now());
     if (!content.ok) {
       taskLog.warn({ code: content.code, detail: content.detail }, 'task refused');
       await refusals.add(signed, content.code, content.detail, clock.now());
-      return await deliver(await journal.finish(task.task_id, failed(content.code, content.detail, null)));
+      return await deliver(
+        await journal.finish(task.task_id, failedOutcome(content.code, content.detail, null)),
+      );
     }
 
     const current = running.get(task.task_id);
@@ -78,7 +81,7 @@ export function createTaskRunner(options: TaskRunnerOptions): TaskRunner {
     await enqueue(content.value, taskLog);
   }
 
-  async function enqueue(checked: CheckedTask, taskLog: Logger): Promise<void> {
+  async function enqueue(checked: ValidatedTask, taskLog: Logger): Promise<void> {
     const run: Run = { epoch: checked.task.epoch, cut: new AbortController() };
     running.set(checked.task.task_id, run);
     const reporter = createProgressReporter({
@@ -87,7 +90,7 @@ export function createTaskRunner(options: TaskRunnerOptions): TaskRunner {
       epoch: () => run.epoch,
       onFenced: () => run.cut.abort(),
     });
-    const key = serialKey(checked);
+    const key = serialKey(checked.kind, subjectOf(checked));
     // Telling that it waits keeps the task's lease.
     if (queue.isBusy(key)) reporter.update(TASK_STAGES[checked.kind][0], 0, 'Waiting for an earlier task');
     try {
@@ -98,16 +101,19 @@ export function createTaskRunner(options: TaskRunnerOptions): TaskRunner {
     }
   }
 
-  /** A task that ran here keeps its own outcome: failing it for a replayed message would let an echo kill it. */
+  /**
+   * A task that ran here keeps its own outcome: failing it for a replayed message would let the replay kill
+   * it.
+   */
   async function refuseReplay(task: Task, detail: string, taskLog: Logger): Promise<void> {
     taskLog.error({ code: 'task_replayed', detail }, 'task refused');
     if (journal.knows(task.task_id)) return;
-    const error = failed('task_replayed', detail, null);
+    const error = failedOutcome('task_replayed', detail, null);
     await controlPlane.completeTask(task, { epoch: task.epoch, ...error }).catch(() => undefined);
   }
 
   async function execute(
-    checked: CheckedTask,
+    checked: ValidatedTask,
     run: Run,
     reporter: ProgressReporter,
     taskLog: Logger,
@@ -141,6 +147,6 @@ export function createTaskRunner(options: TaskRunnerOptions): TaskRunner {
   return { accept };
 }
 
-function serialKey(checked: CheckedTask): string {
-  return 'allocation_id' in checked.params ? checked.params.allocation_id : checked.kind;
+function subjectOf({ task, params }: ValidatedTask): string {
+  return 'allocation_id' in params ? params.allocation_id : task.node_id;
 }

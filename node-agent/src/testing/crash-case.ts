@@ -2,7 +2,8 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TaskKind, TaskParams } from '@gpuaas/contracts/tasks';
 import { expect } from 'vitest';
-import { LIFE_POINTS } from '../crash-point.ts';
+import { keysOf } from '@gpuaas/contracts/typed-keys';
+import { LIFECYCLE_POINTS } from '../crash-point.ts';
 import { TASK_STAGES } from '../tasks/task-stages.ts';
 import { startAgent } from './agent-process.ts';
 import type { FakeControlPlane } from './fake-control-plane.ts';
@@ -10,14 +11,14 @@ import { HOSTNAME } from './simulated-host.ts';
 import { provisionParams } from './slots.ts';
 import { createKeyPair } from './ssh.ts';
 
-/** What a kind takes back or adds to; it must have happened first. */
+/** The kind that must have run first, because this one reverts or extends it. */
 const BUILDS_ON: Partial<Record<TaskKind, TaskKind>> = {
   'slice.vm_release': 'slice.vm_provision',
   'slice.ingress_set': 'slice.vm_provision',
   'allocation.deprovision_user': 'allocation.provision_user',
 };
 
-const KINDS = Object.keys(TASK_STAGES) as TaskKind[];
+const KINDS = keysOf(TASK_STAGES);
 
 /** Every point of every kind at which an agent can be killed. */
 export const CRASH_POINTS: readonly [TaskKind, string][] = KINDS.flatMap((kind) =>
@@ -25,14 +26,14 @@ export const CRASH_POINTS: readonly [TaskKind, string][] = KINDS.flatMap((kind) 
 );
 
 function pointsOf(kind: TaskKind): string[] {
-  const [accepted, ...after] = LIFE_POINTS;
+  const [accepted, ...after] = LIFECYCLE_POINTS;
   return [accepted, ...TASK_STAGES[kind], ...after];
 }
 
 const DEADLINE = { timeout: 30_000 };
 
-/** Kills an agent at the point, starts the next one, and holds what is left against what should be. */
-export async function crashAt(
+/** Kills an agent at the point, starts the next one, and compares the result with the expected state. */
+export async function verifyCrashAt(
   kind: TaskKind,
   point: string,
   platform: FakeControlPlane,
@@ -73,14 +74,14 @@ export async function crashAt(
     expect(await agents[0]?.exited).toEqual([null, 'SIGKILL']);
     const before = await evidence(dir, launch);
 
-    const told = outcomesOf(platform, taskId).length;
+    const reported = outcomesOf(platform, taskId).length;
     const beats = platform.heartbeats.length;
     agents.push(startAgent(dir, platform.url, env));
-    // The claim of the dead agent must be gone before the next task, or it would swallow it.
+    // Wait until the dead agent's claim is gone, or it would swallow the next task.
     await expect.poll(() => platform.heartbeats.length, DEADLINE).toBeGreaterThan(beats + 1);
-    const owed = point === 'recorded' || point === 'told';
+    const owed = point === 'recorded' || point === 'delivered';
     if (!owed) platform.queue(kind, params[kind], { ...first.task, epoch: 2 });
-    await expect.poll(() => outcomesOf(platform, taskId), DEADLINE).toHaveLength(told + 1);
+    await expect.poll(() => outcomesOf(platform, taskId), DEADLINE).toHaveLength(reported + 1);
     const [outcome, ...again] = outcomesOf(platform, taskId);
     expect(outcome).toMatchObject({ outcome: 'succeeded', epoch: owed ? 1 : 2 });
     for (const other of again) expect(other).toEqual(outcome);
@@ -99,7 +100,7 @@ export async function crashAt(
       expect(await livingGuests(allocation_id)).toBe(1);
       const passed = (stage: string): boolean =>
         pointsOf(kind).indexOf(point) > pointsOf(kind).indexOf(stage);
-      // What was finished before the crash is found and not done again.
+      // Work finished before the crash is recognised and not repeated.
       if (passed('image')) expect(after.clonedAt).toBe(before.clonedAt);
       if (passed('vm')) expect(after.guestPid).toBe(before.guestPid);
     }
@@ -113,7 +114,7 @@ export async function crashAt(
     platform.queueSigned(first);
     await expect.poll(() => platform.refusals.length, DEADLINE).toBe(refusals + 1);
     expect(platform.refusals.at(-1)).toMatchObject({ code: 'task_replayed', task: { task_id: taskId } });
-    expect(outcomesOf(platform, taskId)).toHaveLength(told + 1);
+    expect(outcomesOf(platform, taskId)).toHaveLength(reported + 1);
   } finally {
     for (const agent of agents) await agent.stop();
   }
@@ -148,5 +149,8 @@ async function livingGuests(allocationId: string): Promise<number> {
   const lines = await Promise.all(
     pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
   );
-  return lines.filter((line) => line.includes('gpuaas-guest') && line.includes(allocationId)).length;
+  const processes = lines.filter((line) => line.includes('gpuaas-guest') && line.includes(allocationId));
+  const machines = processes.filter((line) => line.startsWith('/bin/sh'));
+  // The container of a machine ends with it.
+  return machines.length > 0 ? machines.length : processes.length;
 }

@@ -3,24 +3,24 @@ import { once } from 'node:events';
 import { connect, type ClientHttp2Session } from 'node:http2';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import { TLSSocket } from 'node:tls';
 import { signCanonical } from '@gpuaas/contracts/signing';
 import type { TaskKind, TaskParams } from '@gpuaas/contracts/tasks';
 import { TUNNEL_PATH } from '@gpuaas/contracts/tunnel';
 import { createWebSocketStream, WebSocketServer } from 'ws';
 import type {
   Heartbeat,
-  HeartbeatAnswer,
+  HeartbeatResponse,
   Progress,
   SignedTask,
   TaskOutcome,
   TaskRefusalReport,
 } from '../control-plane.ts';
-import { asSocket } from '@gpuaas/contracts/socket-pair';
+import { toRealSocket } from '@gpuaas/contracts/real-socket';
+import { listeningPort } from '@gpuaas/contracts/listening-port';
 import { createTestAuthority, type TestAuthority } from './test-authority.ts';
 
-/** The node API over real mTLS, with the answers of a platform that remembers everything it heard. */
+/** The node API over real mTLS, by a fake platform that records every call. */
 export interface FakeControlPlane {
   url: string;
   nodeId: string;
@@ -28,13 +28,13 @@ export interface FakeControlPlane {
   token(): string;
   lifetimeMs: number;
   heartbeats: Heartbeat[];
-  /** Every stage by itself, also where several were told together. */
+  /** Every stage separately, also if several were reported together. */
   progress: (Omit<Progress, 'earlier'> & { task_id: string })[];
   outcomes: (TaskOutcome & { task_id: string })[];
   refusals: TaskRefusalReport[];
   /** Goes into every answer to a heartbeat. */
-  heartbeatAnswer: Partial<HeartbeatAnswer>;
-  /** What enrolment and renewal hand out; the CA itself at first. */
+  heartbeatAnswer: Partial<HeartbeatResponse>;
+  /** Bundle that enrolment and renewal return; at first the CA itself. */
   caBundlePem: string;
   enrolments: number;
   renewals: number;
@@ -46,7 +46,7 @@ export interface FakeControlPlane {
   close(): Promise<void>;
 }
 
-/** On a given port it takes the place of an earlier one, with a CA and a memory of its own. */
+/** On a given port it replaces an earlier one, with its own CA and records. */
 export async function startFakeControlPlane(
   port = 0,
   given: TestAuthority | null = null,
@@ -117,19 +117,19 @@ export async function startFakeControlPlane(
   };
 
   sockets.on('connection', async (socket) => {
-    const connection = await asSocket(createWebSocketStream(socket));
+    const connection = await toRealSocket(createWebSocketStream(socket));
     const session = connect('http://tunnel', { createConnection: () => connection });
     session.on('error', () => undefined);
     gateways.push(session);
     sockets.emit('gateway');
   });
   server.on('upgrade', (request, socket, head) => {
-    const welcome = request.url === TUNNEL_PATH && (socket as TLSSocket).authorized;
+    const welcome = request.url === TUNNEL_PATH && socket instanceof TLSSocket && socket.authorized;
     if (!welcome) {
       socket.destroy();
       return;
     }
-    // The answer to the upgrade and the first bytes of HTTP/2 leave together, as they may on a busy gateway.
+    // The upgrade response and the first HTTP/2 bytes leave together, as they may on a busy gateway.
     socket.cork();
     sockets.handleUpgrade(request, socket, head, (client) => sockets.emit('connection', client, request));
     setTimeout(() => socket.uncork(), 50);
@@ -142,7 +142,7 @@ export async function startFakeControlPlane(
     const path = request.url ?? '';
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Record<string, unknown>;
+    const body: Record<string, unknown> = JSON.parse(Buffer.concat(chunks).toString('utf8'));
     const refusal = fake.refuse.find((rule) => rule.times > 0 && rule.path.test(path));
     if (refusal) {
       refusal.times -= 1;
@@ -152,25 +152,24 @@ export async function startFakeControlPlane(
         status: refusal.status,
       });
     }
-    if (path !== '/node/v1/enroll' && !(request.socket as TLSSocket).authorized)
+    if (path !== '/node/v1/enroll' && !(request.socket instanceof TLSSocket && request.socket.authorized))
       return answer(response, 401, {});
     const [, taskId, call] = /^\/node\/v1\/tasks\/([0-9a-f-]{36})\/(progress|complete)$/.exec(path) ?? [];
     if (path === '/node/v1/enroll' || path === '/node/v1/renew') return await issue(path, body, response);
-    if (path === '/node/v1/heartbeat') fake.heartbeats.push(body as unknown as Heartbeat);
+    if (path === '/node/v1/heartbeat') fake.heartbeats.push(body as Heartbeat);
     if (path === '/node/v1/heartbeat')
       return answer(response, 200, { server_time: new Date().toISOString(), ...fake.heartbeatAnswer });
     if (path === '/node/v1/refusals') {
-      fake.refusals.push(body as unknown as TaskRefusalReport);
+      fake.refusals.push(body as TaskRefusalReport);
       return answer(response, 204, null);
     }
     if (path === '/node/v1/tasks/claim') return await claim(response);
     if (taskId && call === 'progress') {
-      const { earlier = [], ...current } = body as unknown as Progress;
+      const { earlier = [], ...current } = body as Progress;
       const steps = [...earlier.map((step) => ({ epoch: current.epoch, ...step })), current];
       fake.progress.push(...steps.map((step) => ({ task_id: taskId, ...step })));
     }
-    if (taskId && call === 'complete')
-      fake.outcomes.push({ task_id: taskId, ...(body as unknown as TaskOutcome) });
+    if (taskId && call === 'complete') fake.outcomes.push({ task_id: taskId, ...(body as TaskOutcome) });
     answer(response, taskId ? 204 : 404, null);
   }
 
@@ -200,7 +199,7 @@ export async function startFakeControlPlane(
 
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  fake.url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  fake.url = `https://127.0.0.1:${listeningPort(server)}`;
   return fake;
 }
 

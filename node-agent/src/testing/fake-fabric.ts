@@ -5,7 +5,7 @@ import type { CommandResult } from '../host/linux/commands.ts';
 interface FunctionState {
   node: string;
   port: string;
-  /** As `ip` calls it; the driver says Follow for auto and Down for disable. */
+  /** As `ip` names it; the driver's names are Follow for auto and Down for disable. */
   state: string;
 }
 
@@ -15,17 +15,17 @@ const HARDWARE =
   '00:00:0a:2d:fe:80:00:00:00:00:00:00:ec:0d:9a:03:00:44:36:8d brd 00:ff:ff:ff:ff:12:40:1b:ff:ff:00:00:00:00:00:00:ff:ff:ff:ff';
 
 /**
- * What InfiniBand adapters know of their functions. It is all forgotten with the functions, as by the firmware. It is
- * told in one of two ways: by the files of NVIDIA's driver, or by `ip link` as the kernel's own driver has it.
+ * InfiniBand adapters' state of their functions. Like real firmware it is lost with the functions. It is set
+ * in one of two ways: through the files of NVIDIA's driver, or by `ip link` with the kernel's driver.
  */
 export class FakeFabric {
   readonly #root: string;
   readonly #way: 'driver' | 'interface';
   readonly #functions = new Map<string, FunctionState[]>();
-  /** Functions, such as `0000:18:00.0 0`, whose port GUID stays as it is. */
+  /** Functions, such as `0000:18:00.0 0`, that ignore a new port GUID. */
   readonly deaf = new Set<string>();
-  /** The words of each `ip link set`. */
-  readonly told: string[] = [];
+  /** Arguments of each `ip link set`. */
+  readonly commands: string[] = [];
 
   constructor(root: string, way: 'driver' | 'interface', adapters: readonly string[]) {
     this.#root = root;
@@ -81,7 +81,7 @@ export class FakeFabric {
     if (this.#way !== 'interface' || !adapter)
       return { code: 1, stdout: '', stderr: `Device "${port}" does not exist.` };
     if (verb === 'show') return { code: 0, stdout: this.#print(adapter, String(port)), stderr: '' };
-    this.told.push(words.slice(1).join(' '));
+    this.commands.push(words.slice(1).join(' '));
     const key = { node_guid: 'node', port_guid: 'port', state: 'state' }[what] ?? what;
     this.name(adapter, Number(index), { [key]: value });
     return { code: 0, stdout: '', stderr: '' };

@@ -6,7 +6,7 @@ import type { FakeFabric } from './fake-fabric.ts';
 
 const DRIVERS = '/sys/bus/pci/drivers';
 const DEVICES = '/sys/bus/pci/devices';
-/** Which driver takes a device when nobody says otherwise. */
+/** Driver that binds a device by default. */
 const NATIVE: Record<string, string> = {
   '10de:2335': 'nvidia',
   '15b3:1021': 'mlx5_core',
@@ -14,20 +14,21 @@ const NATIVE: Record<string, string> = {
 };
 
 /**
- * A kernel for a tree of files, which by itself would only keep what is written into it. It binds and unbinds, makes
- * and removes virtual functions and resets, with the refusals of the real one as seen in an emulated node.
+ * A kernel for a tree of files, which would otherwise only store what is written. It binds and unbinds,
+ * creates and removes virtual functions and resets, with the refusals of the real one as seen in an emulated
+ * node.
  */
 export class FakeKernel {
   readonly #root: string;
   /** Functions that are not there now, by adapter, as folders outside the tree. */
   readonly #asleep = new Map<string, string[]>();
   readonly resets: string[] = [];
-  /** What `write` was asked, in order, without the folder of the device. */
-  readonly told: string[] = [];
-  /** Devices that nothing can reset. */
+  /** Writes in order, without the folder of the device. */
+  readonly writes: string[] = [];
+  /** Devices that cannot be reset. */
   readonly stubborn = new Set<string>();
 
-  /** Is told of functions that come and go, and takes what else is written about them. */
+  /** Receives functions that appear and disappear, and further writes about them. */
   readonly #fabric: FakeFabric | null;
 
   constructor(root: string, drivers: readonly string[], fabric: FakeFabric | null = null) {
@@ -40,12 +41,12 @@ export class FakeKernel {
     const text = value.trim();
     if (!existsSync(this.#at(path)) && !/(unbind|drivers_probe)$/.test(path)) throw errno('ENOENT', path);
     if (this.#fabric?.takes(path)) {
-      this.told.push(`${path.replace(/^.*devices\//, '')} ${text}`);
+      this.writes.push(`${path.replace(/^.*devices\//, '')} ${text}`);
       return this.#fabric.take(path, text);
     }
     const name = basename(path);
     const device = basename(dirname(path));
-    this.told.push(`${name} ${name.startsWith('sriov') || name === 'reset' ? `${device} ${text}` : text}`);
+    this.writes.push(`${name} ${name.startsWith('sriov') || name === 'reset' ? `${device} ${text}` : text}`);
     if (name === 'driver_override') return writeFileSync(this.#at(path), `${text || '(null)'}\n`);
     if (name === 'unbind') return this.#unbind(text, device);
     if (name === 'drivers_probe') return this.#probe(text);
@@ -55,7 +56,7 @@ export class FakeKernel {
     throw errno('EACCES', path);
   };
 
-  /** The host is booted: functions are gone, and each device is with the driver that takes it first. */
+  /** Reboots the host: functions are gone, and each device is bound to its default driver. */
   reboot(): void {
     for (const adapter of this.#adapters()) this.#sleep(adapter);
     for (const address of readdirSync(this.#at(DEVICES))) {
@@ -100,7 +101,7 @@ export class FakeKernel {
       return;
     const driver = named ? override : NATIVE[this.#idOf(address)];
     if (!driver || !existsSync(this.#at(`${DRIVERS}/${driver}`))) return;
-    // An adapter whose functions are in use cannot be given away.
+    // An adapter with functions cannot be bound to vfio-pci.
     if (driver === 'vfio-pci' && this.#number(address, 'sriov_numvfs') > 0) throw errno('EINVAL', address);
     this.#link(address, driver);
   }

@@ -1,4 +1,6 @@
-/** An agent that only fetches one image: `fetch-image.ts folder source digest`. Says where it is, or why not. */
+/**
+ * An agent that only fetches one image: `fetch-image.ts folder source digest`. Prints its path, or the error.
+ */
 import { openImageCache } from '../host/linux/images/image-cache.ts';
 import { TaskError } from '../tasks/task-error.ts';
 

@@ -4,27 +4,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { readConfig } from '../config.ts';
-import type { Host, Step } from '../host/host.ts';
+import type { Host, HostOperation } from '../host/host.ts';
 import { openFaults } from '../host/simulated/faults.ts';
 import { openSimulatedHost } from '../host/simulated/simulated-host.ts';
 import { openHostLease } from '../host-lease.ts';
 import { openSlotLeases } from '../slot-leases.ts';
-import type { TaskContext, TaskTools } from '../tasks/task-context.ts';
-import { WorkUnderWay } from '../tasks/work-under-way.ts';
+import type { TaskContext, TaskDependencies } from '../tasks/task-context.ts';
+import { ActiveWork } from '../tasks/active-work.ts';
 import { GuestStreams } from '../tunnel/guest-streams.ts';
 
 export const HOSTNAME = 'sim-test-01';
-export const silent = pino({ level: 'silent' });
+export const silentLog = pino({ level: 'silent' });
 
-export interface TestHost extends TaskTools {
+export interface TestHost extends TaskDependencies {
   context: TaskContext<TaskKind>;
   stages: string[];
-  /** Another agent process over the same state folder would see this. */
+  /** Opens the host as another agent process over the same state folder would. */
   reopen(): Promise<Host>;
   close(): Promise<void>;
 }
 
-/** A simulated host without delays in a folder of its own. */
+/** A simulated host without delays in its own folder. */
 export async function openTestHost(faults = ''): Promise<TestHost> {
   const dir = await mkdtemp(join(tmpdir(), 'gpuaas-agent-'));
   const config = readConfig({
@@ -34,10 +34,10 @@ export async function openTestHost(faults = ''): Promise<TestHost> {
     GPUAAS_SIM_FAULTS: faults,
   });
   const { has } = openFaults(dir, HOSTNAME, config.simulation.faults);
-  const host = await openSimulatedHost(config, has, silent);
+  const host = await openSimulatedHost(config, has, silentLog);
   const stages: string[] = [];
   const { signal } = new AbortController();
-  const step: Step = { signal, percent: () => undefined };
+  const step: HostOperation = { signal, percent: () => undefined };
   return {
     dir,
     host,
@@ -45,16 +45,16 @@ export async function openTestHost(faults = ''): Promise<TestHost> {
     leases: await openSlotLeases(dir),
     hostLease: await openHostLease(dir),
     streams: new GuestStreams(),
-    underWay: new WorkUnderWay(),
+    underWay: new ActiveWork(),
     context: {
       signal,
-      log: silent,
+      log: silentLog,
       stage(stage) {
         stages.push(stage);
         return step;
       },
     },
-    reopen: () => openSimulatedHost(config, has, silent),
+    reopen: () => openSimulatedHost(config, has, silentLog),
     async close() {
       for (const vm of await host.listVms()) await host.removeVm(vm.allocation_id, 0, step);
       await rm(dir, { recursive: true, force: true });

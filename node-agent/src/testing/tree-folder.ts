@@ -6,7 +6,9 @@ import { isErrno } from '../durable-file.ts';
 
 const NAME = 'gpuaas-host-';
 
-/** A new folder for a tree of a thousand tiny files: in memory where that can be had. Takes away what killed tests left. */
+/**
+ * A new folder for a tree of a thousand tiny files: in memory if possible. Removes leftovers of killed tests.
+ */
 export async function makeTreeFolder(): Promise<string> {
   const place = inMemory() ? '/dev/shm' : tmpdir();
   for (const name of readdirSync(place)) {

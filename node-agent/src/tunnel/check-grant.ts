@@ -1,18 +1,18 @@
 import { createPublicKey } from 'node:crypto';
 import { verifyCanonical } from '@gpuaas/contracts/signing';
 import type { AccessGrant } from '@gpuaas/contracts/tasks';
-import { authorityOf, decodeGrant, type SignedGrant } from '@gpuaas/contracts/tunnel';
+import { connectAuthority, decodeGrant, type SignedGrant } from '@gpuaas/contracts/tunnel';
 import type { Identity } from '../identity/identity.ts';
 import type { UsedGrants } from './used-grants.ts';
 
 export type GrantVerdict = { ok: true; grant: AccessGrant } | { ok: false; reason: string };
 
-/** No platform makes grants that live longer; what was used is remembered for no longer either. */
+/** The platform issues no grant that lives longer, so used grants are remembered for no longer. */
 const MAX_LIFE_MS = 600_000;
 
 export interface GrantRequest {
   header: unknown;
-  /** What the stream asks to be connected with. */
+  /** The stream's requested target. */
   authority: unknown;
 }
 
@@ -31,7 +31,7 @@ export function checkGrant(
   if (!(expiresAt > now.getTime())) return refuse('grant_expired');
   if (expiresAt > now.getTime() + MAX_LIFE_MS) return refuse('grant_too_long');
   if ((grant.resource === 'port') !== (grant.port !== null)) return refuse('grant_invalid');
-  if (authority !== authorityOf(grant)) return refuse('address_not_granted');
+  if (authority !== connectAuthority(grant)) return refuse('address_not_granted');
   if (!used.add(grant.grant_id, expiresAt, now)) return refuse('grant_used');
   return { ok: true, grant };
 }

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-/** The open streams to guests of this host, so that a release can cut them at once. */
+/** The open streams to guests of this host, so that a release can cut them immediately. */
 export class GuestStreams {
   readonly #open = new Map<string, Set<Duplex>>();
   readonly #revoked = new Set<string>();
@@ -22,7 +22,7 @@ export class GuestStreams {
     });
   }
 
-  /** Cuts what is open and lets nothing new in. */
+  /** Cuts open streams and rejects new ones. */
   revoke(allocationId: string): void {
     this.#revoked.add(allocationId);
     for (const stream of this.#open.get(allocationId) ?? []) stream.destroy();

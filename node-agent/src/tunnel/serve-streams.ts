@@ -10,10 +10,10 @@ import type { AccessGrant } from '@gpuaas/contracts/tasks';
 import { GRANT_HEADER, REASON_HEADER } from '@gpuaas/contracts/tunnel';
 import type { Host } from '../host/host.ts';
 import type { Identity } from '../identity/identity.ts';
-import { reasonOf, type Logger } from '../log.ts';
+import { errorMessage, type Logger } from '../logger.ts';
 import { checkGrant } from './check-grant.ts';
 import type { GuestStreams } from './guest-streams.ts';
-import { joinStreams } from './join-streams.ts';
+import { pipeStreams } from './pipe-streams.ts';
 import { UsedGrants } from './used-grants.ts';
 
 export interface StreamServer {
@@ -29,7 +29,7 @@ const STREAM_WINDOW = 1024 * 1024;
 const CONNECTION_WINDOW = 8 * 1024 * 1024;
 const MAX_STREAMS = 1024;
 const MAX_STREAMS_PER_ALLOCATION = 256;
-/** Bounds what headers and unread bytes of all streams may take of the agent. */
+/** Limits the agent's memory for headers and unread bytes of all streams. */
 const MAX_SESSION_MEGABYTES = 64;
 
 /** Speaks HTTP/2 as the server on a connection that this agent opened: the gateway sends CONNECT, we pipe. */
@@ -47,7 +47,7 @@ export function serveStreams(
   session.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
     stream.on('error', () => undefined);
     open(stream, headers, server, used).catch((error: unknown) => {
-      server.log.error({ reason: reasonOf(error) }, 'tunnel stream failed');
+      server.log.error({ reason: errorMessage(error) }, 'tunnel stream failed');
       stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     });
   });
@@ -75,15 +75,15 @@ async function open(
   if (streams.count(allocation_id) >= MAX_STREAMS_PER_ALLOCATION) {
     return refuse(stream, 429, 'too_many_streams', log);
   }
-  // Counted from here: those that are still being dialled take room as well.
+  // Counted from here: streams that are still being dialled count as well.
   streams.add(allocation_id, stream);
   let guest: Duplex | Readable;
   try {
     guest = await openResource(server.host, verdict.grant);
   } catch (error) {
-    return refuse(stream, 404, 'guest_unreachable', log.child({ reason: reasonOf(error) }));
+    return refuse(stream, 404, 'guest_unreachable', log.child({ reason: errorMessage(error) }));
   }
-  // A release may have begun while the guest was dialled.
+  // A release may have started while the guest was dialled.
   if (stream.destroyed || streams.isRevoked(allocation_id)) {
     guest.destroy();
     return refuse(stream, 404, 'allocation_released', log);
@@ -91,14 +91,14 @@ async function open(
   stream.respond({ ':status': 200 });
   log.info('tunnel stream opened');
   const opened = performance.now();
-  const moved = joinStreams(stream, guest);
+  const moved = pipeStreams(stream, guest);
   stream.once('close', () => {
     const seconds = Math.round((performance.now() - opened) / 1000);
     log.info({ bytes_in: moved.toGuest, bytes_out: moved.fromGuest, seconds }, 'tunnel stream closed');
   });
 }
 
-/** The guest is found by its allocation; nothing the other side says names an address. */
+/** The guest is found by its allocation; the other side cannot choose an address. */
 async function openResource(host: Host, grant: AccessGrant): Promise<Duplex | Readable> {
   return grant.port === null
     ? await host.openConsoleLog(grant.allocation_id)

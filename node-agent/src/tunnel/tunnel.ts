@@ -4,10 +4,10 @@ import { createWebSocketStream, WebSocket } from 'ws';
 import { Backoff } from '../backoff.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { Link } from '../link.ts';
-import { reasonOf } from '../log.ts';
+import { errorMessage } from '../logger.ts';
 import { serveStreams, type StreamServer } from './serve-streams.ts';
 import { UsedGrants } from './used-grants.ts';
-import { asSocket } from '@gpuaas/contracts/socket-pair';
+import { toRealSocket } from '@gpuaas/contracts/real-socket';
 
 const PING_EVERY_MS = 10_000;
 const DEAD_AFTER_MS = 30_000;
@@ -16,7 +16,7 @@ const HANDSHAKE_MS = 10_000;
 const STABLE_MS = 10_000;
 
 /** Keeps the one outbound connection to the gateway until the signal fires. */
-export async function keepTunnel(
+export async function maintainTunnel(
   server: URL,
   streams: StreamServer,
   link: Link,
@@ -30,7 +30,7 @@ export async function keepTunnel(
       await holdTunnel(server, streams, used, AbortSignal.any([signal, link.signal()]));
       streams.log.info('tunnel closed');
     } catch (error) {
-      if (!signal.aborted) streams.log.warn({ reason: reasonOf(error) }, 'tunnel lost');
+      if (!signal.aborted) streams.log.warn({ reason: errorMessage(error) }, 'tunnel lost');
     }
     if (Date.now() - started > STABLE_MS) backoff.reset();
     await backoff.wait(signal);
@@ -45,16 +45,16 @@ async function holdTunnel(
 ): Promise<void> {
   signal.throwIfAborted();
   const socket = openSocket(server, streams.identity());
+  socket.on('error', () => undefined);
   const cut = (): void => socket.terminate();
   signal.addEventListener('abort', cut, { once: true });
   try {
-    // Listening starts before the connection is open: the gateway's first bytes may come with its answer.
+    // Listen before the connection is open: the gateway's first bytes may come with its response.
     const messages = createWebSocketStream(socket, { allowHalfOpen: false });
     messages.on('error', () => undefined);
     await once(socket, 'open');
     streams.log.info('tunnel open');
-    socket.on('error', () => undefined);
-    const connection = await asSocket(messages);
+    const connection = await toRealSocket(messages);
     const session = serveStreams(connection, streams, used);
     const watch = watchPeer(socket);
     try {
@@ -85,13 +85,13 @@ function openSocket(server: URL, identity: Identity): WebSocket {
 
 /** A peer that is silent for too long is dead, whatever TCP still believes. */
 function watchPeer(socket: WebSocket): NodeJS.Timeout {
-  let heard = Date.now();
-  const note = (): void => void (heard = Date.now());
+  let lastSeen = Date.now();
+  const note = (): void => void (lastSeen = Date.now());
   socket.on('pong', note);
   socket.on('ping', note);
   socket.on('message', note);
   return setInterval(() => {
-    if (Date.now() - heard > DEAD_AFTER_MS) return socket.terminate();
+    if (Date.now() - lastSeen > DEAD_AFTER_MS) return socket.terminate();
     socket.ping();
   }, PING_EVERY_MS);
 }

@@ -1,4 +1,7 @@
-/** Grants open one stream each. They are few and short-lived, so those that could still be shown again are kept. */
+/**
+ * Each grant opens one stream. Grants are few and short-lived, so all that could still be replayed are
+ * remembered.
+ */
 export class UsedGrants {
   readonly #expiries = new Map<string, number>();
 

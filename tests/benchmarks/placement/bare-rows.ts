@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import { GROUPS } from '@gpuaas/control-plane/domains/allocations/sell-in-groups';
-import type { Order } from '@gpuaas/control-plane/domains/allocations/sell-together';
+import { BATCH_LIMITS } from '@gpuaas/control-plane/domains/allocations/launch/launch-batcher';
+import type { LaunchOrder } from '@gpuaas/control-plane/domains/allocations/launch/launch';
 import type { Db } from '@gpuaas/control-plane/platform/db/database';
-import { GroupCommit } from '@gpuaas/control-plane/platform/group-commit';
+import { Batcher } from '@gpuaas/control-plane/platform/batcher';
 import type { Variant } from './clients.ts';
 
 interface BareSlot {
@@ -28,7 +28,7 @@ export async function bareRows(db: Db): Promise<Variant> {
     if (!node) throw new Error('the bare fleet is full');
     return node.splice(0, gpus);
   };
-  const selling = new GroupCommit(async (orders: Order[]) => {
+  const selling = new Batcher(async (orders: LaunchOrder[]) => {
     const sales = orders.map(({ allocation, request }) => ({ allocation, slots: take(request.gpus) }));
     const claims = sales.flatMap(({ allocation, slots }) => slots.map(({ id }) => ({ id, allocation })));
     await sql`select bare.sell(${uuids(sales.map(({ allocation }) => allocation.id))}::uuid[],
@@ -39,9 +39,9 @@ export async function bareRows(db: Db): Promise<Variant> {
       ${sales.map(({ slots }) => slots.length)}::smallint[], ${uuids(claims.map(({ id }) => id))}::uuid[],
       ${uuids(claims.map(({ allocation }) => allocation.id))}::uuid[])`.execute(db);
     for (const { allocation, slots } of sales) sold.set(allocation.id, slots);
-    return orders.map(({ allocation: { id } }) => ({ sold: { id } }));
-  }, GROUPS);
-  const releasing = new GroupCommit(
+    return orders.map(({ allocation: { id } }) => ({ kind: 'reserved' as const, allocation: { id } }));
+  }, BATCH_LIMITS);
+  const releasing = new Batcher(
     async (ids: string[]) => {
       await sql`select bare.release(${uuids(ids)}::uuid[])`.execute(db);
       for (const id of ids) {
@@ -50,7 +50,7 @@ export async function bareRows(db: Db): Promise<Variant> {
       }
       return ids.map(() => undefined);
     },
-    { desk: 'releases', size: 64, underWay: 1 },
+    { batch: 'releases', size: 64, underWay: 1 },
   );
   return { sell: (order) => selling.submit(order), release: (id) => releasing.submit(id) };
 }

@@ -1,5 +1,5 @@
-import type { Decision } from '@gpuaas/control-plane/domains/allocations/sell-in-groups';
-import type { Order } from '@gpuaas/control-plane/domains/allocations/sell-together';
+import type { LaunchDecision } from '@gpuaas/control-plane/domains/allocations/launch/order-reserver';
+import type { LaunchOrder } from '@gpuaas/control-plane/domains/allocations/launch/launch';
 import { randomOrder, seededRandom, type Buyer } from './fleet.ts';
 
 export interface Rate {
@@ -12,7 +12,7 @@ export interface Rate {
 }
 
 export interface Variant {
-  sell(order: Order): Promise<Decision | { sold: { id: string } }>;
+  sell(order: LaunchOrder): Promise<LaunchDecision | { kind: 'reserved'; allocation: { id: string } }>;
   release(allocationId: string): Promise<void>;
 }
 
@@ -30,11 +30,11 @@ export async function runClients(
     while (performance.now() - began < seconds * 1000) {
       const start = performance.now();
       const outcome = await variant.sell(randomOrder(random, buyers));
-      if (typeof outcome === 'string' || !('sold' in outcome)) {
+      if (outcome.kind !== 'reserved') {
         unserved += 1;
       } else {
         took.push(performance.now() - start);
-        held.push(outcome.sold.id);
+        held.push(outcome.allocation.id);
       }
       const [victim] = held.splice(Math.floor(random() * held.length), 1);
       if (victim !== undefined) await variant.release(victim);

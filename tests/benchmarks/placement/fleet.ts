@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { AllocationRow } from '@gpuaas/control-plane/domains/allocations/move-allocation';
-import type { Order } from '@gpuaas/control-plane/domains/allocations/sell-together';
+import type { AllocationRow } from '@gpuaas/control-plane/domains/allocations/transition-allocation';
+import type { LaunchOrder } from '@gpuaas/control-plane/domains/allocations/launch/launch';
 import type { AuditEntry } from '@gpuaas/control-plane/platform/audit/record';
 import type { Db } from '@gpuaas/control-plane/platform/db/database';
 import { newId } from '@gpuaas/control-plane/platform/ids';
@@ -12,7 +12,7 @@ const PER_GPU_HOUR = { currency: 'USD', micros: 2_990_000n };
 const BAREMETAL_SHARE = 10;
 const SLICES = [1, 1, 1, 1, 2, 2, 4, 8];
 
-/** Whoever buys: a project of a tenant of its own, with one user. */
+/** A buyer: a project in its own tenant, with one user. */
 export interface Buyer {
   organizationId: string;
   projectId: string;
@@ -55,8 +55,8 @@ export async function seedFleet(db: Db, nodes: number, buyers: readonly Buyer[])
     from nodes n, generate_series(0, 7) as place`.execute(db);
 }
 
-/** What a client asks for next, for one of the buyers: mostly slices, sometimes a whole node. */
-export function randomOrder(random: () => number, buyers: readonly Buyer[]): Order {
+/** The next request of a client, for one of the buyers: mostly slices, sometimes a whole node. */
+export function randomOrder(random: () => number, buyers: readonly Buyer[]): LaunchOrder {
   const buyer = buyers[Math.floor(random() * buyers.length)]!;
   const whole = random() < 1 / 20;
   const gpus = whole ? 8 : SLICES[Math.floor(random() * SLICES.length)]!;
@@ -91,18 +91,25 @@ export function randomOrder(random: () => number, buyers: readonly Buyer[]): Ord
       endsAt: Infinity,
     },
     offer: { allowedGpuCounts: [1, 2, 3, 4, 5, 6, 7, 8], perGpuHour: PER_GPU_HOUR, gpuModel: MODEL },
-    papers: (sold) => ({ audit: auditOf(buyer, sold), answer: null }),
+    whenUnavailable: 'fail',
+    queuedRow: null,
+    commitExtras: (sold) => ({ audit: auditOf(buyer, sold), answer: null }),
     funds: {
       organizationId: buyer.organizationId,
+      projectId: buyer.projectId,
+      sku: 'h200-sxm-slice',
       perHour: { currency: 'USD', micros: PER_GPU_HOUR.micros * BigInt(gpus) },
       seconds: 3600,
+      keptSeconds: 14_400,
       availableMicros: 10n ** 15n,
+      paid: true,
     },
     userData: null,
     charge: {
       organizationId: buyer.organizationId,
       projectId: buyer.projectId,
       launchedBy: buyer.userId,
+      ownerUserId: buyer.userId,
       gpuModel: MODEL,
       gpus,
       perHour: { currency: 'USD', micros: PER_GPU_HOUR.micros * BigInt(gpus) },
@@ -124,7 +131,7 @@ function auditOf(buyer: Buyer, { id: allocationId, node_id }: AllocationRow): Au
   };
 }
 
-/** The same numbers for every variant. */
+/** Yields the same numbers for every variant. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

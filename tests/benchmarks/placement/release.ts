@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '@gpuaas/control-plane/platform/db/database';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 
-/** What stands in the database when releases have ended: proofs of wipe, ended claims, free slots, states, events. */
+/** Database state after releases have ended: proofs of wipe, ended claims, free slots, states, events. */
 export async function prepareReleases(db: Db): Promise<void> {
   await sql`
     create function bench_release(released uuid[], witness uuid) returns void language plpgsql

@@ -1,4 +1,9 @@
-import { permissionGroups, type Permission } from '@gpuaas/contracts/generated/permissions.ts';
+import {
+  permissionGroups,
+  type Permission,
+  type PermissionGroup,
+} from '@gpuaas/contracts/generated/permissions.ts';
+import { entriesOf } from '@gpuaas/contracts/typed-keys';
 import { hashSecret, newSecret, secretPrefix } from '@gpuaas/control-plane/platform/auth/secrets';
 import type { Db } from '@gpuaas/control-plane/platform/db/database';
 import { newId } from '@gpuaas/control-plane/platform/ids';
@@ -10,19 +15,24 @@ export interface Tenant {
 
 export type Standing = 'owner tenant' | 'other tenant' | 'platform';
 
-/** Somebody who holds exactly one built-in role, or none, in one tenant or on the platform. */
+/** A caller with exactly one built-in role, or none, in one tenant or on the platform. */
 export interface RoleCaller {
   role: string;
   standing: Standing;
-  scope: 'project' | 'tenant' | 'platform' | 'none';
+  scope: 'project' | 'tenant' | 'team' | 'platform' | 'none';
   permissions: ReadonlySet<Permission>;
   keys: { valid: string; expired: string; revoked: string };
 }
 
 export const NO_ROLE = 'no binding';
 const none = { scope: 'none', permissions: [] } as const;
+const TEAM_MANAGER = 'team manager';
+const managing = { scope: 'team', permissions: ['member.read', 'member.manage'] } as const;
 
-/** Every built-in group at its scope, and a member without any binding, in both tenants. */
+/**
+ * Every built-in group at its scope, a member without any binding, and one who manages every team and has no binding, in
+ * both tenants.
+ */
 export async function createCallers(
   db: Db,
   tenants: { owner: Tenant; other: Tenant },
@@ -33,12 +43,14 @@ export async function createCallers(
     ['other tenant', tenants.other],
     ['platform', null],
   ] as const) {
-    const groups = Object.entries(permissionGroups).filter(
+    const groups = entriesOf(permissionGroups).filter(
       ([, { scope }]) => (scope === 'platform') === (tenant === null),
     );
-    for (const [role, { scope, permissions }] of [...groups, [NO_ROLE, none] as const]) {
+    const managers = tenant === null ? [] : [[TEAM_MANAGER, managing] as const];
+    for (const [role, { scope, permissions }] of [...groups, [NO_ROLE, none] as const, ...managers]) {
       const userId = await createUser(db, `${role} of ${standing}`, tenant);
-      if (role !== NO_ROLE) await bind(db, userId, role, scope as 'project', tenant);
+      if (role === TEAM_MANAGER) await manageTeams(db, userId, tenant!);
+      else if (role !== NO_ROLE) await bind(db, userId, role, scope as 'project', tenant);
       callers.push({
         role,
         standing,
@@ -55,6 +67,15 @@ export async function createCallers(
   return callers;
 }
 
+/** The key of somebody who holds the permission, in the tenant that owns the resources or on the platform. */
+export function keyOfHolder(callers: readonly RoleCaller[], permission: string): string {
+  const holder = callers.find(
+    ({ standing, permissions }) => standing !== 'other tenant' && permissions.has(permission as Permission),
+  );
+  if (!holder) throw new Error(`no built-in group has ${permission}`);
+  return holder.keys.valid;
+}
+
 async function createUser(db: Db, name: string, tenant: Tenant | null): Promise<string> {
   const id = newId();
   const email = `${name.replaceAll(/\W+/g, '.')}@matrix.test`;
@@ -68,10 +89,22 @@ async function createUser(db: Db, name: string, tenant: Tenant | null): Promise<
   return id;
 }
 
+async function manageTeams(db: Db, userId: string, { organizationId }: Tenant): Promise<void> {
+  const teams = await db
+    .selectFrom('teams')
+    .select(['id as team_id', 'organization_id'])
+    .where('organization_id', '=', organizationId)
+    .execute();
+  await db
+    .insertInto('team_members')
+    .values(teams.map((team) => ({ ...team, user_id: userId, role: 'manager' })))
+    .execute();
+}
+
 async function bind(
   db: Db,
   userId: string,
-  group: string,
+  group: PermissionGroup,
   scope: 'project' | 'tenant' | 'platform',
   tenant: Tenant | null,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Db } from '@gpuaas/control-plane/platform/db/database';
 import { sql } from 'kysely';
 
-/** Written by every request on purpose; the audit log has a test of its own. */
+/** Written by every request on purpose; the audit log has a separate test. */
 const WRITTEN_BY_REFUSALS = ['audit_logs'];
 
 export type DatabaseState = Map<string, string>;

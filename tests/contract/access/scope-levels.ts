@@ -1,5 +1,8 @@
-/** Where the permission of an operation is checked, by its `x-scope`: what the operation is about, or where it is said. */
-export const scopeLevels: Record<string, 'project' | 'tenant' | 'any project'> = {
+/** Where the permission of an operation is checked, by its `x-scope`. */
+export const scopeLevels: Record<
+  string,
+  'project' | 'tenant' | 'team' | 'any project' | 'any project or team'
+> = {
   allocation: 'project',
   project: 'project',
   'service-account': 'project',
@@ -16,5 +19,7 @@ export const scopeLevels: Record<string, 'project' | 'tenant' | 'any project'> =
   payment_method: 'tenant',
   'organization-query': 'tenant',
   'organization-body': 'tenant',
+  team: 'team',
   'any-project': 'any project',
+  'any-project-or-team': 'any project or team',
 };

@@ -6,7 +6,7 @@ import { plainRequests, type GeneratedRequest } from '../requests.ts';
 import type { Schema } from '../schema-values.ts';
 import type { Target } from './expectation.ts';
 
-/** The same request about something that exists and about something that does not. */
+/** The same request about an existing and about a missing resource. */
 export function targetRequests(
   contract: Contract,
   operation: Operation,
@@ -24,7 +24,7 @@ export function targetRequests(
   return { existing: request(known), missing: request({ ...known, ...missing }) };
 }
 
-/** An operation about something that nobody makes here would only ever be asked about what does not exist. */
+/** Without a seeded resource, the operation would only ever be tested with missing ones. */
 function requireMakers(operation: Operation, known: KnownValues): void {
   const unknown = operation.targets.filter((name) => !known[name]?.length);
   if (unknown.length === 0) return;

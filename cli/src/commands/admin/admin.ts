@@ -8,9 +8,9 @@ import { addEnrol } from './enrol.ts';
 import { addFleetTop } from './top.ts';
 import { addUnblock } from './unblock.ts';
 
-/** What operators do all day, by the names of hosts; everything else is among the resources. */
+/** Daily work of operators, by hostname; everything else is among the resource commands. */
 export function addAdmin(program: Command): void {
-  const admin = program.command('admin').description('for operators of the platform');
+  const admin = program.command('admin').description('operator commands');
   for (const add of [
     addEnrol,
     addDiscover,

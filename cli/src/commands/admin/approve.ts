@@ -1,21 +1,21 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { findNode } from '../../fleet/find-node.ts';
-import { paintState } from '../../paint.ts';
+import { colorizeState } from '../../colorize.ts';
 import { print } from '../../print.ts';
 import { openSession } from '../../session.ts';
-import { table } from '../../table.ts';
+import { formatTable } from '../../table.ts';
 
 type WipePolicy = 'blkdiscard' | 'nvme_format';
 
 export function addApprove(admin: Command): void {
   admin
     .command('approve')
-    .description('let what the latest discovery of a host found be sold')
+    .description('approve the slots found by the latest discovery of a host')
     .argument('<host>', 'name or id')
-    .option('--slots <numbers...>', 'only these of it', slotIndex)
+    .option('--slots <numbers...>', 'only these slots', slotIndex)
     .addOption(
-      new Option('--wipe-policy <how>', 'how disks are wiped between leases')
+      new Option('--wipe-policy <how>', 'how disks are wiped after each lease')
         .choices(['blkdiscard', 'nvme_format'])
         .default('blkdiscard'),
     )
@@ -35,8 +35,8 @@ export function addApprove(admin: Command): void {
         session.client.POST('/api/v1/admin/nodes/{node_id}/resource-slots/approve', { params, body }),
       );
       print(session, slots, () => {
-        const rows = slots.items.map((slot) => [String(slot.slot_index), slot.id, paintState(slot.state)]);
-        return `${table([['SLOT', 'ID', 'STATE'], ...rows])}\nWhat is available on ${hostname} is for sale.`;
+        const rows = slots.items.map((slot) => [String(slot.slot_index), slot.id, colorizeState(slot.state)]);
+        return `${formatTable([['SLOT', 'ID', 'STATE'], ...rows])}\nAvailable slots on ${hostname} can now be leased.`;
       });
     });
 }

@@ -1,23 +1,21 @@
 import type { Command } from 'commander';
 import type { components } from '@gpuaas/sdk/contract';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { paint } from '../../paint.ts';
+import { colorize } from '../../colorize.ts';
 import { print } from '../../print.ts';
 import { openSession, type Session } from '../../session.ts';
 
 type Verification = components['schemas']['AuditVerification'];
 
-/** What one request checks at most. */
+/** Limit of one request. */
 const SEGMENTS = 50;
 
 export function addAudit(admin: Command): void {
   admin
     .command('audit')
-    .description('the log of who did what')
+    .description('the audit log')
     .command('verify')
-    .description(
-      'check every sealed row against the chain and its signatures; exit code 1 if anything is wrong',
-    )
+    .description('verify all sealed rows against the chain and its signatures; exits 1 on any finding')
     .action(async (_options, command: Command) => {
       const session = openSession(command);
       const verdict = await verifyAll(session);
@@ -58,9 +56,9 @@ function describe({ whole, findings, segments, rows, head }: Verification): stri
     ({ kind, segment, row_id: row, detail }) =>
       `${kind}  segment ${segment}${row ? `, row ${row}` : ''}  ${detail}`,
   );
-  const verdict = whole ? paint('green', 'nothing is wrong') : paint('red', `${findings.length} findings`);
+  const verdict = whole ? colorize('green', 'OK') : colorize('red', `${findings.length} findings`);
   lines.push(`${rows} rows in ${segments} segments: ${verdict}`);
-  // Rows cut off together with their checkpoints show only against a head noted elsewhere.
-  if (head) lines.push(`head ${head.segment}:${head.head_hash}; note it down somewhere else`);
+  // Rows cut off together with their checkpoints are only detected against a head stored elsewhere.
+  if (head) lines.push(`head ${head.segment}:${head.head_hash}; store this head hash off-site`);
   return lines.join('\n');
 }

@@ -1,20 +1,20 @@
 import type { Command } from 'commander';
 import type { components } from '@gpuaas/sdk/contract';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { awaitTask } from '../../fleet/await-task.ts';
+import { waitForTask } from '../../fleet/wait-for-task.ts';
 import { findNode } from '../../fleet/find-node.ts';
 import { print } from '../../print.ts';
 import { openSession } from '../../session.ts';
-import { table } from '../../table.ts';
+import { formatTable } from '../../table.ts';
 
 type Discovery = components['schemas']['TopologyDiscovery'];
 
 export function addDiscover(admin: Command): void {
   admin
     .command('discover')
-    .description('ask a host what it is made of; creates nothing')
+    .description('discover the topology of a host (read-only)')
     .argument('<host>', 'name or id')
-    .option('--wait', 'until it has answered, and show what it found')
+    .option('--wait', 'wait for the result and show it')
     .action(async (host: string, options: { wait?: boolean }, command: Command) => {
       const session = openSession(command);
       const { client } = session;
@@ -24,8 +24,12 @@ export function addDiscover(admin: Command): void {
         client.POST('/api/v1/admin/nodes/{node_id}/slice-topology/discovery', { params }),
       );
       if (!options.wait)
-        return print(session, task, () => `${hostname} is asked. See gpuaas admin tasks get ${task.id}`);
-      await awaitTask(session, task.id);
+        return print(
+          session,
+          task,
+          () => `Discovery started on ${hostname}. See gpuaas admin tasks get ${task.id}`,
+        );
+      await waitForTask(session, task.id);
       const found = await unwrap(
         client.GET('/api/v1/admin/nodes/{node_id}/slice-topology/discovery', { params }),
       );
@@ -44,8 +48,8 @@ function describe({ candidates, left_out: leftOut }: Discovery, hostname: string
     [...one.nvme_mounts, ...(one.nvme_filesystems ?? [])].join(', ') || '-',
   ]);
   return [
-    table([['SLOT', 'GPU', 'PCI ADDRESS', 'FABRIC VF', 'DISK', 'NUMA', 'ON THE DISK'], ...rows]),
-    ...(leftOut.length > 0 ? [`${leftOut.length} devices are in no slot; --json says why.`] : []),
+    formatTable([['SLOT', 'GPU', 'PCI ADDRESS', 'FABRIC VF', 'DISK', 'NUMA', 'ON THE DISK'], ...rows]),
+    ...(leftOut.length > 0 ? [`${leftOut.length} devices were excluded; use --json to see why.`] : []),
     `Next: gpuaas admin approve ${hostname}`,
   ].join('\n');
 }

@@ -11,10 +11,10 @@ type Node = components['schemas']['Node'];
 export function addDrain(admin: Command): void {
   admin
     .command('drain')
-    .description('stop placing on a host; what runs there continues')
+    .description('stop new placements on a host; running machines continue')
     .argument('<host>', 'name or id')
-    .requiredOption('--reason <why>', 'for whoever wonders')
-    .option('--wait', 'until nothing is left on it')
+    .requiredOption('--reason <why>', 'reason shown in the audit log')
+    .option('--wait', 'wait until the host is empty')
     .action(async (host: string, options: { reason: string; wait?: boolean }, command: Command) => {
       const session = openSession(command);
       const { client } = session;
@@ -24,16 +24,16 @@ export function addDrain(admin: Command): void {
       const drained = await unwrap(client.POST('/api/v1/admin/nodes/{node_id}/drain', { params, body }));
       const node = options.wait
         ? await pollUntil({
-            look: () => unwrap(client.GET('/api/v1/admin/nodes/{node_id}', { params })),
+            poll: () => unwrap(client.GET('/api/v1/admin/nodes/{node_id}', { params })),
             isSettled: (one) => held(one) === 0,
-            goesOn: `It stays drained: gpuaas admin nodes get ${id}`,
+            goesOn: `The host stays drained: gpuaas admin nodes get ${id}`,
           })
         : drained;
-      print(session, node, () => `${node.hostname} takes nothing new; ${held(node)} slots are still held.`);
+      print(session, node, () => `${node.hostname} is draining; ${held(node)} slots still in use.`);
     });
   admin
     .command('resume')
-    .description('place on a host again')
+    .description('resume placements on a host')
     .argument('<host>', 'name or id')
     .action(async (host: string, _options, command: Command) => {
       const session = openSession(command);

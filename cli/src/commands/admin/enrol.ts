@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { paint } from '../../paint.ts';
+import { colorize } from '../../colorize.ts';
 import { pollUntil } from '../../poll-until.ts';
 import { print } from '../../print.ts';
 import { openSession } from '../../session.ts';
@@ -18,17 +18,16 @@ export function addEnrol(admin: Command): void {
   admin
     .command('enrol')
     .description('mint a one-time token for a host, and say how to use it; it is shown once')
-    .argument('[hostname]', 'the only host that may use it; without it any one new host may')
-    .requiredOption('--region <region>', 'where the host stands')
-    .option('--pool <pool>', 'which pool it belongs to')
-    .option('--rack <rack>', 'which rack it stands in')
-    .option('--node-family <family>', 'what kind of host it is')
-    .option('--wait', 'until a host has used it')
+    .argument('[hostname]', 'restrict the token to this host (default: any new host)')
+    .requiredOption('--region <region>', 'region of the host')
+    .option('--pool <pool>', 'pool of the host')
+    .option('--rack <rack>', 'rack of the host')
+    .option('--node-family <family>', 'node family of the host')
+    .option('--wait', 'wait until a host has enrolled')
     .action(async (hostname: string | undefined, options: EnrolOptions, command: Command) => {
       const session = openSession(command);
       const { client } = session;
-      if (options.wait && session.json)
-        throw new UsageError('The token would be shown too late: --wait or --json.');
+      if (options.wait && session.json) throw new UsageError('Use either --wait or --json, not both.');
       const body = {
         region: options.region,
         ...(hostname !== undefined && { hostname }),
@@ -45,16 +44,16 @@ export function addEnrol(admin: Command): void {
       );
       if (!options.wait) return;
       const used = await pollUntil({
-        look: async () => {
+        poll: async () => {
           const { items } = await unwrap(client.GET('/api/v1/admin/node-enrolments'));
           return items.find(({ id }) => id === made.id);
         },
         isSettled: (enrolment) => enrolment?.state !== 'open',
-        goesOn: 'The token stays good until then: gpuaas admin node-enrolments',
+        goesOn: 'The token stays valid until it expires: gpuaas admin node-enrolments',
       });
       if (used?.state !== 'used') throw new Error(`the token is ${used?.state ?? 'gone'}`);
       console.log(
-        `${paint('green', 'Enrolled.')} Next: gpuaas admin discover ${hostname ?? used.node_id} --wait`,
+        `${colorize('green', 'Enrolled.')} Next: gpuaas admin discover ${hostname ?? used.node_id} --wait`,
       );
     });
 }

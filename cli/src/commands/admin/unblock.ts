@@ -1,16 +1,16 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { awaitBlockedSlot } from '../../fleet/await-blocked-slot.ts';
+import { waitForWipe } from '../../fleet/wait-for-wipe.ts';
 import { print } from '../../print.ts';
 import { openSession } from '../../session.ts';
-import { table } from '../../table.ts';
+import { formatTable } from '../../table.ts';
 
 export function addUnblock(admin: Command): void {
   admin
     .command('unblock')
-    .description('quarantined slots with their evidence; with a slot, have its host wipe again')
+    .description('list quarantined slots with evidence; with a slot id, retry its wipe')
     .argument('[slot]', 'slot id')
-    .option('--wait', 'until the wipe has ended')
+    .option('--wait', 'wait until the wipe has finished')
     .addHelpText(
       'after',
       `
@@ -28,12 +28,12 @@ A slot that cannot be saved: gpuaas admin cleanup-queue retire <slot>`,
             slot.id,
             `${hostname}/${slot.slot_index}`,
             allocation?.id ?? '-',
-            running ? 'is being cleaned' : 'waits for you',
-            certificates.at(-1)?.verified === false ? 'wipe not verified' : 'no wipe seen',
+            running ? 'wiping' : 'needs action',
+            certificates.at(-1)?.verified === false ? 'wipe not verified' : 'no wipe reported',
           ]);
           return rows.length === 0
-            ? 'Nothing is quarantined.'
-            : table([['SLOT', 'PLACE', 'ALLOCATION', 'NOW', 'EVIDENCE'], ...rows]);
+            ? 'No quarantined slots.'
+            : formatTable([['SLOT', 'PLACE', 'ALLOCATION', 'NOW', 'EVIDENCE'], ...rows]);
         });
       }
       const params = { path: { slot_id: slotId } };
@@ -42,9 +42,9 @@ A slot that cannot be saved: gpuaas admin cleanup-queue retire <slot>`,
         return print(
           session,
           blocked,
-          () => `${blocked.hostname} wipes slot ${blocked.slot.slot_index} again.`,
+          () => `Retrying the wipe of slot ${blocked.slot.slot_index} on ${blocked.hostname}.`,
         );
-      const slot = await awaitBlockedSlot(session, blocked.slot);
+      const slot = await waitForWipe(session, blocked.slot);
       print(session, slot, () => `Slot ${slot.slot_index} of ${blocked.hostname} is ${slot.state}.`);
     });
 }

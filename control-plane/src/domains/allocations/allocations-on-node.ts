@@ -1,16 +1,11 @@
 import type { TaskParams } from '@gpuaas/contracts/tasks';
 import type { Db, Tx } from '../../platform/db/database.ts';
-import { claimedSlots, claimedSlotsOf } from './claims.ts';
-import { wantedRules } from './ingress/ask-for-ingress.ts';
-
-export interface TenantAllocation {
-  allocationId: string;
-  organizationId: string;
-  projectId: string;
-}
+import type { TenantAllocation } from '../fleet/needs.ts';
+import { claimedSlots, claimedSlotsByAllocation } from './claims.ts';
+import { desiredRules } from './ingress/request-ingress-update.ts';
 
 /** How many claims bind the host now. */
-export async function liveClaimsOn(db: Db | Tx, nodeId: string): Promise<number> {
+export async function countLiveClaims(db: Db | Tx, nodeId: string): Promise<number> {
   const row = await db
     .selectFrom('claim_cells')
     .select((e) => e.fn.count<bigint>('claim_id').distinct().as('claims'))
@@ -20,7 +15,7 @@ export async function liveClaimsOn(db: Db | Tx, nodeId: string): Promise<number>
 }
 
 /** Whose machines run on the host, or are about to. */
-export async function tenantsOn(db: Db | Tx, nodeId: string): Promise<TenantAllocation[]> {
+export async function listTenantAllocations(db: Db | Tx, nodeId: string): Promise<TenantAllocation[]> {
   return await db
     .selectFrom('allocations')
     .select(['id as allocationId', 'organization_id as organizationId', 'project_id as projectId'])
@@ -30,8 +25,8 @@ export async function tenantsOn(db: Db | Tx, nodeId: string): Promise<TenantAllo
     .execute();
 }
 
-/** The machines that the host should run now, with the slots they were sold and what leads to them. */
-export async function machinesOn(
+/** The machines that the host should run now, with their leased slots and their forwardings. */
+export async function listDesiredMachines(
   db: Db | Tx,
   nodeId: string,
 ): Promise<TaskParams['slice.reconcile']['machines']> {
@@ -46,15 +41,15 @@ export async function machinesOn(
     rows.map(async ({ id }) => ({
       allocation_id: id,
       slots: await claimedSlots(db, id),
-      ingress: await wantedRules(db, id),
+      ingress: await desiredRules(db, id),
     })),
   );
   // A lease of the whole host has no slots, and no machine either.
   return machines.filter(({ slots }) => slots.length > 0);
 }
 
-/** What the host holds of allocations whose machines are coming, going or in quarantine: claimed, but not to run. */
-export async function slotsHeldOn(
+/** Slots of allocations whose machines are starting, ending or in quarantine: claimed, but not to run. */
+export async function listHeldSlots(
   db: Db | Tx,
   nodeId: string,
 ): Promise<NonNullable<TaskParams['slice.reconcile']['held']>> {
@@ -70,7 +65,7 @@ export async function slotsHeldOn(
     .orderBy('a.id')
     .execute();
   if (rows.length === 0) return [];
-  const slots = await claimedSlotsOf(
+  const slots = await claimedSlotsByAllocation(
     db,
     rows.map(({ id }) => id),
   );
@@ -78,7 +73,7 @@ export async function slotsHeldOn(
 }
 
 /** Hosts that one baremetal allocation holds, and whether its cleanup got stuck. */
-export async function exclusiveClaims(
+export async function findBaremetalClaims(
   db: Db | Tx,
   nodeIds: string[],
 ): Promise<Map<string, { cleanupBlocked: boolean }>> {

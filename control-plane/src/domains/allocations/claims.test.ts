@@ -1,9 +1,11 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, type Database, type Db } from '../../platform/db/database.ts';
 import { createTestDatabase } from '../../platform/db/testing.ts';
+import type { SlotState } from '../../platform/db/stored-types.ts';
 import { newId } from '../../platform/ids.ts';
 
-/** What the database itself refuses, whatever the service does. */
+/** Constraints of the database itself, whatever the service does. */
 let database: Database;
 let db: Db;
 let drop: () => Promise<void>;
@@ -30,7 +32,7 @@ async function addNode(): Promise<string> {
 async function addSlot(
   nodeId: string,
   index: number,
-  change: { state?: string; vf?: string; metadata?: object } = {},
+  change: { state?: SlotState; vf?: string; metadata?: object } = {},
 ) {
   const id = newId();
   const metadata = change.metadata ?? {
@@ -69,9 +71,14 @@ async function addAllocation(): Promise<string> {
     .values({ id: userId, issuer: 'i', subject: userId, email: 'e', name: 'n' })
     .execute();
   await db.insertInto('organizations').values({ id: organizationId, name: 'o' }).execute();
+  const teamId = newId();
+  await db
+    .insertInto('teams')
+    .values({ id: teamId, organization_id: organizationId, name: 'o', is_default: true })
+    .execute();
   await db
     .insertInto('projects')
-    .values({ id: projectId, organization_id: organizationId, name: 'p' })
+    .values({ id: projectId, organization_id: organizationId, team_id: teamId, name: 'p' })
     .execute();
   const price = await db.selectFrom('sku_prices').selectAll().executeTakeFirstOrThrow();
   await db
@@ -144,6 +151,28 @@ describe('claims', () => {
   });
 });
 
+describe('the execution state of an allocation', () => {
+  const execution = (id: string, assignments: string) =>
+    sql<{
+      state: string;
+      workflow: string | null;
+    }>`update allocations set ${sql.raw(assignments)} where id = ${id}
+      returning execution_state as state, execution_workflow_id as workflow`.execute(db);
+
+  it('is one of a closed set', async () => {
+    const id = await addAllocation();
+    await expect(execution(id, `execution_state = 'tidying'`)).rejects.toThrow(/execution_state_check/);
+  });
+
+  it('accepts the words of the release before, and a rest ends what its workflow may do', async () => {
+    const id = await addAllocation();
+    const begun = await execution(id, `execution_state = 'cleaning up', execution_workflow_id = 'cleanup:1'`);
+    expect(begun.rows).toEqual([{ state: 'cleaning_up', workflow: 'cleanup:1' }]);
+    const ended = await execution(id, `execution_state = 'idle'`);
+    expect(ended.rows).toEqual([{ state: 'idle', workflow: null }]);
+  });
+});
+
 describe('slots', () => {
   it('cannot be sold incomplete or with a shared fabric VF', async () => {
     const nodeId = await addNode();
@@ -160,7 +189,7 @@ describe('slots', () => {
     const [nodeId, allocationId] = [await addNode(), await addAllocation()];
     const slotId = await addSlot(nodeId, 0);
     await claim(allocationId, nodeId, slotId);
-    const move = (state: string, lastWipeId: string | null = null) =>
+    const move = (state: SlotState, lastWipeId: string | null = null) =>
       db
         .updateTable('node_resource_slots')
         .set({ state, last_wipe_id: lastWipeId })
@@ -197,6 +226,8 @@ async function wipe(
     .values({
       id: taskId,
       node_id: nodeId,
+      subject_type: 'node',
+      subject_id: nodeId,
       kind: 'slice.vm_release',
       params: '{}',
       correlation_id: newId(),

@@ -4,24 +4,24 @@ import type { Db, Tx } from '../../platform/db/database.ts';
 
 /** The slots an allocation holds, as they were when it was sold. */
 export async function claimedSlots(db: Db | Tx, allocationId: string): Promise<SlotBundle[]> {
-  return (await claimedSlotsOf(db, [allocationId])).get(allocationId) ?? [];
+  return (await claimedSlotsByAllocation(db, [allocationId])).get(allocationId) ?? [];
 }
 
-/** The same for several allocations; whoever holds none is left out. */
-export async function claimedSlotsOf(
+/** Claimed slots by allocation; allocations without slots are omitted. */
+export async function claimedSlotsByAllocation(
   db: Db | Tx,
   allocationIds: readonly string[],
 ): Promise<Map<string, SlotBundle[]>> {
   const rows = await db
     .selectFrom('allocation_resource_claims')
-    .select(['allocation_id', 'snapshot'])
+    .select((e) => ['allocation_id', e.ref('snapshot').$castTo<SlotBundle>().as('slot')])
     .where('allocation_id', 'in', allocationIds)
     .where('claim_kind', '=', 'slot')
     .where('released_at', 'is', null)
     .execute();
   const claims = rows.map((row) => ({
     allocationId: row.allocation_id,
-    slot: row.snapshot as unknown as SlotBundle,
+    slot: row.slot,
   }));
   const inOrder = claims.toSorted((a, b) => a.slot.slot_index - b.slot.slot_index);
   const held = Map.groupBy(inOrder, ({ allocationId }) => allocationId);
@@ -30,11 +30,11 @@ export async function claimedSlotsOf(
 
 /** How much an allocation still holds, of either kind. */
 export async function liveClaims(db: Db | Tx, allocationId: string): Promise<number> {
-  return (await liveClaimsOf(db, [allocationId])).get(allocationId) ?? 0;
+  return (await liveClaimsByAllocation(db, [allocationId])).get(allocationId) ?? 0;
 }
 
-/** The same for several allocations; whoever holds nothing is left out. */
-export async function liveClaimsOf(
+/** Live claims by allocation; allocations without claims are omitted. */
+export async function liveClaimsByAllocation(
   db: Db | Tx,
   allocationIds: readonly string[],
 ): Promise<Map<string, number>> {
@@ -58,7 +58,7 @@ export async function releaseClaim(tx: Tx, allocationId: string, slotId: string,
   await releaseClaims(tx, [{ allocationId, slotId }], at);
 }
 
-/** Many in one statement: what follows from it, such as quotas, is then counted once. */
+/** Many in one statement: follow-up work, such as quota counters, then runs once. */
 export async function releaseClaims(tx: Tx, ended: readonly EndedClaim[], at: Date): Promise<void> {
   if (ended.length === 0) return;
   await sql`

@@ -1,8 +1,7 @@
 import type { Permission } from '@gpuaas/contracts/generated/permissions.ts';
-import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import { requireInProject, type Caller } from '../../platform/auth/caller.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
-import { notFound } from '../../platform/http/problem.ts';
-import type { AllocationRow } from './move-allocation.ts';
+import type { AllocationRow } from './transition-allocation.ts';
 
 /** An allocation the caller may act on; anything else looks like a missing one. */
 export async function findAllocation(
@@ -18,11 +17,5 @@ export async function findAllocation(
     .where('id', '=', allocationId)
     .$if(options.lock ?? false, (q) => q.forUpdate())
     .executeTakeFirst();
-  if (!row) throw notFound();
-  authorize(caller, permission, {
-    kind: 'project',
-    organizationId: row.organization_id,
-    projectId: row.project_id,
-  });
-  return row;
+  return requireInProject(caller, permission, row);
 }

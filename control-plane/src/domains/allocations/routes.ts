@@ -1,25 +1,25 @@
 import type { components, operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import { atPlatform, authorize, type Caller } from '../../platform/auth/caller.ts';
 import type { AuditTarget, Handlers } from '../../platform/http/operation.ts';
-import type { Services } from '../../platform/services.ts';
-import { createAllocation } from './create-allocation.ts';
+import type { ReleaseServices } from './release/release-hooks.ts';
+import { createAllocation } from './launch/create-allocation.ts';
 import { describeAllocation } from './describe-allocation.ts';
-import { describeConnection } from './describe-connection.ts';
-import { extendAllocation } from './extend-allocation.ts';
-import { explainPlacement } from './explain-placement.ts';
+import { describeConnection } from './connection/describe-connection.ts';
+import { extendAllocation } from './leases/extend-allocation.ts';
+import { explainPlacement } from './launch/explain-placement.ts';
+import type { WithFleetIndex } from '../fleet/index/fleet-index.ts';
 import { findProject } from '../tenancy/projects/find-project.ts';
 import { listIdleLeases } from './idle/list-idle-leases.ts';
 import { findAllocation } from './find-allocation.ts';
 import { listAllocations } from './list-allocations.ts';
-import { listTimeline } from './list-timeline.ts';
-import { listHostCleanups } from './list-host-cleanups.ts';
-import { listWipeCertificates } from './list-wipe-certificates.ts';
-import type { AllocationRow } from './move-allocation.ts';
-import { requestRelease, retryFailedRelease } from './request-release.ts';
-import { salesDesk, sellWithOthers } from './sell-in-groups.ts';
+import { listHostCleanups } from './cleanup/list-host-cleanups.ts';
+import { listWipeCertificates } from './certificates/list-wipe-certificates.ts';
+import type { AllocationRow } from './transition-allocation.ts';
+import { requestRelease, retryFailedRelease } from './release/request-release.ts';
+import { LaunchBatcher } from './launch/launch-batcher.ts';
 import { setTags } from './set-tags.ts';
-import { showForOperators } from './show-for-operators.ts';
-import { showProgress } from './show-progress.ts';
+import { showAllocationForOperator } from './show-for-operators.ts';
+import { showProgress, showTimeline } from './show-timeline.ts';
 import { showAllocation } from './show-allocation.ts';
 
 type AllocationOperations = Pick<
@@ -42,47 +42,45 @@ type AllocationOperations = Pick<
   | 'explainPlacement'
 >;
 
-const platform = { kind: 'platform' } as const;
-
-export function allocationRoutes(services: Services): Handlers<AllocationOperations, Caller> {
+export function allocationRoutes(
+  services: ReleaseServices & WithFleetIndex,
+): Handlers<AllocationOperations, Caller> {
   const { clock } = services;
-  const desk = salesDesk(services);
+  const launches = new LaunchBatcher(services);
   return {
     listAllocations({ caller, query, read }) {
       return read(async (tx) => {
         await findProject(tx, caller, 'allocation.read', query.project_id);
-        return { status: 200, body: await listAllocations(tx, clock.now(), { limit: 50, ...query }) };
+        return { status: 200, body: await listAllocations(services, tx, query) };
       });
     },
-    createAllocation({ caller, body, correlationId, audit, mutateTogether }) {
+    createAllocation({ caller, body, correlationId, audit, mutateInBatch }) {
       audit({ targetType: 'project', targetId: body.project_id });
-      return mutateTogether({
-        async join(idempotent, papers) {
-          const answer = await sellWithOthers(desk, {
-            caller,
-            request: body,
-            correlationId,
+      const launch = { caller, request: body, correlationId };
+      return mutateInBatch({
+        async inBatch(idempotent, commitExtras) {
+          const result = await launches.reserve({
+            ...launch,
             idempotent,
-            papers: (sold) => ({
-              audit: papers.audit(launchTarget(sold)),
-              answer: papers.answer(accepted(describeAllocation(sold, clock.now()))),
+            commitExtras: (reserved) => ({
+              audit: commitExtras.audit(launchTarget(reserved)),
+              answer: commitExtras.answer(accepted(describeAllocation(reserved))),
             }),
           });
-          return answer && 'sold' in answer
-            ? { reply: accepted(describeAllocation(answer.sold, clock.now())) }
-            : answer;
+          if (result?.kind !== 'reserved') return result;
+          return { kind: 'decided', reply: accepted(describeAllocation(result.allocation)) };
         },
-        async alone(tx) {
-          const row = await createAllocation(services, tx, caller, body, correlationId);
+        async individually(tx) {
+          const row = await createAllocation(services, tx, launch);
           audit(launchTarget(row));
-          return accepted(await showAllocation(tx, row, clock.now()));
+          return accepted(await showAllocation(services, tx, row));
         },
       });
     },
     getAllocation({ caller, params, read }) {
       return read(async (tx) => {
         const row = await findAllocation(tx, caller, 'allocation.read', params.allocation_id);
-        return { status: 200, body: await showAllocation(tx, row, clock.now()) };
+        return { status: 200, body: await showAllocation(services, tx, row) };
       });
     },
     releaseAllocation({ caller, params, audit, mutate }) {
@@ -90,7 +88,7 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
       return mutate(async (tx) => {
         const row = await requestRelease(services, tx, caller, params.allocation_id);
         audit({ targetType: 'allocation', targetId: row.id, organizationId: row.organization_id });
-        return { status: 202, body: await showAllocation(tx, row, clock.now()) };
+        return { status: 202, body: await showAllocation(services, tx, row) };
       });
     },
     retryAllocationRelease({ caller, params, audit, mutate }) {
@@ -98,7 +96,7 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
       return mutate(async (tx) => {
         const row = await retryFailedRelease(services, tx, caller, params.allocation_id);
         audit({ targetType: 'allocation', targetId: row.id, organizationId: row.organization_id });
-        return { status: 202, body: await showAllocation(tx, row, clock.now()) };
+        return { status: 202, body: await showAllocation(services, tx, row) };
       });
     },
     extendAllocation({ caller, params, body, audit, mutate }) {
@@ -112,7 +110,7 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
           organizationId: row.organization_id,
           detail: { ...body, ends_at: row.ends_at },
         });
-        return { status: 200, body: await showAllocation(tx, row, clock.now()) };
+        return { status: 200, body: await showAllocation(services, tx, row) };
       });
     },
     setAllocationTags({ caller, params, body, audit, mutate }) {
@@ -126,20 +124,20 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
           before: { tags: before },
           after: { tags: row.tags },
         });
-        return { status: 200, body: await showAllocation(tx, row, clock.now()) };
+        return { status: 200, body: await showAllocation(services, tx, row) };
       });
     },
     listIdleLeases({ caller, query, read }) {
       authorize(caller, 'billing.read', { kind: 'tenant', organizationId: query.organization_id });
       return read(async (tx) => ({
         status: 200,
-        body: await listIdleLeases(tx, clock.now(), { limit: 50, ...query }),
+        body: await listIdleLeases(tx, clock.now(), query),
       }));
     },
     listAllocationTimeline({ caller, params, query, read }) {
       return read(async (tx) => {
-        await findAllocation(tx, caller, 'allocation.read', params.allocation_id);
-        return { status: 200, body: await listTimeline(tx, params.allocation_id, { limit: 50, ...query }) };
+        const row = await findAllocation(tx, caller, 'allocation.read', params.allocation_id);
+        return { status: 200, body: await showTimeline(tx, row, query) };
       });
     },
     getAllocationProgress({ caller, params, read }) {
@@ -153,15 +151,15 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
       return { status: 200, body: describeConnection(row) };
     },
     async listAllAllocations({ caller, query, read }) {
-      authorize(caller, 'fleet.read', platform);
-      const body = await read((tx) => listAllocations(tx, clock.now(), { limit: 50, ...query }));
+      authorize(caller, 'fleet.read', atPlatform);
+      const body = await read((tx) => listAllocations(services, tx, query));
       return { status: 200, body };
     },
     async getAllocationForOperators({ caller, params, read }) {
-      authorize(caller, 'fleet.read', platform);
+      authorize(caller, 'fleet.read', atPlatform);
       return {
         status: 200,
-        body: await read((tx) => showForOperators(tx, clock.now(), params.allocation_id)),
+        body: await read((tx) => showAllocationForOperator(services, tx, params.allocation_id)),
       };
     },
     explainPlacement({ caller, body, read }) {
@@ -173,14 +171,14 @@ export function allocationRoutes(services: Services): Handlers<AllocationOperati
     listWipeCertificates({ caller, params, query, read }) {
       return read(async (tx) => {
         await findAllocation(tx, caller, 'allocation.read', params.allocation_id);
-        const page = { limit: 50, ...query };
+        const page = query;
         return { status: 200, body: await listWipeCertificates(tx, params.allocation_id, page) };
       });
     },
     listHostCleanups({ caller, params, query, read }) {
       return read(async (tx) => {
         await findAllocation(tx, caller, 'allocation.read', params.allocation_id);
-        const page = { limit: 50, ...query };
+        const page = query;
         return { status: 200, body: await listHostCleanups(tx, params.allocation_id, page) };
       });
     },

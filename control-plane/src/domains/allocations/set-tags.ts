@@ -1,7 +1,7 @@
 import type { Caller } from '../../platform/auth/caller.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { findAllocation } from './find-allocation.ts';
-import type { AllocationRow } from './move-allocation.ts';
+import type { AllocationRow } from './transition-allocation.ts';
 
 /** Replaces the tags of a lease, in the order of their names. */
 export async function setTags(

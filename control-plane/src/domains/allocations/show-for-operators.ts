@@ -1,17 +1,22 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { notFound } from '../../platform/http/problem.ts';
-import { listTasks } from '../fleet/list-tasks.ts';
+import type { Services } from '../../platform/services.ts';
+import { listTasks } from '../tasks/list-tasks.ts';
 import { showAllocation } from './show-allocation.ts';
-import { showProgress } from './show-progress.ts';
+import { showProgress } from './show-timeline.ts';
 
 type AllocationDetail = components['schemas']['AllocationDetail'];
 
 const SHOWN_CLAIMS = 64;
 const SHOWN_TASKS = 50;
 
-/** What operators see of anybody's allocation: also where it is, and what its hosts were asked. */
-export async function showForOperators(tx: Tx, now: Date, allocationId: string): Promise<AllocationDetail> {
+/** Operators' view of any allocation, with its location and its hosts' tasks. */
+export async function showAllocationForOperator(
+  services: Pick<Services, 'policies' | 'clock'>,
+  tx: Tx,
+  allocationId: string,
+): Promise<AllocationDetail> {
   const row = await tx
     .selectFrom('allocations')
     .selectAll()
@@ -23,9 +28,13 @@ export async function showForOperators(tx: Tx, now: Date, allocationId: string):
     .select(['id as node_id', 'hostname'])
     .where('id', '=', row.node_id)
     .executeTakeFirst();
-  const tasks = await listTasks(tx, now, { allocation_id: allocationId, limit: SHOWN_TASKS });
+  const tasks = await listTasks(tx, services.clock.now(), {
+    subject_type: 'allocation',
+    subject_id: allocationId,
+    limit: SHOWN_TASKS,
+  });
   return {
-    allocation: await showAllocation(tx, row, now),
+    allocation: await showAllocation(services, tx, row),
     node: node ?? null,
     claims: await claimsOf(tx, allocationId),
     stages: await showProgress(tx, row),
@@ -54,7 +63,7 @@ async function claimsOf(tx: Tx, allocationId: string): Promise<AllocationDetail[
     .execute();
   return rows.map((row) => ({
     id: row.id,
-    claim_kind: row.claim_kind as AllocationDetail['claims'][number]['claim_kind'],
+    claim_kind: row.claim_kind,
     node_id: row.node_id,
     slot_id: row.slot_id,
     slot_index: row.slot_index,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canMove, releasable, transitions, type AllocationState } from './states.ts';
+import { canTransition, releasable, transitions, type AllocationState } from './states.ts';
 
 const states = Object.keys(transitions) as AllocationState[];
 
@@ -32,9 +32,9 @@ describe('allocation states', () => {
   });
 
   it('refuse what is not in the table', () => {
-    expect(canMove('released', 'active')).toBe(false);
-    expect(canMove('active', 'released')).toBe(false);
-    expect(canMove('provisioning', 'active')).toBe(true);
+    expect(canTransition('released', 'active')).toBe(false);
+    expect(canTransition('active', 'released')).toBe(false);
+    expect(canTransition('provisioning', 'active')).toBe(true);
   });
 
   it('say where a release may be asked for', () => {

@@ -1,4 +1,4 @@
-/** The allocation state machine as data: which state may follow which, and who may cause it. */
+/** The allocation state machine as data: allowed transitions, and their causes. */
 export const transitions = {
   queued: ['reserved', 'released', 'failed'],
   reserved: ['provisioning', 'failed'],
@@ -12,8 +12,8 @@ export const transitions = {
 
 export type AllocationState = keyof typeof transitions;
 
-export function canMove(from: AllocationState, to: AllocationState): boolean {
-  return (transitions[from] as readonly AllocationState[]).includes(to);
+export function canTransition(from: AllocationState, to: AllocationState): boolean {
+  return transitions[from].some((state) => state === to);
 }
 
 /** States in which the tenant may ask for the release. */

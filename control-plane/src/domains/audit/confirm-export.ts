@@ -11,7 +11,10 @@ interface SealedMonth {
   ended: boolean;
 }
 
-/** Notes that somebody holds the month's export; they prove it by the head that it ends with. The first stands. */
+/**
+ * Records that the month's export is stored; the caller proves it by the head that it ends with. The first
+ * confirmation counts.
+ */
 export async function confirmExport(
   tx: Tx,
   confirmation: { month: string; head_hash: string; callerId: string },

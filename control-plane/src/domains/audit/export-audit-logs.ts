@@ -1,17 +1,18 @@
 import { checkpointOf, segmentsFrom, type SegmentRow } from '../../platform/audit/checkpoint.ts';
 import { hashRow } from '../../platform/audit/chain.ts';
-import { BEGINNING, rowsBetween } from '../../platform/audit/rows.ts';
+import { LOG_BEGINNING, rowsBetween } from '../../platform/audit/rows.ts';
 import type { Tx } from '../../platform/db/database.ts';
 
 /**
- * Lines after the cursor, `segment:line`. Only what is sealed is exported: its order can no longer change, so a cursor
- * means the same line for ever.
+ * Lines after the cursor, `segment:line`. Only sealed rows are exported: their order can no longer change, so
+ * a cursor permanently names the same line.
  */
 export async function exportAuditLogs(
   tx: Tx,
   { after = '1:0', segments }: { after?: string | undefined; segments: number },
 ): Promise<string> {
-  const [segment, line] = after.split(':').map(Number) as [number, number];
+  const [segment, line] = after.split(':').map(Number);
+  if (segment === undefined || line === undefined) throw new Error(`not a cursor of the export: ${after}`);
   const found = await segmentsFrom(tx, BigInt(segment), segments + 1);
   const lines: string[] = [];
   let exported = 0;
@@ -28,7 +29,7 @@ export async function exportAuditLogs(
 
 async function linesOf(tx: Tx, segment: SegmentRow): Promise<{ line: number; text: string }[]> {
   const before = segment.segment > 1n ? (await segmentsFrom(tx, segment.segment - 1n, 1))[0] : undefined;
-  const after = before ? { xid: before.upto_xid, id: before.upto_id } : BEGINNING;
+  const after = before ? { xid: before.upto_xid, id: before.upto_id } : LOG_BEGINNING;
   const upto = { xid: segment.upto_xid, id: segment.upto_id };
   const rows = await rowsBetween(tx, after, upto, segment.row_count);
   const line = (number: number, content: object): { line: number; text: string } => ({
@@ -37,7 +38,7 @@ async function linesOf(tx: Tx, segment: SegmentRow): Promise<{ line: number; tex
   });
   return [
     ...rows.map((row, index) => line(index + 1, { row, hash: hashRow(row).toString('hex') })),
-    // Counted by what was sealed, so that a retired month still ends with its checkpoint at the same cursor.
+    // Counted by sealed rows, so that a retired month still ends with its checkpoint at the same cursor.
     line(segment.row_count + 1, { checkpoint: checkpointOf(segment), signature: segment.signature }),
   ];
 }

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newAuditKey, sealAll, writeRows } from '../../platform/audit/testing/fill-log.ts';
+import { newAuditKey, sealAll, writeRows } from '../../platform/audit/testing/audit-rows.ts';
 import { verifyAudit } from '../../platform/audit/verify.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { openDatabase, type Database, type Db } from '../../platform/db/database.ts';
-import { actingAs } from '../../platform/db/scope.ts';
+import { servicesAsRole } from '../../platform/db/scope.ts';
 import { createTestDatabase } from '../../platform/db/testing.ts';
 import { newId } from '../../platform/ids.ts';
 import type { PlatformKeys } from '../../platform/keys/platform-keys.ts';
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 function retire(): Promise<string[]> {
-  const { db } = actingAs({ db: owner, database }, 'gpuaas_worker');
+  const { db } = servicesAsRole({ db: owner, database }, 'gpuaas_worker');
   const policies = fixedPolicies({ 'audit.retention_months': 13 });
   return retireAuditMonths({ db, policies, clock: systemClock, keys: { audit } as PlatformKeys });
 }
@@ -69,8 +69,8 @@ test('a month with a row that its export does not hold stays', async () => {
   expect(await retire()).toEqual([]);
 });
 
-test('without a retirement nobody who works here can drop a month that has rows', async () => {
-  const { db } = actingAs({ db: owner, database }, 'gpuaas_worker');
+test('no role can drop a month with rows without a retirement', async () => {
+  const { db } = servicesAsRole({ db: owner, database }, 'gpuaas_worker');
   const { rows } = await sql`select drop_month_partitions('audit_logs', '2021-01-01')`.execute(db);
   expect(rows).toEqual([]);
 });

@@ -8,7 +8,7 @@ import type { Services } from '../../platform/services.ts';
 import type { Tick } from '../../platform/ticks/tick.ts';
 
 /** Drops whole months of the audit log that are old enough, sealed to the last row, and exported. */
-export const retireMonths: Tick<Services> = {
+export const retireMonthsTick: Tick<Services> = {
   name: 'audit.retire_months',
   everySeconds: 6 * 3600,
   catchUp: 'skip',
@@ -24,7 +24,7 @@ interface Candidate {
   row_count: string;
 }
 
-/** The signed retirement and the drop commit together. Returns the months that went. */
+/** The signed retirement and the drop commit together. Returns the retired months. */
 export async function retireAuditMonths(
   services: Pick<Services, 'db' | 'clock' | 'keys' | 'policies'>,
 ): Promise<string[]> {
@@ -42,7 +42,7 @@ export async function retireAuditMonths(
   });
 }
 
-/** Months that ended before `before` and whose confirmed export holds every row they have. */
+/** Months that ended before `before` and whose confirmed export contains all their rows. */
 async function exportedMonths(tx: Tx, before: Date): Promise<Candidate[]> {
   const { rows } = await sql<Candidate>`
     select to_char(e.month, 'YYYY-MM-DD') as month, min(s.segment)::text as first_segment,

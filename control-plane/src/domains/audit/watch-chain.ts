@@ -1,10 +1,11 @@
 import type { Tx } from '../../platform/db/database.ts';
 import { lastSegment } from '../../platform/audit/checkpoint.ts';
 import { readSealLag } from '../../platform/audit/seal-lag.ts';
-import { verifyAudit, type Finding } from '../../platform/audit/verify.ts';
+import { verifyAudit, type ChainFinding } from '../../platform/audit/verify.ts';
 import type { Services } from '../../platform/services.ts';
 import type { Tick } from '../../platform/ticks/tick.ts';
 import { openIncident, resolveIncident } from '../incidents/open-incident.ts';
+import { present } from '../../platform/present.ts';
 
 const LOG = { targetType: 'audit_log', targetId: 'audit_log' } as const;
 
@@ -35,8 +36,8 @@ export const watchSealLag: Tick<Services> = {
 const WINDOW_SEGMENTS = 50;
 const EVERY_SECONDS = 300;
 
-/** Verifies a window of the log each time and so, in turns, all of it; the newest segments always. */
-export const verifyInTurns: Tick<Services> = {
+/** Verifies a window of the log on each run and, over many runs, all of it; the newest segments always. */
+export const verifyChainTick: Tick<Services> = {
   name: 'audit.verify_in_turns',
   everySeconds: EVERY_SECONDS,
   catchUp: 'skip',
@@ -58,10 +59,10 @@ export const verifyInTurns: Tick<Services> = {
   },
 };
 
-/** Nothing closes it by itself: what was found must be explained by a person. */
-async function report({ db, clock, log }: Services, findings: Finding[]): Promise<void> {
+/** The incident never closes automatically: a person must explain the finding. */
+async function report({ db, clock, log }: Services, findings: ChainFinding[]): Promise<void> {
   log.error({ findings: findings.slice(0, 10) }, 'the audit log does not verify');
-  const first = findings[0]!;
+  const first = present(findings[0], 'finding');
   await db.transaction().execute((tx) =>
     openIncident(tx, clock.now(), {
       ...LOG,

@@ -1,15 +1,15 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import { atPlatform, authorize, type Caller } from '../../platform/auth/caller.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import { moneyJson } from '../../platform/money.ts';
 import type { Services } from '../../platform/services.ts';
-import { adjustBalance } from './adjust-balance.ts';
-import { describeTransaction } from './describe-transaction.ts';
-import { describeSpend } from './describe-spend.ts';
-import { getBalances } from './get-balance.ts';
-import { listAccruals } from './list-accruals.ts';
-import { listLedger } from './list-ledger.ts';
-import { listUsage } from './list-usage.ts';
+import { adjustBalance } from './ledger/adjust-balance.ts';
+import { describeTransaction } from './ledger/describe-transaction.ts';
+import { describeSpend } from './funds/describe-spend.ts';
+import { getBalances } from './ledger/get-balance.ts';
+import { listAccruals } from './metering/list-accruals.ts';
+import { listLedger } from './ledger/list-ledger.ts';
+import { listUsage } from './metering/list-usage.ts';
 
 type BillingOperations = Pick<
   operations,
@@ -29,7 +29,7 @@ export function billingRoutes(services: Services): Handlers<BillingOperations, C
     },
     listLedger({ caller, query, read }) {
       authorize(caller, 'billing.read', { kind: 'tenant', organizationId: query.organization_id });
-      return read(async (tx) => ({ status: 200, body: await listLedger(tx, { limit: 50, ...query }) }));
+      return read(async (tx) => ({ status: 200, body: await listLedger(tx, query) }));
     },
     getSpend({ caller, query: { organization_id, project_id }, read }) {
       authorize(caller, 'billing.read', { kind: 'tenant', organizationId: organization_id });
@@ -50,19 +50,19 @@ export function billingRoutes(services: Services): Handlers<BillingOperations, C
       authorize(caller, 'billing.read', { kind: 'tenant', organizationId: query.organization_id });
       return read(async (tx) => ({
         status: 200,
-        body: await listAccruals(services, tx, { limit: 50, ...query }),
+        body: await listAccruals(services, tx, query),
       }));
     },
     listUsage({ caller, query, read }) {
       authorize(caller, 'billing.read', { kind: 'tenant', organizationId: query.organization_id });
-      return read(async (tx) => ({ status: 200, body: await listUsage(tx, { limit: 50, ...query }) }));
+      return read(async (tx) => ({ status: 200, body: await listUsage(tx, query) }));
     },
     postLedgerAdjustment({ caller, params, body, correlationId, audit, mutate }) {
       const organizationId = params.organization_id;
       const target = { targetType: 'organization', targetId: organizationId };
       audit(target);
       return mutate(async (tx) => {
-        authorize(caller, 'billing.adjust', { kind: 'platform' });
+        authorize(caller, 'billing.adjust', atPlatform);
         const posted = await adjustBalance(tx, {
           organizationId,
           actorUserId: caller.userId,

@@ -4,7 +4,7 @@ import {
   type CapacityShape,
   type PlacementRequest,
 } from '../placement/candidate.ts';
-import { rejectionOf } from '../placement/rank.ts';
+import { firstRejection } from '../placement/best-node.ts';
 
 export interface Availability {
   gpus_available: number;
@@ -12,7 +12,7 @@ export interface Availability {
   by_gpu_count: { gpu_count: number; available: number }[];
 }
 
-/** What is free of a product in a region, in sums: how much, never where. */
+/** Free capacity of a product in a region as sums, never by host. */
 export function availabilityOf(
   nodes: readonly Candidate[],
   region: string,
@@ -21,7 +21,7 @@ export function availabilityOf(
   const { shape, gpuModel, gpuCounts } = product;
   const smallest = Math.min(...gpuCounts);
   const request: PlacementRequest = { shape, gpus: smallest, region, gpuModel, now: 0, endsAt: OPEN_ENDED };
-  const free = nodes.filter((node) => rejectionOf(request, node) === null).map(({ room }) => room.free);
+  const free = nodes.filter((node) => firstRejection(request, node) === null).map(({ room }) => room.free);
   return {
     gpus_available: free.reduce((sum, count) => sum + count, 0),
     largest_slice: Math.max(0, ...free),

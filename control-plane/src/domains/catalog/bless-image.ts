@@ -2,10 +2,10 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import type { Policies } from '../../platform/policy/policies.ts';
 import { newId } from '../../platform/ids.ts';
-import { describeImage, getImage } from './edit-image.ts';
-import { requireSigner, type SignedStatement } from './require-signer.ts';
+import { describeImage, getImage } from './images.ts';
+import { requireTrustedSigner, type SignedStatement } from './require-signer.ts';
 
-/** Has launches use the digest from now on; who vouched for which is kept. Running machines keep theirs. */
+/** Has launches use the digest from now on; its approver is recorded. Running machines keep theirs. */
 export async function blessImage(
   policies: Policies,
   tx: Tx,
@@ -18,7 +18,7 @@ export async function blessImage(
 }> {
   const known = await getImage(tx, image, { lock: true });
   const { digest, reason, callerId, signed_statement: signed } = blessing;
-  const signedBy = requireSigner(policies, known, digest, signed);
+  const signedBy = requireTrustedSigner(policies, known, digest, signed);
   await tx
     .insertInto('image_blessings')
     .values({

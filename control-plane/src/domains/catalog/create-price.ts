@@ -7,7 +7,7 @@ import { describePrice } from './list-prices.ts';
 
 type CreatePrice = components['schemas']['CreatePrice'];
 
-/** Adds a price that holds from now or later; nothing that was charged by changes. */
+/** Adds a price that applies from now or later; past charges do not change. */
 export async function createPrice(
   tx: Tx,
   { now, callerId, body }: { now: Date; callerId: string; body: CreatePrice },

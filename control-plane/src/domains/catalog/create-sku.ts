@@ -1,15 +1,15 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
-import { describeAdminSku } from './edit-sku.ts';
-import { refuseImpossibleCounts } from './gpu-counts.ts';
+import { describeAdminSku } from './admin-skus.ts';
+import { requireValidGpuCounts } from './gpu-counts.ts';
 
 /** Adds a product; it is closed until an operator opens it. */
 export async function createSku(
   tx: Tx,
   body: components['schemas']['CreateSku'],
 ): Promise<components['schemas']['AdminSku']> {
-  refuseImpossibleCounts(body);
+  requireValidGpuCounts(body);
   const row = await tx
     .insertInto('sku_catalog')
     .values({

@@ -1,5 +1,5 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import { atPlatform, authorize, type Caller } from '../../platform/auth/caller.ts';
 import type { Context, Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
 import { listEntitlements, setEntitlement } from './entitlements.ts';
@@ -23,7 +23,7 @@ export function entitlementRoutes({
     const target = { targetType: 'organization', targetId: organizationId };
     audit(target);
     return mutate(async (tx) => {
-      authorize(caller, 'catalog.manage', { kind: 'platform' });
+      authorize(caller, 'catalog.manage', atPlatform);
       const body = await setEntitlement(
         policies,
         tx,
@@ -36,10 +36,10 @@ export function entitlementRoutes({
   };
   return {
     listSkuEntitlements({ caller, params, query, read }) {
-      authorize(caller, 'catalog.manage', { kind: 'platform' });
+      authorize(caller, 'catalog.manage', atPlatform);
       return read(async (tx) => ({
         status: 200,
-        body: await listEntitlements(policies, tx, params.organization_id, { limit: 50, ...query }),
+        body: await listEntitlements(policies, tx, params.organization_id, query),
       }));
     },
     setSkuEntitlement: (context) =>

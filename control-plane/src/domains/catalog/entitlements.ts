@@ -1,13 +1,15 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
-import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+import { fromCursor, given } from '../../platform/db/given.ts';
+import { decodePage, toPage, type Page } from '../../platform/http/page.ts';
 import { notFound } from '../../platform/http/problem.ts';
 import { requireOrganization } from '../tenancy/organizations/require-organization.ts';
 import type { Policies } from '../../platform/policy/policies.ts';
+import { first } from '../../platform/present.ts';
 
 type SkuEntitlement = components['schemas']['SkuEntitlement'];
 
-/** Whether the tenant may buy the product: what was set for it, else the policy. */
+/** Whether the tenant may buy the product: its own setting, else the policy. */
 export async function isEntitled(
   policies: Policies,
   db: Db | Tx,
@@ -18,7 +20,7 @@ export async function isEntitled(
   return set.get(sku) ?? policies.get('catalog.entitled_by_default', { organizationId });
 }
 
-/** What was set for the tenant, by product. */
+/** The tenant's own settings, by product. */
 export async function setEntitlements(db: Db | Tx, organizationId: string): Promise<Map<string, boolean>> {
   const rows = await db
     .selectFrom('sku_entitlements')
@@ -28,13 +30,13 @@ export async function setEntitlements(db: Db | Tx, organizationId: string): Prom
   return new Map(rows.map((row) => [row.sku, row.entitled]));
 }
 
-/** Every product with whether the tenant may buy it. */
+/** Every product, and whether the tenant may buy it. */
 export async function listEntitlements(
   policies: Policies,
   tx: Tx,
   organizationId: string,
   query: { limit: number; page?: string; sku?: string },
-): Promise<{ items: SkuEntitlement[]; next_page: string | null }> {
+): Promise<Page<SkuEntitlement>> {
   await requireOrganization(tx, organizationId);
   const after = decodePage(query.page, ['text']);
   const rows = await tx
@@ -43,13 +45,13 @@ export async function listEntitlements(
       join.onRef('e.sku', '=', 's.sku').on('e.organization_id', '=', organizationId),
     )
     .select(['s.sku', 'e.entitled', 'e.reason'])
-    .$if(query.sku !== undefined, (q) => q.where('s.sku', '=', query.sku!))
-    .$if(after !== null, (q) => q.where('s.sku', '>', after![0]!))
+    .$call(given(query.sku, (q, sku) => q.where('s.sku', '=', sku)))
+    .$call(fromCursor(after, (q, [sku]) => q.where('s.sku', '>', sku)))
     .orderBy('s.sku')
     .limit(query.limit + 1)
     .execute();
   const byDefault = policies.get('catalog.entitled_by_default', { organizationId });
-  const page = pageOf(rows, query.limit, (row) => [row.sku]);
+  const page = toPage(rows, query.limit, (row) => [row.sku]);
   const items = page.rows.map((row): SkuEntitlement => ({
     sku: row.sku,
     entitled: row.entitled ?? byDefault,
@@ -59,7 +61,7 @@ export async function listEntitlements(
   return { items, next_page: page.next_page };
 }
 
-/** Sets what the tenant may buy, or with null takes back what was set. */
+/** Sets an entitlement of the tenant, or clears it with null. */
 export async function setEntitlement(
   policies: Policies,
   tx: Tx,
@@ -83,5 +85,5 @@ export async function setEntitlement(
       .execute();
   }
   const after = await listEntitlements(policies, tx, organizationId, { limit: 1, sku });
-  return after.items[0]!;
+  return first(after.items, 'item of the answer');
 }

@@ -1,7 +1,7 @@
 import { Problem } from '../../platform/http/problem.ts';
 
-/** A slice fits its node, and a whole node is sold whole. */
-export function refuseImpossibleCounts(product: {
+/** A slice must fit its node, and a whole node is leased whole. */
+export function requireValidGpuCounts(product: {
   capacity_shape: string;
   gpus_total: number;
   allowed_gpu_counts: readonly number[];

@@ -1,8 +1,9 @@
 import type { Selectable } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
+import { fromCursor, given } from '../../platform/db/given.ts';
 import type { SkuPrices } from '../../platform/db/generated/schema.ts';
-import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+import { decodePage, toPage, type Page } from '../../platform/http/page.ts';
 import { moneyJson } from '../../platform/money.ts';
 
 type Price = components['schemas']['Price'];
@@ -16,25 +17,24 @@ export interface PriceQuery {
 }
 
 /** List prices, or those of one tenant; the latest effective date first. */
-export async function listPrices(
-  tx: Tx,
-  query: PriceQuery,
-): Promise<{ items: Price[]; next_page: string | null }> {
+export async function listPrices(tx: Tx, query: PriceQuery): Promise<Page<Price>> {
   const after = decodePage(query.page, ['instant', 'uuid']);
   const rows = await tx
     .selectFrom('sku_prices')
     .selectAll()
     .where('organization_id', 'is not distinct from', query.organization_id ?? null)
-    .$if(query.sku !== undefined, (q) => q.where('sku', '=', query.sku!))
-    .$if(query.region !== undefined, (q) => q.where('region', '=', query.region!))
-    .$if(after !== null, (q) =>
-      q.where((e) => e(e.refTuple('effective_from', 'id'), '<', e.tuple(new Date(after![0]!), after![1]!))),
+    .$call(given(query.sku, (q, sku) => q.where('sku', '=', sku)))
+    .$call(given(query.region, (q, region) => q.where('region', '=', region)))
+    .$call(
+      fromCursor(after, (q, [at, id]) =>
+        q.where((e) => e(e.refTuple('effective_from', 'id'), '<', e.tuple(new Date(at), id))),
+      ),
     )
     .orderBy('effective_from', 'desc')
     .orderBy('id', 'desc')
     .limit(query.limit + 1)
     .execute();
-  const page = pageOf(rows, query.limit, (row) => [row.effective_from.toISOString(), row.id]);
+  const page = toPage(rows, query.limit, (row) => [row.effective_from.toISOString(), row.id]);
   return { items: page.rows.map(describePrice), next_page: page.next_page };
 }
 

@@ -2,9 +2,7 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { withRole } from '../../platform/db/scope.ts';
 import { moneyJson } from '../../platform/money.ts';
-import type { Services } from '../../platform/services.ts';
-import { placementCandidates } from '../fleet/placement-candidates.ts';
-import type { CapacityShape } from '../placement/candidate.ts';
+import type { CatalogServices } from './needs.ts';
 import { availabilityOf } from './availability.ts';
 import { setEntitlements } from './entitlements.ts';
 import { buyerOf, priceAt, pricesAt } from './price-book.ts';
@@ -13,7 +11,11 @@ type Sku = components['schemas']['Sku'];
 
 /** Products on sale with price and aggregate availability; never which node or device. */
 export async function listSkus(
-  { clock, policies }: Pick<Services, 'clock' | 'policies'>,
+  {
+    clock,
+    policies,
+    placementCandidates,
+  }: Pick<CatalogServices, 'clock' | 'policies' | 'placementCandidates'>,
   tx: Tx,
   organizationId: string | null,
 ): Promise<Sku[]> {
@@ -35,7 +37,7 @@ export async function listSkus(
   const buyer = buyerOf(policies, organizationId);
   const prices = await pricesAt(tx, at, buyer);
   return rows.flatMap((row): Sku[] => {
-    const shape = row.capacity_shape as CapacityShape;
+    const shape = row.capacity_shape;
     const product = { shape, gpuModel: row.gpu_model, gpuCounts: row.allowed_gpu_counts };
     const availability = regions.flatMap((region) => {
       const booked = prices.filter((price) => price.sku === row.sku && price.region === region);

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { priceAt, type BookedPrice, type Buyer } from './price-book.ts';
+import { priceAt, type PriceBookEntry, type Buyer } from './price-book.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const day = (n: number): Date => new Date(START + n * 86_400_000);
 
-const list = (id: string, from: number, micros: bigint): BookedPrice => ({
+const list = (id: string, from: number, micros: bigint): PriceBookEntry => ({
   id,
   organizationId: null,
   perGpuHour: { currency: 'USD', micros },
@@ -22,7 +22,7 @@ it('takes the list price that took effect last, and none before the first', () =
   expect(priceAt(book, day(29), tenant)).toMatchObject({ priceId: 'later' });
 });
 
-it('takes a tenant’s own price while it holds, without the discount, and from nobody else', () => {
+it('uses a tenant’s own price while it applies, without the discount, and for no other tenant', () => {
   const own = { ...list('own', 5, 1_000_000n), organizationId: 'o', effectiveUntil: day(15) };
   const book = [list('list', 0, 3_000_000n), own];
   const buyer = { ...tenant, discountBasisPoints: 1250 };
@@ -36,7 +36,7 @@ it('quotes in the buyer’s currency alone', () => {
   expect(priceAt([list('list', 0, 1n)], day(1), { ...tenant, currency: 'AED' })).toBeNull();
 });
 
-it('gives the same answer whatever the order of the book, never above the list price', () => {
+it('gives the same price in any order of the book, never above the list price', () => {
   const price = fc.record({
     id: fc.uuid(),
     organizationId: fc.constantFrom(null, 'o', 'p'),

@@ -1,9 +1,10 @@
 import type { Db, Tx } from '../../platform/db/database.ts';
+import { given } from '../../platform/db/given.ts';
 import type { Money } from '../../platform/money.ts';
 import type { Policies } from '../../platform/policy/policies.ts';
 
 /** A row of the price book. */
-export interface BookedPrice {
+export interface PriceBookEntry {
   id: string;
   /** Null for the list price. */
   organizationId: string | null;
@@ -12,9 +13,9 @@ export interface BookedPrice {
   effectiveUntil: Date | null;
 }
 
-/** Who asks for a price. */
+/** Buyer of a quote. */
 export interface Buyer {
-  /** Null asks for the list price. */
+  /** Null for the list price. */
   organizationId: string | null;
   currency: string;
   discountBasisPoints: number;
@@ -28,10 +29,10 @@ export interface QuotedPrice {
 const WHOLE = 10_000n;
 
 /**
- * What one product in one region costs the buyer at a moment: the tenant's own price as it is, else the list price less
- * the discount. Of several that hold, the one that took effect last.
+ * The buyer's price of one product in one region at a time: the tenant's own price unchanged, else the list
+ * price less the discount. Of several that apply, the one that took effect last.
  */
-export function priceAt(prices: readonly BookedPrice[], at: Date, buyer: Buyer): QuotedPrice | null {
+export function priceAt(prices: readonly PriceBookEntry[], at: Date, buyer: Buyer): QuotedPrice | null {
   const holding = prices
     .filter(({ perGpuHour }) => perGpuHour.currency === buyer.currency)
     .filter(
@@ -59,13 +60,13 @@ export function buyerOf(policies: Policies, organizationId: string | null): Buye
   };
 }
 
-/** What holds at the moment for the buyer, by product and region; not the whole history. */
+/** Current prices of the buyer, by product and region; without the history. */
 export async function pricesAt(
   db: Db | Tx,
   at: Date,
   { organizationId, currency }: Buyer,
   only: { sku?: string; region?: string } = {},
-): Promise<(BookedPrice & { sku: string; region: string })[]> {
+): Promise<(PriceBookEntry & { sku: string; region: string })[]> {
   const rows = await db
     .selectFrom('sku_prices')
     .selectAll()
@@ -78,8 +79,8 @@ export async function pricesAt(
         ? e('organization_id', 'is', null)
         : e.or([e('organization_id', 'is', null), e('organization_id', '=', organizationId)]),
     )
-    .$if(only.sku !== undefined, (q) => q.where('sku', '=', only.sku!))
-    .$if(only.region !== undefined, (q) => q.where('region', '=', only.region!))
+    .$call(given(only.sku, (q, sku) => q.where('sku', '=', sku)))
+    .$call(given(only.region, (q, region) => q.where('region', '=', region)))
     .orderBy('sku')
     .orderBy('region')
     .orderBy('organization_id')

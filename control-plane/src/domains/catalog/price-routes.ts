@@ -1,5 +1,5 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import { atPlatform, authorize, type Caller } from '../../platform/auth/caller.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
 import { createPrice } from './create-price.ts';
@@ -11,13 +11,13 @@ type PriceOperations = Pick<operations, 'listPrices' | 'createPrice' | 'withdraw
 export function priceRoutes({ clock }: Pick<Services, 'clock'>): Handlers<PriceOperations, Caller> {
   return {
     async listPrices({ caller, query, read }) {
-      authorize(caller, 'price.manage', { kind: 'platform' });
-      return { status: 200, body: await read((tx) => listPrices(tx, { limit: 50, ...query })) };
+      authorize(caller, 'price.manage', atPlatform);
+      return { status: 200, body: await read((tx) => listPrices(tx, query)) };
     },
     createPrice({ caller, body, audit, mutate }) {
       audit({ targetType: 'sku', targetId: body.sku });
       return mutate(async (tx) => {
-        authorize(caller, 'price.manage', { kind: 'platform' });
+        authorize(caller, 'price.manage', atPlatform);
         const price = await createPrice(tx, { now: clock.now(), callerId: caller.id, body });
         audit({
           targetType: 'price',
@@ -37,7 +37,7 @@ export function priceRoutes({ clock }: Pick<Services, 'clock'>): Handlers<PriceO
     withdrawPrice({ caller, params, audit, mutate }) {
       audit({ targetType: 'price', targetId: params.price_id });
       return mutate(async (tx) => {
-        authorize(caller, 'price.manage', { kind: 'platform' });
+        authorize(caller, 'price.manage', atPlatform);
         await withdrawPrice(tx, clock.now(), params.price_id);
         return { status: 204, body: undefined };
       });

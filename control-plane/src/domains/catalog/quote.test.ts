@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { fixedPolicies } from '../../platform/policy/testing.ts';
-import { offerFrom, type Shelf } from './quote.ts';
+import { quoteFromSnapshot, type CatalogSnapshot } from './quote.ts';
 
 const BEFORE = new Date('2026-03-31T23:59:59.999Z');
 const CHANGE = new Date('2026-04-01T00:00:00Z');
@@ -26,8 +26,8 @@ it('what was read for one moment is priced for that moment, also when the price 
     regionStatus: 'enabled',
     imageDigest: 'sha256:0',
     prices: [price('list', null, 2_990_000n, null), price('own', organizationId, 1_000_000n, CHANGE)],
-  } as unknown as Shelf;
+  } as unknown as CatalogSnapshot;
   const asked = { sku: 'h200-sxm-slice', gpuCount: 1, image: 'i', region: 'r', organizationId };
   const policies = fixedPolicies({ 'catalog.slices_enabled': true });
-  expect(offerFrom(policies, asked, shelf, BEFORE).perGpuHour.micros).toBe(1_000_000n);
+  expect(quoteFromSnapshot(policies, asked, shelf, BEFORE).perGpuHour.micros).toBe(1_000_000n);
 });

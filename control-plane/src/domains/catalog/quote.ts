@@ -7,7 +7,7 @@ import type { Policies } from '../../platform/policy/policies.ts';
 import type { Services } from '../../platform/services.ts';
 import type { CapacityShape } from '../placement/candidate.ts';
 import { isEntitled } from './entitlements.ts';
-import { buyerOf, priceAt, pricesAt, type BookedPrice } from './price-book.ts';
+import { buyerOf, priceAt, pricesAt, type PriceBookEntry } from './price-book.ts';
 
 export interface Product {
   sku: string;
@@ -24,47 +24,35 @@ export interface Offer extends Product {
   imageDigest: string;
 }
 
-export interface Asked {
+export interface QuoteRequest {
   sku: string;
   gpuCount: number;
   region: string;
-  /** Who would buy; null asks what everybody is offered. */
+  /** The buyer; null for the public offer. */
   organizationId: string | null;
 }
 
 type Sources = Pick<Services, 'clock' | 'policies'>;
 
-/** Checks that the asked product, size, image and region are on sale to the tenant and returns what they cost now. */
-export async function quoteLaunch(
-  sources: Sources,
-  db: Db | Tx,
-  asked: Asked & { image: string },
-): Promise<Offer> {
-  const product = await quoteProduct(sources, db, asked);
-  const image = await db
-    .selectFrom('images')
-    .select('digest')
-    .where('image', '=', asked.image)
-    .executeTakeFirst();
-  return withImage(product, asked.image, image?.digest ?? null);
-}
-
-/** What the catalog says of a product, read before. */
-export interface Shelf {
+/** Catalog facts of a product, read earlier. */
+export interface CatalogSnapshot {
   product: ProductRow | null;
-  /** Null where nothing was set for the tenant. */
+  /** Null without a setting of the tenant. */
   entitled: boolean | null;
-  /** Null where there is no such region. */
+  /** Null if the region does not exist. */
   regionStatus: string | null;
   imageDigest: string | null;
-  prices: readonly BookedPrice[];
+  prices: readonly PriceBookEntry[];
 }
 
-/** The same of what was read before, for the moment `at` that it was read for: no price of another one is known. */
-export function offerFrom(
+/**
+ * Checks that product, size, image and region are available to the tenant and returns their price at the time `at` that
+ * the snapshot was read for: it contains no other prices.
+ */
+export function quoteFromSnapshot(
   policies: Sources['policies'],
-  asked: Asked & { image: string },
-  shelf: Shelf,
+  asked: QuoteRequest & { image: string },
+  shelf: CatalogSnapshot,
   at: Date,
 ): Offer {
   const product = requireForSale(policies, asked, shelf);
@@ -72,11 +60,11 @@ export function offerFrom(
   return withImage(priced, asked.image, shelf.imageDigest);
 }
 
-/** Refuses what is not sold to the tenant, whatever it costs. */
+/** Refuses a product that the tenant may not buy, regardless of its price. */
 export function requireForSale(
   policies: Policies,
-  asked: Asked,
-  { product, entitled, regionStatus }: Pick<Shelf, 'product' | 'entitled' | 'regionStatus'>,
+  asked: QuoteRequest,
+  { product, entitled, regionStatus }: Pick<CatalogSnapshot, 'product' | 'entitled' | 'regionStatus'>,
 ): ProductRow {
   const { organizationId } = asked;
   const sku = requireOnSale(policies, asked, product);
@@ -93,11 +81,11 @@ function withImage(product: Product, image: string, digest: string | null): Offe
   return { ...product, imageDigest: digest };
 }
 
-/** The same whatever the image: it does not change the price. */
+/** Quotes a product regardless of the image, which does not change the price. */
 export async function quoteProduct(
   { clock, policies }: Sources,
   db: Db | Tx,
-  asked: Asked,
+  asked: QuoteRequest,
 ): Promise<Product> {
   const { organizationId } = asked;
   const row = await db
@@ -129,7 +117,7 @@ export type ProductRow = Pick<
   'sku' | 'capacity_shape' | 'gpu_model' | 'vcpu_per_gpu' | 'memory_gib_per_gpu' | 'allowed_gpu_counts'
 >;
 
-function requireOnSale(policies: Policies, asked: Asked, sku: ProductRow | null): ProductRow {
+function requireOnSale(policies: Policies, asked: QuoteRequest, sku: ProductRow | null): ProductRow {
   const { organizationId } = asked;
   if (!sku) throw new Problem('sku_unknown', `The product ${asked.sku} is not on sale.`);
   const scope = organizationId === null ? {} : { organizationId };
@@ -156,9 +144,9 @@ function requireEntitled({ sku }: ProductRow, entitled: boolean): void {
 function withPrice(
   policies: Policies,
   at: Date,
-  asked: Asked,
+  asked: QuoteRequest,
   sku: ProductRow,
-  prices: readonly BookedPrice[],
+  prices: readonly PriceBookEntry[],
 ): Product {
   const buyer = buyerOf(policies, asked.organizationId);
   const price = priceAt(prices, at, buyer);
@@ -167,7 +155,7 @@ function withPrice(
   }
   return {
     sku: sku.sku,
-    shape: sku.capacity_shape as CapacityShape,
+    shape: sku.capacity_shape,
     gpuModel: sku.gpu_model,
     vcpuPerGpu: sku.vcpu_per_gpu,
     memoryGibPerGpu: sku.memory_gib_per_gpu,

@@ -3,12 +3,12 @@ import type { Db, Tx } from '../../platform/db/database.ts';
 
 type ReadinessCheck = TaskParams['slice.vm_provision']['readiness_checks'][number];
 
-/** What an image promises beyond a login; a machine made from it is not ready before each was seen. */
+/** Checks that an image promises beyond a login; its machine is not ready before each has passed. */
 export async function readinessChecks(db: Db | Tx, image: string): Promise<ReadinessCheck[]> {
   const row = await db
     .selectFrom('images')
     .select('readiness_checks')
     .where('image', '=', image)
     .executeTakeFirstOrThrow();
-  return row.readiness_checks as ReadinessCheck[];
+  return row.readiness_checks;
 }

@@ -1,4 +1,4 @@
-import { trustedSigner } from '@gpuaas/contracts/image-statement';
+import { findTrustedSigner } from '@gpuaas/contracts/image-statement';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import type { Policies } from '../../platform/policy/policies.ts';
@@ -6,8 +6,11 @@ import type { Policies } from '../../platform/policy/policies.ts';
 export type SignedStatement = components['schemas']['SignedImageStatement'];
 type Known = Pick<components['schemas']['AdminImage'], 'image' | 'kind' | 'readiness_checks'>;
 
-/** The key that vouches for the digest, by its id; null where the permission alone is enough. Refuses what does not fit. */
-export function requireSigner(
+/**
+ * Id of the key that signed the digest's statement; null if the permission alone is enough. Throws on a
+ * mismatch.
+ */
+export function requireTrustedSigner(
   policies: Policies,
   image: Known,
   digest: string,
@@ -20,7 +23,7 @@ export function requireSigner(
       'Send what its builder said of it, signed with a trusted key.',
     );
   }
-  const signer = trustedSigner(signed, policies.get('images.trusted_keys'));
+  const signer = findTrustedSigner(signed, policies.get('images.trusted_keys'));
   if (!signer) throw refused('It is not signed with a key that images.trusted_keys names.');
   const { statement } = signed;
   if (statement.image !== image.image) throw refused(`It is about ${statement.image}.`);

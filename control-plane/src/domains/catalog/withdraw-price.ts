@@ -1,7 +1,7 @@
 import type { Tx } from '../../platform/db/database.ts';
 import { notFound, Problem } from '../../platform/http/problem.ts';
 
-/** Takes a price out of the book that nobody was quoted yet; the database keeps the others. */
+/** Removes a price that was never quoted; the database keeps all others. */
 export async function withdrawPrice(tx: Tx, now: Date, priceId: string): Promise<void> {
   const price = await tx
     .selectFrom('sku_prices')

@@ -1,18 +1,18 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import { atPlatform, authorize, type Caller } from '../../platform/auth/caller.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
-import type { Services } from '../../platform/services.ts';
-import { cancelMaintenance } from './cancel-maintenance.ts';
+import type { FleetServices } from './needs.ts';
+import { cancelMaintenance } from './maintenance/cancel-maintenance.ts';
 import { describeConversion, requestConversion } from './conversion/request-conversion.ts';
-import { drainNode, resumeNode } from './drain-node.ts';
-import { listOfNode } from './list-of-node.ts';
-import { getNode } from './list-nodes.ts';
-import { describeBurnIn, recordBurnIn } from './record-burn-in.ts';
-import { readinessOf, startReadinessCheck } from './readiness.ts';
-import { describeWindow } from './maintenance-window.ts';
-import { requireNode } from './require-node.ts';
-import { scheduleMaintenance } from './schedule-maintenance.ts';
-import { startReconciliation } from './start-reconciliation.ts';
+import { drainNode, resumeNode } from './nodes/drain-node.ts';
+import { listNodeRows } from './nodes/list-node-rows.ts';
+import { getNode } from './nodes/list-nodes.ts';
+import { describeBurnIn, recordBurnIn } from './health/record-burn-in.ts';
+import { getReadiness, startReadinessCheck } from './health/readiness.ts';
+import { describeWindow } from './maintenance/maintenance-window.ts';
+import { requireNode } from './nodes/require-node.ts';
+import { scheduleMaintenance } from './maintenance/schedule-maintenance.ts';
+import { startReconciliation } from './health/start-reconciliation.ts';
 
 type NodeOperations = Pick<
   operations,
@@ -30,16 +30,14 @@ type NodeOperations = Pick<
   | 'listNodeConversions'
 >;
 
-const platform = { kind: 'platform' } as const;
-
 /** What operators do with a host as a whole. */
-export function nodeOperationRoutes(services: Services): Handlers<NodeOperations, Caller> {
+export function nodeOperationRoutes(services: FleetServices): Handlers<NodeOperations, Caller> {
   const { clock } = services;
   return {
     drainNode({ caller, params, body, correlationId, audit, mutate }) {
       audit({ targetType: 'node', targetId: params.node_id, detail: { reason: body.reason } });
       return mutate(async (tx) => {
-        authorize(caller, 'fleet.operate', platform);
+        authorize(caller, 'fleet.operate', atPlatform);
         await drainNode(tx, params.node_id, body.reason, correlationId);
         return { status: 200, body: await getNode(services, tx, params.node_id) };
       });
@@ -47,7 +45,7 @@ export function nodeOperationRoutes(services: Services): Handlers<NodeOperations
     resumeNode({ caller, params, correlationId, audit, mutate }) {
       audit({ targetType: 'node', targetId: params.node_id });
       return mutate(async (tx) => {
-        authorize(caller, 'fleet.operate', platform);
+        authorize(caller, 'fleet.operate', atPlatform);
         await resumeNode(tx, params.node_id, correlationId);
         return { status: 200, body: await getNode(services, tx, params.node_id) };
       });
@@ -55,30 +53,30 @@ export function nodeOperationRoutes(services: Services): Handlers<NodeOperations
     convertNode({ caller, params, body, correlationId, audit, mutate }) {
       audit({ targetType: 'node', targetId: params.node_id, detail: { ...body } });
       return mutate(async (tx) => {
-        authorize(caller, 'fleet.operate', platform);
+        authorize(caller, 'fleet.operate', atPlatform);
         const request = { nodeId: params.node_id, requestedBy: caller.id, correlationId, ...body };
         return { status: 202, body: await requestConversion(services, tx, request) };
       });
     },
     async listNodeConversions({ caller, params, query, read }) {
-      authorize(caller, 'fleet.read', platform);
+      authorize(caller, 'fleet.read', atPlatform);
       const body = await read((tx) =>
-        listOfNode(tx, 'node_conversions', params.node_id, { limit: 50, ...query }, describeConversion),
+        listNodeRows(tx, 'node_conversions', params.node_id, query, describeConversion),
       );
       return { status: 200, body };
     },
     async getNodeReadiness({ caller, params, read }) {
-      authorize(caller, 'fleet.read', platform);
+      authorize(caller, 'fleet.read', atPlatform);
       const body = await read(async (tx) => {
         await requireNode(tx, params.node_id);
-        return await readinessOf(tx, params.node_id);
+        return await getReadiness(tx, params.node_id);
       });
       return { status: 200, body };
     },
     startReadinessCheck({ caller, params, correlationId, audit, mutate }) {
       audit({ targetType: 'node', targetId: params.node_id });
       return mutate(async (tx) => {
-        authorize(caller, 'fleet.discover', platform);
+        authorize(caller, 'fleet.discover', atPlatform);
         const task = await startReadinessCheck(services, tx, params.node_id, correlationId);
         return { status: 202, body: task, location: `/api/v1/admin/tasks/${task.id}` };
       });
@@ -86,22 +84,22 @@ export function nodeOperationRoutes(services: Services): Handlers<NodeOperations
     startReconciliation({ caller, params, correlationId, audit, mutate }) {
       audit({ targetType: 'node', targetId: params.node_id });
       return mutate(async (tx) => {
-        authorize(caller, 'fleet.discover', platform);
+        authorize(caller, 'fleet.discover', atPlatform);
         const task = await startReconciliation(services, tx, params.node_id, correlationId);
         return { status: 202, body: task, location: `/api/v1/admin/tasks/${task.id}` };
       });
     },
     async listNodeBurnIns({ caller, params, query, read }) {
-      authorize(caller, 'fleet.read', platform);
+      authorize(caller, 'fleet.read', atPlatform);
       const body = await read((tx) =>
-        listOfNode(tx, 'node_burn_ins', params.node_id, { limit: 50, ...query }, describeBurnIn),
+        listNodeRows(tx, 'node_burn_ins', params.node_id, query, describeBurnIn),
       );
       return { status: 200, body };
     },
     recordNodeBurnIn({ caller, params, body, correlationId, audit, mutate }) {
       audit({ targetType: 'node', targetId: params.node_id, detail: { result: body.result } });
       return mutate(async (tx) => {
-        authorize(caller, 'fleet.approve', platform);
+        authorize(caller, 'fleet.approve', atPlatform);
         const recorded = await recordBurnIn(tx, {
           nodeId: params.node_id,
           result: body.result,
@@ -114,9 +112,9 @@ export function nodeOperationRoutes(services: Services): Handlers<NodeOperations
       });
     },
     async listMaintenanceWindows({ caller, params, query, read }) {
-      authorize(caller, 'fleet.read', platform);
+      authorize(caller, 'fleet.read', atPlatform);
       const body = await read((tx) =>
-        listOfNode(tx, 'maintenance_windows', params.node_id, { limit: 50, ...query }, (row) =>
+        listNodeRows(tx, 'maintenance_windows', params.node_id, query, (row) =>
           describeWindow(row, clock.now()),
         ),
       );
@@ -125,8 +123,8 @@ export function nodeOperationRoutes(services: Services): Handlers<NodeOperations
     scheduleMaintenance({ caller, params, body, correlationId, audit, mutate }) {
       audit({ targetType: 'node', targetId: params.node_id, detail: { ...body } });
       return mutate(async (tx) => {
-        authorize(caller, 'fleet.operate', platform);
-        const window = await scheduleMaintenance(tx, {
+        authorize(caller, 'fleet.operate', atPlatform);
+        const window = await scheduleMaintenance(services, tx, {
           nodeId: params.node_id,
           startsAt: new Date(body.starts_at),
           endsAt: new Date(body.ends_at),
@@ -141,8 +139,8 @@ export function nodeOperationRoutes(services: Services): Handlers<NodeOperations
     cancelMaintenance({ caller, params, correlationId, audit, mutate }) {
       audit({ targetType: 'maintenance_window', targetId: params.window_id });
       return mutate(async (tx) => {
-        authorize(caller, 'fleet.operate', platform);
-        const window = await cancelMaintenance(tx, {
+        authorize(caller, 'fleet.operate', atPlatform);
+        const window = await cancelMaintenance(services, tx, {
           nodeId: params.node_id,
           windowId: params.window_id,
           now: clock.now(),

@@ -5,26 +5,26 @@ import type { Nodes } from '../../platform/db/generated/schema.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
 import type { Tick } from '../../platform/ticks/tick.ts';
-import { syncIncidents, type Condition } from '../incidents/sync-incidents.ts';
-import { announceConnections } from './announce-connections.ts';
+import { syncIncidents, type IncidentCondition } from '../incidents/sync-incidents.ts';
+import { emitConnectionChanges } from './health/emit-connection-changes.ts';
 import { endAbandonedConversions } from './conversion/end-abandoned.ts';
 import { endAbandonedOnboardings } from './onboarding/end-abandoned.ts';
-import { cordonNode, cordonsOf, liftCordon, type Cordon, type CordonReason } from './cordons.ts';
-import { expireTasks } from './expire-tasks.ts';
-import { nodeConditions, type NodeConditions } from './node-conditions.ts';
-import { emitNodeChanged } from './node-events.ts';
-import type { Observed } from './record-heartbeat.ts';
-import { endIdentityRotations } from './rotate-identity.ts';
-import { setDeviceFaults } from './slot-faults.ts';
-import { BOUND, topologyDrift, type ApprovedSlot } from './topology-drift.ts';
+import { cordonNode, cordonsByNode, uncordonNode, type Cordon, type CordonReason } from './nodes/cordons.ts';
+import { expireTasks } from '../tasks/expire-tasks.ts';
+import { nodeConditions, type NodeConditions } from './health/node-conditions.ts';
+import { emitNodeChanged } from './nodes/node-events.ts';
+import { completeIdentityRotations } from './identity/rotate-identity.ts';
+import { setDeviceFaults } from './slots/set-device-faults.ts';
+import { BOUND_FIELDS, topologyDrift, type ApprovedSlot } from './topology/topology-drift.ts';
+import { get, present } from '../../platform/present.ts';
 
 type Discovery = TaskOutput['slice.topology_discover'];
 
 const HEALTH_CORDONS: readonly CordonReason[] = ['gpu_missing', 'gpu_unhealthy', 'agent_outdated'];
 
 /**
- * Compares what was approved with what hosts report, and acts: unhealthy slots, cordons, incidents. All of it ends
- * by itself when the evidence does.
+ * Compares approved slots with hosts' reports, and acts: unhealthy slots, cordons, incidents. All of it ends
+ * automatically with the evidence.
  */
 export function reconcileNodes(): Tick<Services> {
   // Discoveries are large and rarely change; each process reads one once.
@@ -37,7 +37,7 @@ export function reconcileNodes(): Tick<Services> {
       await refreshDiscoveries(services.db, discoveries);
       await reconcile(services, discoveries);
       await endAbandonedConversions(services);
-      await endIdentityRotations(services);
+      await completeIdentityRotations(services);
       await endAbandonedOnboardings(services);
       await expireTasks(services);
     },
@@ -53,7 +53,7 @@ async function reconcile(
   const nodes = await db.selectFrom('nodes').selectAll().execute();
   if (nodes.length === 0) return;
   const slots = await slotsByNode(db);
-  const cordons = await cordonsOf(
+  const cordons = await cordonsByNode(
     db,
     nodes.map((node) => node.id),
   );
@@ -64,7 +64,7 @@ async function reconcile(
     const discovery = discoveries.get(node.id)?.output;
     const conditions = nodeConditions({
       slots: approved,
-      observed: node.observed as Observed,
+      observed: node.observed,
       drift: discovery ? topologyDrift(approved, discovery) : [],
       agentVersion: node.agent_version,
       minimumAgentVersion,
@@ -83,7 +83,7 @@ async function reconcile(
       reinstalled,
     });
   });
-  await announceConnections(services, nodes);
+  await emitConnectionChanges(services, nodes);
 }
 
 async function applyCordons(
@@ -99,7 +99,7 @@ async function applyCordons(
     const detail = cordons.get(reason);
     if (detail && !stands)
       changed = (await cordonNode(tx, nodeId, { reason, detail, since: now })) || changed;
-    if (!detail && stands) changed = (await liftCordon(tx, nodeId, reason)) || changed;
+    if (!detail && stands) changed = (await uncordonNode(tx, nodeId, reason)) || changed;
   }
   return changed;
 }
@@ -120,7 +120,11 @@ async function tellOperators(
     reinstalled,
   }: { silentSeconds: number; rotationSeconds: number; reinstalled: ReadonlySet<string> },
 ): Promise<void> {
-  const about = (node: Selectable<Nodes>, summary: string, detail: Record<string, unknown>): Condition => ({
+  const about = (
+    node: Selectable<Nodes>,
+    summary: string,
+    detail: Record<string, unknown>,
+  ): IncidentCondition => ({
     targetType: 'node',
     targetId: node.id,
     summary,
@@ -140,15 +144,19 @@ async function tellOperators(
   );
   const old = found.filter(({ conditions }) => conditions.cordons.has('agent_outdated'));
   const outdated = old.map(({ node, conditions }) =>
-    about(node, conditions.cordons.get('agent_outdated')!, { agent_version: node.agent_version }),
+    about(node, get(conditions.cordons, 'agent_outdated', 'cordon'), { agent_version: node.agent_version }),
   );
   const silent = found.filter(
     ({ node, standing }) => !reinstalled.has(node.id) && isSilent(node, standing, now, silentSeconds),
   );
   const unreachable = silent.map(({ node }) =>
-    about(node, `${node.hostname} has been silent since ${node.last_heartbeat_at!.toISOString()}.`, {
-      last_heartbeat_at: node.last_heartbeat_at!.toISOString(),
-    }),
+    about(
+      node,
+      `${node.hostname} has been silent since ${present(node.last_heartbeat_at, 'last heartbeat').toISOString()}.`,
+      {
+        last_heartbeat_at: present(node.last_heartbeat_at, 'last heartbeat').toISOString(),
+      },
+    ),
   );
   const owing = found.flatMap(({ node, standing }) => {
     const cordon = standing.find(({ reason }) => reason === 'identity_rotation');
@@ -176,7 +184,7 @@ function isSilent(
   return now.getTime() - node.last_heartbeat_at.getTime() > boxSeconds * 1000;
 }
 
-/** Hosts that MAAS erases or installs; both have deadlines and incidents of their own. */
+/** Hosts that MAAS erases or installs; both have their own deadlines and incidents. */
 async function reinstalledNodes(db: Db, nodes: readonly Selectable<Nodes>[]): Promise<Set<string>> {
   const rows = await db
     .selectFrom('node_onboardings')
@@ -194,7 +202,7 @@ async function reinstalledNodes(db: Db, nodes: readonly Selectable<Nodes>[]): Pr
 async function slotsByNode(db: Db): Promise<Map<string, ApprovedSlot[]>> {
   const rows = await db
     .selectFrom('node_resource_slots')
-    .select(['id', 'node_id', 'gpu_pci_address', ...BOUND])
+    .select(['id', 'node_id', 'gpu_pci_address', ...BOUND_FIELDS])
     .where('desired_state', '=', 'for_sale')
     .orderBy('slot_index')
     .execute();

@@ -1,15 +1,13 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { authorize, type Caller } from '../../platform/auth/caller.ts';
-import { requireMatch } from '../../platform/http/etag.ts';
+import { atPlatform, authorize, type Caller } from '../../platform/auth/caller.ts';
+import { requireIfMatch } from '../../platform/http/etag.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
-import type { Services } from '../../platform/services.ts';
-import { createEnrolment } from './create-enrolment.ts';
-import { latestDiscovery, startDiscovery } from './discovery.ts';
-import { getNode, listNodes } from './list-nodes.ts';
-import { getTask } from './get-task.ts';
-import { listTasks } from './list-tasks.ts';
-import { editableOf, editNode } from './edit-node.ts';
-import { lockNode } from './lock-node.ts';
+import type { FleetServices } from './needs.ts';
+import { createEnrolment } from './identity/create-enrolment.ts';
+import { latestDiscovery, startDiscovery } from './topology/discovery.ts';
+import { getNode, listNodes } from './nodes/list-nodes.ts';
+import { editableFields, editNode } from './nodes/edit-node.ts';
+import { lockNode } from './nodes/lock-node.ts';
 
 type FleetOperations = Pick<
   operations,
@@ -19,37 +17,33 @@ type FleetOperations = Pick<
   | 'getTopologyDiscovery'
   | 'createNodeEnrolment'
   | 'updateNode'
-  | 'listNodeTasks'
-  | 'getNodeTask'
 >;
 
-const platform = { kind: 'platform' } as const;
-
-export function fleetRoutes(services: Services): Handlers<FleetOperations, Caller> {
+export function fleetRoutes(services: FleetServices): Handlers<FleetOperations, Caller> {
   const { clock } = services;
   return {
     async listNodes({ caller, query, read }) {
-      authorize(caller, 'fleet.read', platform);
-      return { status: 200, body: await read((tx) => listNodes(services, tx, { limit: 50, ...query })) };
+      authorize(caller, 'fleet.read', atPlatform);
+      return { status: 200, body: await read((tx) => listNodes(services, tx, query)) };
     },
     async getNode({ caller, params, read }) {
-      authorize(caller, 'fleet.read', platform);
+      authorize(caller, 'fleet.read', atPlatform);
       return { status: 200, body: await read((tx) => getNode(services, tx, params.node_id)) };
     },
     updateNode({ caller, params, body, request, correlationId, audit, mutate }) {
       audit({ targetType: 'node', targetId: params.node_id, detail: { ...body } });
       return mutate(async (tx) => {
-        authorize(caller, 'fleet.operate', platform);
+        authorize(caller, 'fleet.operate', atPlatform);
         const node = await lockNode(tx, params.node_id);
-        requireMatch(request, editableOf(node));
-        await editNode(tx, node, body, correlationId);
+        requireIfMatch(request, editableFields(node));
+        await editNode(services, tx, node, body, correlationId);
         return { status: 200, body: await getNode(services, tx, params.node_id) };
       });
     },
     startTopologyDiscovery({ caller, params, correlationId, audit, mutate }) {
       audit({ targetType: 'node', targetId: params.node_id });
       return mutate(async (tx) => {
-        authorize(caller, 'fleet.discover', platform);
+        authorize(caller, 'fleet.discover', atPlatform);
         const body = await startDiscovery(services, tx, params.node_id, correlationId);
         return {
           status: 202,
@@ -59,7 +53,7 @@ export function fleetRoutes(services: Services): Handlers<FleetOperations, Calle
       });
     },
     async getTopologyDiscovery({ caller, params, read }) {
-      authorize(caller, 'fleet.read', platform);
+      authorize(caller, 'fleet.read', atPlatform);
       return { status: 200, body: await read((tx) => latestDiscovery(tx, clock.now(), params.node_id)) };
     },
     createNodeEnrolment({ caller, body, audit, mutate }) {
@@ -69,7 +63,7 @@ export function fleetRoutes(services: Services): Handlers<FleetOperations, Calle
         detail: { region: body.region },
       });
       return mutate(async (tx) => {
-        authorize(caller, 'fleet.enrol', platform);
+        authorize(caller, 'fleet.enrol', atPlatform);
         const { id, token, expiresAt } = await createEnrolment(services, tx, {
           hostname: body.hostname ?? null,
           region: body.region,
@@ -85,14 +79,6 @@ export function fleetRoutes(services: Services): Handlers<FleetOperations, Calle
           replayBody: { ...answer, token: null, secret_already_shown: true },
         };
       });
-    },
-    async listNodeTasks({ caller, query, read }) {
-      authorize(caller, 'fleet.read', platform);
-      return { status: 200, body: await read((tx) => listTasks(tx, clock.now(), { limit: 50, ...query })) };
-    },
-    async getNodeTask({ caller, params, read }) {
-      authorize(caller, 'fleet.read', platform);
-      return { status: 200, body: await read((tx) => getTask(tx, clock.now(), params.task_id)) };
     },
   };
 }

@@ -1,15 +1,15 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import { atPlatform, authorize, type Caller } from '../../platform/auth/caller.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
-import type { Services } from '../../platform/services.ts';
-import { approveSlots } from './approve-slots.ts';
-import { finishDiskConversion, startDiskConversion } from './convert-disk.ts';
-import { disableSlot } from './disable-slot.ts';
-import { listDisks, setDiskOwnership } from './disk-ownership.ts';
-import { findDrift } from './find-drift.ts';
-import { getDiscovery, listDiscoveries } from './list-discoveries.ts';
-import { getSlot, listSlots } from './list-slots.ts';
-import { repairSlot } from './repair-slot.ts';
+import type { FleetServices } from './needs.ts';
+import { approveSlots } from './slots/approve-slots.ts';
+import { finishDiskConversion, startDiskConversion } from './disks/convert-disk.ts';
+import { disableSlot } from './slots/disable-slot.ts';
+import { listDisks, setDiskOwnership } from './disks/disk-ownership.ts';
+import { findDrift } from './topology/find-drift.ts';
+import { getDiscovery, listDiscoveries } from './topology/list-discoveries.ts';
+import { getSlot, listSlots } from './slots/list-slots.ts';
+import { repairSlot } from './slots/repair-slot.ts';
 
 type SlotOperations = Pick<
   operations,
@@ -26,32 +26,28 @@ type SlotOperations = Pick<
   | 'finishDiskConversion'
 >;
 
-const platform = { kind: 'platform' } as const;
-
 /** What the host was found to be, what of it may be sold, and who owns its disks. */
-export function slotRoutes(services: Services): Handlers<SlotOperations, Caller> {
+export function slotRoutes(services: FleetServices): Handlers<SlotOperations, Caller> {
   const { clock } = services;
   return {
     async listTopologyDiscoveries({ caller, params, query, read }) {
-      authorize(caller, 'fleet.read', platform);
-      const body = await read((tx) =>
-        listDiscoveries(tx, clock.now(), params.node_id, { limit: 50, ...query }),
-      );
+      authorize(caller, 'fleet.read', atPlatform);
+      const body = await read((tx) => listDiscoveries(tx, clock.now(), params.node_id, query));
       return { status: 200, body };
     },
     async getOneTopologyDiscovery({ caller, params, read }) {
-      authorize(caller, 'fleet.read', platform);
+      authorize(caller, 'fleet.read', atPlatform);
       const body = await read((tx) =>
         getDiscovery(tx, clock.now(), params.node_id, params.discovery_task_id),
       );
       return { status: 200, body };
     },
     async getTopologyDrift({ caller, params, read }) {
-      authorize(caller, 'fleet.read', platform);
+      authorize(caller, 'fleet.read', atPlatform);
       return { status: 200, body: await read((tx) => findDrift(tx, params.node_id)) };
     },
     async listResourceSlots({ caller, params, read }) {
-      authorize(caller, 'fleet.read', platform);
+      authorize(caller, 'fleet.read', atPlatform);
       const items = await read((tx) => listSlots(services, tx, params.node_id));
       return { status: 200, body: { items, next_page: null } };
     },
@@ -59,7 +55,7 @@ export function slotRoutes(services: Services): Handlers<SlotOperations, Caller>
       const slotIndexes = body.slot_indexes;
       audit({ targetType: 'node', targetId: params.node_id, detail: { slot_indexes: slotIndexes ?? 'all' } });
       return mutate(async (tx) => {
-        authorize(caller, 'fleet.approve', platform);
+        authorize(caller, 'fleet.approve', atPlatform);
         await approveSlots(tx, {
           nodeId: params.node_id,
           discoveryTaskId: body.discovery_task_id,
@@ -79,7 +75,7 @@ export function slotRoutes(services: Services): Handlers<SlotOperations, Caller>
       const { node_id: nodeId, slot_id: slotId } = params;
       audit({ targetType: 'slot', targetId: slotId, detail: { reason: body.reason } });
       return mutate(async (tx) => {
-        authorize(caller, 'fleet.approve', platform);
+        authorize(caller, 'fleet.approve', atPlatform);
         await disableSlot(tx, { nodeId, slotId, reason: body.reason, correlationId });
         return { status: 200, body: await getSlot(services, tx, nodeId, slotId) };
       });
@@ -88,14 +84,14 @@ export function slotRoutes(services: Services): Handlers<SlotOperations, Caller>
       const { node_id: nodeId, slot_id: slotId } = params;
       audit({ targetType: 'slot', targetId: slotId, detail: { note: body.note } });
       return mutate(async (tx) => {
-        authorize(caller, 'fleet.approve', platform);
+        authorize(caller, 'fleet.approve', atPlatform);
         const { discovery_task_id: discoveryTaskId, note } = body;
         await repairSlot(tx, { nodeId, slotId, discoveryTaskId, note, correlationId });
         return { status: 200, body: await getSlot(services, tx, nodeId, slotId) };
       });
     },
     async listNodeDisks({ caller, params, read }) {
-      authorize(caller, 'fleet.read', platform);
+      authorize(caller, 'fleet.read', atPlatform);
       const items = await read((tx) => listDisks(tx, params.node_id));
       return { status: 200, body: { items, next_page: null } };
     },
@@ -103,7 +99,7 @@ export function slotRoutes(services: Services): Handlers<SlotOperations, Caller>
       const { node_id: nodeId, serial } = params;
       audit({ targetType: 'disk', targetId: serial, detail: { node_id: nodeId, ownership: body.ownership } });
       return mutate(async (tx) => {
-        authorize(caller, 'fleet.operate', platform);
+        authorize(caller, 'fleet.operate', atPlatform);
         return { status: 200, body: await setDiskOwnership(tx, nodeId, serial, body.ownership) };
       });
     },
@@ -111,7 +107,7 @@ export function slotRoutes(services: Services): Handlers<SlotOperations, Caller>
       const { node_id: nodeId, serial } = params;
       audit({ targetType: 'disk', targetId: serial, detail: { node_id: nodeId, note: body.note } });
       return mutate(async (tx) => {
-        authorize(caller, 'fleet.approve', platform);
+        authorize(caller, 'fleet.approve', atPlatform);
         const now = clock.now();
         const request = { nodeId, serial, note: body.note, startedBy: caller.id, now };
         return { status: 200, body: await startDiskConversion(tx, request) };
@@ -122,7 +118,7 @@ export function slotRoutes(services: Services): Handlers<SlotOperations, Caller>
       const wipeProof = body.wipe_proof ?? null;
       audit({ targetType: 'disk', targetId: serial, detail: { node_id: nodeId, wipe_proof: wipeProof } });
       return mutate(async (tx) => {
-        authorize(caller, 'fleet.approve', platform);
+        authorize(caller, 'fleet.approve', atPlatform);
         return { status: 200, body: await finishDiskConversion(tx, { nodeId, serial, wipeProof }) };
       });
     },

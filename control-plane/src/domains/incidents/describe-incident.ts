@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import { incidentTypes, type IncidentType } from '@gpuaas/contracts/generated/incidents.ts';
+import { incidentTypes } from '@gpuaas/contracts/generated/incidents.ts';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Incidents } from '../../platform/db/generated/schema.ts';
 
@@ -7,17 +7,17 @@ export type Incident = components['schemas']['Incident'];
 export type IncidentRow = Selectable<Incidents>;
 
 export function describeIncident(row: IncidentRow): Incident {
-  const type = row.type as IncidentType;
+  const type = row.type;
   return {
     id: row.id,
     type,
     title: incidentTypes[type].title,
-    severity: row.severity as Incident['severity'],
+    severity: row.severity,
     state: row.resolved_at ? 'resolved' : row.acknowledged_at ? 'acknowledged' : 'open',
     target_type: row.target_type,
     target_id: row.target_id,
     summary: row.summary,
-    detail: row.detail as Record<string, unknown>,
+    detail: row.detail,
     runbook: row.runbook,
     occurrences: row.occurrences,
     opened_at: row.opened_at.toISOString(),

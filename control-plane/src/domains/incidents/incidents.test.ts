@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Database, openDatabase } from '../../platform/db/database.ts';
+import { sql } from 'kysely';
+import { type Database, openDatabase, type Tx } from '../../platform/db/database.ts';
 import { createTestDatabase } from '../../platform/db/testing.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
@@ -7,6 +8,8 @@ import { getIncident, listIncidents } from './list-incidents.ts';
 import { acknowledgeIncident, closeIncident } from './manage-incident.ts';
 import { openIncident, resolveIncident, type NewIncident } from './open-incident.ts';
 import { reportFailedWorkflow, reportFailingTick, reportLostWorkers } from './report-failures.ts';
+import { listParkedEvents, retryParkedEvent, skipEvent } from './parked-events.ts';
+import { watchBackgroundWork } from './watch-background-work.ts';
 import { watchDeadlines, type Overdue } from './watch-deadlines.ts';
 
 let test: { url: string; drop(): Promise<void> };
@@ -54,7 +57,7 @@ describe('an incident', () => {
     });
   });
 
-  it('is one while it is open, however often and at once it is reported', async () => {
+  it('is a single one while open, for any number of concurrent reports', async () => {
     const ids = await Promise.all(Array.from({ length: 10 }, () => open(blocked)));
     expect(new Set(ids).size).toBe(1);
     expect((await getIncident(database.db, ids[0]!)).occurrences).toBe(10);
@@ -127,6 +130,81 @@ describe('the platform reports', () => {
     const lost = ['a', 'b'].map((executorId) => ({ executorId, host: 'rack-1', lastHeartbeatAt: now }));
     await database.db.transaction().execute((tx) => reportLostWorkers(services, tx, lost));
     expect(await openTypes()).toEqual(['worker_lost']);
+  });
+
+  const watch = () => watchBackgroundWork.run(services, { from: now, to: now });
+  const loseWorker = (executorId: string, host: string) =>
+    database.db
+      .transaction()
+      .execute((tx) => reportLostWorkers(services, tx, [{ executorId, host, lastHeartbeatAt: now }]));
+  const addWorker = async (executor_id: string, host: string) => {
+    const started_at = new Date(now.getTime() + 1000);
+    await database.db.insertInto('workflow_executors').values({ executor_id, host, started_at }).execute();
+  };
+
+  it('a lost worker until one runs on its host again', async () => {
+    await loseWorker('gone', 'rack-2');
+    await addWorker('elsewhere', 'rack-3');
+    await watch();
+    expect(await openTypes()).toEqual(['worker_lost']);
+    await addWorker('back', 'rack-2');
+    await watch();
+    const { items } = await listIncidents(database.db, { limit: 1 });
+    expect(items).toMatchObject([{ state: 'resolved', resolved_by: null }]);
+    expect(items[0]!.resolution).toContain('back');
+  });
+
+  it('a lost worker of a host that stays away until others have worked quietly for a while', async () => {
+    await database.db.deleteFrom('workflow_executors').execute();
+    await loseWorker('gone', 'rack-4');
+    now = new Date(now.getTime() + 16 * 60_000);
+    await watch();
+    expect(await openTypes()).toEqual(['worker_lost']);
+    await addWorker('elsewhere', 'rack-5');
+    await watch();
+    expect(await openTypes()).toEqual([]);
+  });
+
+  it('parked events, one incident per consumer, until each is settled', async () => {
+    const { db } = database;
+    await sql`insert into event_consumers (name, cursor_xid, cursor_position) values ('webhooks', '0', 0)`.execute(
+      db,
+    );
+    const ids = [newId(), newId()];
+    for (const id of ids)
+      await db
+        .insertInto('parked_events')
+        .values({
+          id,
+          consumer: 'webhooks',
+          event_id: newId(),
+          event_type: 'node.enrolled',
+          subject_id: newId(),
+          event: '{}',
+          failures: 10,
+          last_error: 'no hostname',
+        })
+        .execute();
+    await watch();
+    const { items } = await listIncidents(db, { limit: 10 });
+    expect(items).toMatchObject([{ type: 'event_parked', target_id: 'webhooks', detail: { parked: 2 } }]);
+    expect(items[0]!.summary).toContain('no hostname');
+    const transact = <T>(work: (tx: Tx) => Promise<T>) => db.transaction().execute(work);
+    const skip = { now, by: operator, reason: 'Rebuilt.' };
+    await transact((tx) => skipEvent(tx, ids[0]!, skip));
+    await expect(transact((tx) => retryParkedEvent(tx, ids[0]!))).rejects.toMatchObject({
+      code: 'parked_event_settled',
+    });
+    await watch();
+    expect(await openTypes()).toEqual(['event_parked']);
+    await transact((tx) => skipEvent(tx, ids[1]!, skip));
+    await watch();
+    expect(await openTypes()).toEqual([]);
+    const open = await listParkedEvents(db, { state: 'open', limit: 10 });
+    const settled = await listParkedEvents(db, { state: 'settled', limit: 1 });
+    expect(open.items).toEqual([]);
+    expect(settled).toMatchObject({ items: [{ id: ids[1], state: 'skipped', reason: 'Rebuilt.' }] });
+    expect(settled.next_page).not.toBeNull();
   });
 
   it('workflows that gave up', async () => {

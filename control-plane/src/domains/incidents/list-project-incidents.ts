@@ -2,11 +2,12 @@ import { sql } from 'kysely';
 import { incidentTypes } from '@gpuaas/contracts/generated/incidents.ts';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
-import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+import { decodePage, toPage, type Page } from '../../platform/http/page.ts';
+import { get } from '../../platform/present.ts';
 
 type ProjectIncident = components['schemas']['ProjectIncident'];
 
-/** What tenants are told of, in their words. */
+/** Texts for tenants, by incident type. */
 const WORDS = new Map(
   Object.entries(incidentTypes).flatMap(([name, type]) =>
     'for_tenants' in type ? [[name, type.for_tenants]] : [],
@@ -19,7 +20,7 @@ const NAMED = 100;
 export async function listProjectIncidents(
   tx: Tx,
   query: { project_id: string; limit: number; page?: string },
-): Promise<{ items: ProjectIncident[]; next_page: string | null }> {
+): Promise<Page<ProjectIncident>> {
   const after = decodePage(query.page, ['uuid']);
   const { rows } = await sql<{
     id: string;
@@ -39,11 +40,11 @@ export async function listProjectIncidents(
     where i.resolved_at is null and i.type = any(${[...WORDS.keys()]}) and touched.ids is not null
       and (${after?.[0] ?? null}::uuid is null or i.id < ${after?.[0] ?? null}::uuid)
     order by i.id desc limit ${query.limit + 1}`.execute(tx);
-  const page = pageOf(rows, query.limit, (row) => [row.id]);
+  const page = toPage(rows, query.limit, (row) => [row.id]);
   return {
     items: page.rows.map((row) => ({
       id: row.id,
-      title: WORDS.get(row.type)!,
+      title: get(WORDS, row.type, 'words for incident type'),
       severity: row.severity,
       state: row.acknowledged_at ? 'acknowledged' : 'open',
       allocation_ids: row.allocation_ids,

@@ -4,7 +4,7 @@ import type { Incidents } from '../../platform/db/generated/schema.ts';
 import { notFound } from '../../platform/http/problem.ts';
 import { describeIncident, type Incident, type IncidentRow } from './describe-incident.ts';
 
-/** The first acknowledgement stands. */
+/** The first acknowledgement counts. */
 export async function acknowledgeIncident(
   tx: Tx,
   now: Date,
@@ -16,7 +16,7 @@ export async function acknowledgeIncident(
   return await change(tx, incidentId, { acknowledged_at: now, acknowledged_by: userId });
 }
 
-/** The first resolution stands. */
+/** The first resolution counts. */
 export async function closeIncident(
   tx: Tx,
   now: Date,

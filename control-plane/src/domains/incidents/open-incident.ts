@@ -11,11 +11,13 @@ export interface NewIncident {
   /** One sentence a person can act on. */
   summary: string;
   detail?: Record<string, unknown>;
-  /** What makes two reports the same incident; the target unless told otherwise. */
+  /** Identifies the incident for deduplication; defaults to the target. */
   dedupeBy?: string;
 }
 
-/** Opens an incident in the caller's transaction; while one is open for the same cause, it is counted there. */
+/**
+ * Opens an incident in the caller's transaction; while one is open for the same cause, increments its count.
+ */
 export async function openIncident(tx: Tx, now: Date, incident: NewIncident): Promise<string> {
   const { severity, runbook, deadline_seconds } = incidentTypes[incident.type];
   const row = await tx
@@ -42,11 +44,11 @@ export async function openIncident(tx: Tx, now: Date, incident: NewIncident): Pr
     )
     .returning(['id', 'deadline', sql<boolean>`xmax = 0`.as('fresh')])
     .executeTakeFirstOrThrow();
-  if (row.fresh) await tell(tx, row.id, row.deadline, incident);
+  if (row.fresh) await emitOpened(tx, row.id, row.deadline, incident);
   return row.id;
 }
 
-async function tell(tx: Tx, id: string, deadline: Date, incident: NewIncident): Promise<void> {
+async function emitOpened(tx: Tx, id: string, deadline: Date, incident: NewIncident): Promise<void> {
   const { title, severity, runbook } = incidentTypes[incident.type];
   await emit(tx, {
     type: 'incident.opened',
@@ -69,7 +71,7 @@ async function tell(tx: Tx, id: string, deadline: Date, incident: NewIncident): 
 
 type Cause = Pick<NewIncident, 'type' | 'targetId' | 'dedupeBy'>;
 
-/** Closes what is open for a cause that is gone. Nobody is named: the platform saw it. */
+/** Closes the open incident of a cause that is gone. No person is recorded: the platform saw it. */
 export async function resolveIncident(
   db: Db | Tx,
   now: Date,
@@ -79,7 +81,7 @@ export async function resolveIncident(
   await resolveIncidents(db, now, [{ incident, resolution }]);
 }
 
-/** The same for many causes at once. */
+/** Closes the open incidents of many causes. */
 export async function resolveIncidents(
   db: Db | Tx,
   now: Date,

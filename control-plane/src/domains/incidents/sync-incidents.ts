@@ -2,14 +2,16 @@ import type { IncidentType } from '@gpuaas/contracts/generated/incidents.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { incidentKey, openIncident, type NewIncident } from './open-incident.ts';
 
-export type Condition = Omit<NewIncident, 'type'>;
+export type IncidentCondition = Omit<NewIncident, 'type'>;
 
-/** Makes the open incidents of a type those of the conditions that hold now: each once, and gone when it is over. */
+/**
+ * Makes the open incidents of a type match the current conditions: opens one for each and closes the rest.
+ */
 export async function syncIncidents(
   tx: Tx,
   now: Date,
   type: IncidentType,
-  conditions: readonly Condition[],
+  conditions: readonly IncidentCondition[],
   resolution: string,
 ): Promise<void> {
   const open = await tx

@@ -6,10 +6,10 @@ import { syncIncidents } from './sync-incidents.ts';
 /** Something that should have moved on by now. */
 export type Overdue = Omit<NewIncident, 'type' | 'dedupeBy'>;
 
-/** Lists what is overdue at a time; each kind of thing has one. */
+/** Lists overdue subjects at a time; each kind of subject has one. */
 export type OverdueSource = (services: Services, now: Date) => Promise<Overdue[]>;
 
-/** Opens `workflow_stuck` for what is overdue and closes it when the thing has moved on. */
+/** Opens `workflow_stuck` for overdue subjects and closes it when they have progressed. */
 export function watchDeadlines(sources: readonly OverdueSource[]): Tick<Services> {
   return {
     name: 'incidents.watch_deadlines',

@@ -1,35 +1,40 @@
 import { sql } from 'kysely';
-import { incidentTypes, type IncidentType } from '@gpuaas/contracts/generated/incidents.ts';
+import { incidentTypes } from '@gpuaas/contracts/generated/incidents.ts';
 import type { NotificationAudience, NotificationKind } from '@gpuaas/contracts/generated/notifications.ts';
 import type { Permission } from '@gpuaas/contracts/generated/permissions.ts';
-import { permissionsAt, type Scope } from '../../platform/auth/caller.ts';
+import { isKeyOf, keysOf } from '@gpuaas/contracts/typed-keys';
+import { atPlatform, permissionsAt, type Scope } from '../../platform/auth/caller.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import type { Policies } from '../../platform/policy/policies.ts';
 import { listOperators, listPeople, type Person } from '../tenancy/members/list-people.ts';
-import { allocationFacts } from './gather-facts.ts';
-import { messageOf, type Happened } from './notified-events.ts';
-import { mayWantOthersLeases } from './preferences.ts';
+import { allocationFacts } from './load-message-facts.ts';
+import { messageFor, type NotifiableEvent } from './notified-events.ts';
+import { maySubscribeToOthersLeases } from './preferences.ts';
 import type { Facts } from './render-message.ts';
+import { findServiceAccountOwner } from '../tenancy/service-accounts/find-owner.ts';
 
 export interface Recipient {
   person: Person;
   audience: NotificationAudience;
-  /** What the person's preferences are asked about. */
+  /** Kind for the person's preferences. */
   kind: NotificationKind;
   organizationId: string | null;
-  /** Of this person's own, beside those of the event. */
+  /** This person's facts, beside those of the event. */
   facts: Facts;
 }
 
-/** Who may know of it and whom it concerns, each once: by the first audience of the message that they belong to. */
+/**
+ * People whom the event concerns and who may see it, each once: by the first audience of the message that
+ * they belong to.
+ */
 export async function chooseRecipients(
   policies: Policies,
   tx: Tx,
-  event: Happened,
+  event: NotifiableEvent,
 ): Promise<Map<string, Recipient>> {
-  const message = messageOf(event);
+  const message = messageFor(event);
   const chosen = new Map<string, Recipient>();
-  for (const audience of Object.keys(message.to) as NotificationAudience[]) {
+  for (const audience of keysOf(message.to)) {
     for (const recipient of await audiences[audience](policies, tx, event, message.kind)) {
       if (!chosen.has(recipient.person.id)) chosen.set(recipient.person.id, { ...recipient, audience });
     }
@@ -38,7 +43,12 @@ export async function chooseRecipients(
 }
 
 type Found = Omit<Recipient, 'audience'>;
-type FindAudience = (policies: Policies, tx: Tx, event: Happened, kind: NotificationKind) => Promise<Found[]>;
+type FindAudience = (
+  policies: Policies,
+  tx: Tx,
+  event: NotifiableEvent,
+  kind: NotificationKind,
+) => Promise<Found[]>;
 
 const audiences: Record<NotificationAudience, FindAudience> = {
   async money(_, tx, { organizationId }, kind) {
@@ -64,7 +74,7 @@ const audiences: Record<NotificationAudience, FindAudience> = {
       .where('id', '=', allocation_id)
       .executeTakeFirst();
     const owner = row?.owner_user_id ?? null;
-    const others = await mayWantOthersLeases(policies, tx, organizationId);
+    const others = await maySubscribeToOthersLeases(policies, tx, organizationId);
     const people = await listPeople(
       tx,
       organizationId,
@@ -91,12 +101,32 @@ const audiences: Record<NotificationAudience, FindAudience> = {
           }>`select user_id as id from team_members where team_id = ${payload.scope_id}`.execute(tx);
     return found(await listPeople(tx, organizationId!, ids(rows)), kind, organizationId);
   },
+  async keepers(_, tx, { payload }, kind) {
+    if (!('service_account_id' in payload)) return [];
+    const { service_account_id, organization_id: organizationId, project_id: projectId } = payload;
+    const people = await listPeople(tx, organizationId);
+    const ownerId = await findServiceAccountOwner(tx, service_account_id);
+    const owner = people.filter(({ id }) => id === ownerId);
+    const scope = { kind: 'project', organizationId, projectId } as const;
+    return found([...owner, ...holders(people, 'service_account.manage', scope)], kind, organizationId);
+  },
+  async reservers(_, tx, { organizationId, payload }, kind) {
+    if (!('reservation_id' in payload)) return [];
+    const people = await listPeople(tx, organizationId!);
+    const scope = {
+      kind: 'project',
+      organizationId: organizationId!,
+      projectId: payload.project_id,
+    } as const;
+    return found(holders(people, 'reservation.manage', scope), kind, organizationId);
+  },
   async operators(_, tx, __, kind) {
-    return found(holders(await listOperators(tx), 'incident.read', { kind: 'platform' }), kind, null);
+    return found(holders(await listOperators(tx), 'incident.read', atPlatform), kind, null);
   },
   async affected(_, tx, { payload }, kind) {
     if (!('incident_id' in payload)) return [];
-    const type = incidentTypes[payload.type as IncidentType];
+    if (!isKeyOf(incidentTypes, payload.type)) throw new Error(`unknown incident type ${payload.type}`);
+    const type = incidentTypes[payload.type];
     if (!('for_tenants' in type)) return [];
     const { rows } = await sql<{ id: string; organization_id: string; owner_user_id: string }>`
       select distinct on (organization_id, owner_user_id) id, organization_id, owner_user_id from allocations

@@ -1,7 +1,10 @@
 import { sql } from 'kysely';
 import type { Db } from '../../platform/db/database.ts';
 
-/** Longer than a conversation with a mail server can take; after a crash the e-mail is due again when it ends. */
+/**
+ * Longer than a session with a mail server can take; after a crash the e-mail is due again when the lease
+ * expires.
+ */
 const LEASE_SECONDS = 180;
 
 export interface ClaimedEmail {

@@ -2,17 +2,17 @@ import type { Mailer } from '../../platform/outbound/mailer.ts';
 import type { Services } from '../../platform/services.ts';
 import { claimEmails, type ClaimedEmail } from './claim-emails.ts';
 import { EMAILS_CHANNEL } from './notify-people.ts';
-import { settleEmail } from './settle-email.ts';
+import { recordEmailAttempt } from './record-email-attempt.ts';
 
-const AT_ONCE = 4;
+const BATCH = 4;
 const POLL_MS = 5000;
 
 type SenderServices = Pick<Services, 'db' | 'listener' | 'clock' | 'policies' | 'log'>;
 
 /**
- * Sends e-mails that are due. Any number of processes share the work; the schedule lives in the rows. One that dies
- * after the server took a message and before it was noted sends it again: SMTP has no way to ask. The second carries
- * the same Message-ID.
+ * Sends due e-mails. Any number of processes share the work; the schedule is in the rows. A process that dies
+ * after the server accepted a message and before that was recorded sends it again with the same Message-ID,
+ * because SMTP cannot be queried.
  */
 export class EmailSender {
   readonly #services: SenderServices;
@@ -29,7 +29,7 @@ export class EmailSender {
     this.#done = this.#run();
   }
 
-  /** Finishes the conversations under way; each has a deadline. */
+  /** Finishes running sessions; each has a deadline. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#done;
@@ -42,7 +42,7 @@ export class EmailSender {
       const woken = listener.wait(EMAILS_CHANNEL, POLL_MS, { signal });
       let claimed: ClaimedEmail[] = [];
       try {
-        claimed = await claimEmails(db, AT_ONCE);
+        claimed = await claimEmails(db, BATCH);
         await Promise.all(claimed.map((email) => this.#attempt(email)));
       } catch (error) {
         if (!signal.aborted) log.warn({ err: error }, 'claiming e-mails failed; trying again');
@@ -58,9 +58,9 @@ export class EmailSender {
       const outcome = await this.#mailer.send({ id, to, subject, text, html });
       if (outcome.result !== 'sent')
         log.warn({ email_id: id, attempt, ...outcome }, 'an e-mail was not taken');
-      await settleEmail(this.#services, email, outcome);
+      await recordEmailAttempt(this.#services, email, outcome);
     } catch (error) {
-      // The lease runs out and somebody tries again.
+      // The lease expires and another process retries.
       log.warn({ err: error, email_id: id }, 'an e-mail could not be settled');
     }
   }

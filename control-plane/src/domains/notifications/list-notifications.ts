@@ -1,8 +1,9 @@
 import type { Selectable } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
+import { fromCursor } from '../../platform/db/given.ts';
 import type { Notifications } from '../../platform/db/generated/schema.ts';
-import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+import { decodePage, toPage } from '../../platform/http/page.ts';
 
 type Notification = components['schemas']['Notification'];
 
@@ -18,11 +19,11 @@ export async function listNotifications(
     .where('user_id', '=', userId)
     .$if(query.unread === true, (q) => q.where('read_at', 'is', null))
     .$if(query.unread === false, (q) => q.where('read_at', 'is not', null))
-    .$if(before !== null, (q) => q.where('id', '<', before![0]!))
+    .$call(fromCursor(before, (q, [id]) => q.where('id', '<', id)))
     .orderBy('id', 'desc')
     .limit(query.limit + 1)
     .execute();
-  const page = pageOf(rows, query.limit, (row) => [row.id]);
+  const page = toPage(rows, query.limit, (row) => [row.id]);
   return {
     items: page.rows.map(describeNotification),
     next_page: page.next_page,
@@ -44,8 +45,8 @@ export function describeNotification(row: Selectable<Notifications>): Notificati
   return {
     id: row.id,
     organization_id: row.about_organization_id,
-    kind: row.kind as Notification['kind'],
-    severity: row.severity as Notification['severity'],
+    kind: row.kind,
+    severity: row.severity,
     title: row.title,
     body: row.body,
     link: row.link,

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
+import { given } from '../../platform/db/given.ts';
 import { notFound } from '../../platform/http/problem.ts';
 import { countUnread, describeNotification } from './list-notifications.ts';
 
-/** The first reading stands. */
+/** The first reading counts. */
 export async function markRead(
   tx: Tx,
   now: Date,
@@ -22,7 +23,7 @@ export async function markRead(
   return describeNotification(row);
 }
 
-/** Ids are in the order of time, so that what came after the last one a person saw stays unread. */
+/** Ids are in order of time, so notifications after the last one seen stay unread. */
 export async function markAllRead(
   tx: Tx,
   now: Date,
@@ -34,7 +35,7 @@ export async function markAllRead(
     .set({ read_at: now })
     .where('user_id', '=', userId)
     .where('read_at', 'is', null)
-    .$if(upTo !== undefined, (q) => q.where('id', '<=', upTo!))
+    .$call(given(upTo, (q, value) => q.where('id', '<=', value)))
     .executeTakeFirstOrThrow();
   return { marked: Number(numUpdatedRows), unread_count: await countUnread(tx, userId) };
 }

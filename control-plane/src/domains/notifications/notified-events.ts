@@ -4,10 +4,11 @@ import {
   type NotificationMessage,
   type NotifiedEvent,
 } from '@gpuaas/contracts/generated/notifications.ts';
+import { isKeyOf, keysOf } from '@gpuaas/contracts/typed-keys';
 import type { LoggedEvent } from '../../platform/events/event-log.ts';
 
 /** An event with its payload by type. */
-export type Happened = {
+export type NotifiableEvent = {
   [T in NotifiedEvent & EventType]: {
     type: T;
     eventId: string;
@@ -17,22 +18,22 @@ export type Happened = {
   };
 }[NotifiedEvent & EventType];
 
-export const notifiedEvents = Object.keys(notificationMessages) as (NotifiedEvent & EventType)[];
+export const notifiedEvents = keysOf(notificationMessages);
 
-/** Null for what nobody is told of: a release that its own people asked for is no news to them. */
-export function happened({ envelope, organizationId }: LoggedEvent): Happened | null {
-  if (!(notifiedEvents as string[]).includes(envelope.event_type)) return null;
+/** Null for an event without recipients: people who requested a release are not notified of it. */
+export function toNotifiableEvent({ envelope, organizationId }: LoggedEvent): NotifiableEvent | null {
+  if (!isKeyOf(notificationMessages, envelope.event_type)) return null;
   const event = {
     type: envelope.event_type,
     eventId: envelope.event_id,
     organizationId,
     correlationId: envelope.correlation_id,
     payload: envelope.payload,
-  } as unknown as Happened;
+  } as unknown as NotifiableEvent;
   if (event.type === 'allocation.release_requested' && event.payload.cause === undefined) return null;
   return event;
 }
 
-export function messageOf(event: Happened): NotificationMessage {
+export function messageFor(event: NotifiableEvent): NotificationMessage {
   return notificationMessages[event.type];
 }

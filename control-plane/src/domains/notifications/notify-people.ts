@@ -6,11 +6,12 @@ import { handleOnce } from '../../platform/events/handle-once.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
 import { chooseRecipients, type Recipient } from './choose-recipients.ts';
-import { gatherFacts } from './gather-facts.ts';
-import { happened, messageOf, notifiedEvents, type Happened } from './notified-events.ts';
-import { choicesOf, wants, type Channel } from './preferences.ts';
+import { loadMessageFacts } from './load-message-facts.ts';
+import { toNotifiableEvent, messageFor, notifiedEvents, type NotifiableEvent } from './notified-events.ts';
+import { preferencesByUser, isSubscribed, type Channel } from './preferences.ts';
 import { renderEmail } from './render-email.ts';
 import { renderMessage, type Rendered } from './render-message.ts';
+import { present } from '../../platform/present.ts';
 
 const NAME = 'notifications';
 
@@ -18,19 +19,19 @@ export const EMAILS_CHANNEL = 'gpuaas_emails';
 
 type Needs = Pick<Services, 'db' | 'policies'>;
 
-/** Where e-mails point to; null where none are sent. */
+/** Base of the links in e-mails; null if none are sent. */
 export interface EmailOptions {
   publicUrl: string;
 }
 
-/** Tells people of what happened. Inbox, e-mails on their way and the mark of the event commit together. */
+/** Notifies people of an event. Inbox, queued e-mails and the mark of the event commit together. */
 export function notifyPeople(services: Needs, email: EmailOptions | null): Consumer {
   return {
     name: NAME,
     types: notifiedEvents,
     startFrom: 'now',
     async handle(logged) {
-      const event = happened(logged);
+      const event = toNotifiableEvent(logged);
       if (!event) return;
       await services.db.transaction().execute(async (tx) => {
         await handleOnce(tx, NAME, event.eventId, () => notify(services, tx, event, email));
@@ -39,44 +40,44 @@ export function notifyPeople(services: Needs, email: EmailOptions | null): Consu
   };
 }
 
-interface Told extends Recipient {
+interface Notified extends Recipient {
   message: Rendered;
 }
 
 async function notify(
   { policies }: Needs,
   tx: Tx,
-  event: Happened,
+  event: NotifiableEvent,
   email: EmailOptions | null,
 ): Promise<void> {
   const recipients = [...(await chooseRecipients(policies, tx, event)).values()];
   if (recipients.length === 0) return;
-  const facts = await gatherFacts(tx, event);
-  const { link, to } = messageOf(event);
-  const choices = await choicesOf(
+  const facts = await loadMessageFacts(tx, event);
+  const { link, to } = messageFor(event);
+  const choices = await preferencesByUser(
     tx,
     recipients.map(({ person }) => person.id),
   );
-  const told = recipients.map((recipient): Told => {
-    const words = { link, ...to[recipient.audience]! };
+  const notified = recipients.map((recipient): Notified => {
+    const words = { link, ...present(to[recipient.audience], `words for ${recipient.audience}`) };
     return { ...recipient, message: renderMessage(words, { ...facts, ...recipient.facts }) };
   });
-  const by = (channel: Channel): Told[] =>
-    told.filter(
+  const by = (channel: Channel): Notified[] =>
+    notified.filter(
       ({ person, kind, organizationId }) =>
-        wants(policies, choices.get(person.id) ?? [], { kind, channel, organizationId }).enabled,
+        isSubscribed(policies, choices.get(person.id) ?? [], { kind, channel, organizationId }).enabled,
     );
   await putIntoInboxes(tx, event, by('inbox'));
   if (email) await enqueueEmails(tx, event, by('email'), email.publicUrl);
 }
 
-async function putIntoInboxes(tx: Tx, event: Happened, told: Told[]): Promise<void> {
-  if (told.length === 0) return;
-  const { severity } = messageOf(event);
+async function putIntoInboxes(tx: Tx, event: NotifiableEvent, notified: Notified[]): Promise<void> {
+  if (notified.length === 0) return;
+  const { severity } = messageFor(event);
   const rows = await tx
     .insertInto('notifications')
     .values(
-      told.map(({ person, kind, organizationId, message }) => ({
+      notified.map(({ person, kind, organizationId, message }) => ({
         id: newId(),
         user_id: person.id,
         about_organization_id: organizationId,
@@ -106,8 +107,13 @@ async function putIntoInboxes(tx: Tx, event: Happened, told: Told[]): Promise<vo
   if (events.length > 0) await emitAll(tx, events);
 }
 
-async function enqueueEmails(tx: Tx, event: Happened, told: Told[], publicUrl: string): Promise<void> {
-  const rows = told
+async function enqueueEmails(
+  tx: Tx,
+  event: NotifiableEvent,
+  notified: Notified[],
+  publicUrl: string,
+): Promise<void> {
+  const rows = notified
     .filter(({ person }) => person.email !== '')
     .map(({ person, message }) => {
       const { subject, text, html } = renderEmail(message, publicUrl);

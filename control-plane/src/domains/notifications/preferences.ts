@@ -4,16 +4,16 @@ import type { Policies } from '../../platform/policy/policies.ts';
 
 export type Channel = 'inbox' | 'email';
 
-export interface Choice {
+export interface ChannelPreference {
   kind: string;
   channel: string;
   enabled: boolean;
 }
 
-/** One's own choice, or what the policy of the organization says. */
-export function wants(
+/** The person's own choice, or else the policy of the organization. */
+export function isSubscribed(
   policies: Policies,
-  choices: readonly Choice[],
+  choices: readonly ChannelPreference[],
   asked: { kind: NotificationKind; channel: Channel; organizationId: string | null },
 ): { enabled: boolean; chosen: boolean } {
   const { kind, channel, organizationId } = asked;
@@ -32,7 +32,10 @@ function defaults(
   return policies.get('notifications.email_kinds', scope);
 }
 
-export async function choicesOf(tx: Tx, userIds: string[]): Promise<Map<string, Choice[]>> {
+export async function preferencesByUser(
+  tx: Tx,
+  userIds: string[],
+): Promise<Map<string, ChannelPreference[]>> {
   if (userIds.length === 0) return new Map();
   const rows = await tx
     .selectFrom('notification_preferences')
@@ -42,8 +45,11 @@ export async function choicesOf(tx: Tx, userIds: string[]): Promise<Map<string, 
   return Map.groupBy(rows, (row) => row.user_id);
 }
 
-/** Few people want to hear of other people's leases: those who chose so, where it is not the organization's default. */
-export async function mayWantOthersLeases(
+/**
+ * Notifications about other people's leases go only to people who chose them, unless the organization's
+ * default includes them.
+ */
+export async function maySubscribeToOthersLeases(
   policies: Policies,
   tx: Tx,
   organizationId: string,

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Services } from '../../platform/services.ts';
 import type { Tick } from '../../platform/ticks/tick.ts';
 
-/** Forgets what is older than anybody looks at. E-mails still on their way are never that old. */
+/** Deletes notifications after the retention time. Queued e-mails are never that old. */
 export const pruneNotifications: Tick<Pick<Services, 'db' | 'policies' | 'clock'>> = {
   name: 'notifications.prune',
   everySeconds: 3600,

@@ -7,14 +7,14 @@ export interface RenderedEmail {
   html: string;
 }
 
-/** The same words as in the inbox, once as text and once for people whose reader shows more. */
+/** The inbox text, as plain text and as HTML. */
 export function renderEmail(message: Rendered, publicUrl: string): RenderedEmail {
   const url = new URL(message.link, publicUrl).href;
   const settings = new URL('/notifications', publicUrl).href;
   const paragraphs = message.body.split('\n\n');
   return {
     subject: message.title,
-    text: [message.title, ...paragraphs, url, `-- \nChoose what you are told of: ${settings}`].join('\n\n'),
+    text: [message.title, ...paragraphs, url, `-- \nNotification settings: ${settings}`].join('\n\n'),
     html: [
       '<!doctype html><html lang="en"><head><meta charset="utf-8">',
       `<meta name="viewport" content="width=device-width"><title>${escapeHtml(message.title)}</title></head>`,
@@ -25,7 +25,7 @@ export function renderEmail(message: Rendered, publicUrl: string): RenderedEmail
       `<p style="margin:24px 0 0"><a href="${escapeHtml(url)}" style="display:inline-block;padding:10px 16px;`,
       'background:#1b1f24;color:#fff;border-radius:6px;text-decoration:none">Open in the console</a></p></div>',
       '<p style="max-width:560px;margin:16px auto 0;font-size:13px;color:#57606a">',
-      `<a href="${escapeHtml(settings)}" style="color:#57606a">Choose what you are told of</a></p></body></html>`,
+      `<a href="${escapeHtml(settings)}" style="color:#57606a">Notification settings</a></p></body></html>`,
     ].join('\n'),
   };
 }

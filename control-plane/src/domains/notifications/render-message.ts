@@ -10,11 +10,11 @@ export interface Rendered {
 
 export type Facts = Readonly<Record<string, string>>;
 
-/** Longer than any of our words with the longest of names; what tenants write may be longer still. */
+/** Longer than any of our texts with the longest names; tenants' own texts may be longer. */
 const TITLE_LENGTH = 200;
 const BODY_LENGTH = 2000;
 
-/** Puts the facts of an event into the words for it. */
+/** Fills the facts of an event into its text. */
 export function renderMessage(words: NotificationWords & { link: string }, facts: Facts): Rendered {
   return {
     title: shortened(oneLine(fill(words.title, facts)), TITLE_LENGTH),
@@ -25,12 +25,12 @@ export function renderMessage(words: NotificationWords & { link: string }, facts
 
 const PLACEHOLDER = /\{([a-z_]+)\}/g;
 
-/** An event of an older release may lack a fact; the rest of the message is worth more than none. */
+/** An event of an older release may lack a fact; the rest of the message is still useful. */
 function fill(template: string, facts: Facts): string {
   return template.replaceAll(PLACEHOLDER, (_, name: string) => facts[name] ?? '…');
 }
 
-/** Names are what tenants typed: a line break in one must not make a paragraph, or a header of an e-mail. */
+/** Tenants choose names: a line break in one must not create a paragraph or an e-mail header. */
 function oneLine(text: string): string {
   return text
     .replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')

@@ -26,7 +26,7 @@ export function notificationRoutes({
       const userId = requireUser(caller);
       return read(async (tx) => ({
         status: 200,
-        body: await listNotifications(tx, userId, { limit: 50, ...query }),
+        body: await listNotifications(tx, userId, query),
       }));
     },
     markNotificationRead({ caller, params, audit, mutate }) {

@@ -1,13 +1,19 @@
-import { notificationKinds, type NotificationKind } from '@gpuaas/contracts/generated/notifications.ts';
+import { notificationKinds } from '@gpuaas/contracts/generated/notifications.ts';
 import type { components, operations } from '@gpuaas/contracts/generated/openapi.ts';
+import { entriesOf } from '@gpuaas/contracts/typed-keys';
 import type { Tx } from '../../platform/db/database.ts';
 import type { Policies } from '../../platform/policy/policies.ts';
-import { choicesOf, wants } from './preferences.ts';
+import { preferencesByUser, isSubscribed } from './preferences.ts';
 
-export type Choices =
+export type PreferenceChanges =
   operations['setNotificationPreferences']['requestBody']['content']['application/json']['choices'];
 
-export async function setPreferences(tx: Tx, now: Date, userId: string, choices: Choices): Promise<void> {
+export async function setPreferences(
+  tx: Tx,
+  now: Date,
+  userId: string,
+  choices: PreferenceChanges,
+): Promise<void> {
   for (const { kind, channel, enabled } of choices) {
     if (enabled === null) {
       await tx
@@ -32,14 +38,14 @@ export async function describePreferences(
   userId: string,
   organizationId: string | null,
 ): Promise<components['schemas']['NotificationPreferences']> {
-  const choices = (await choicesOf(tx, [userId])).get(userId) ?? [];
-  const kinds = Object.entries(notificationKinds) as [NotificationKind, string][];
+  const choices = (await preferencesByUser(tx, [userId])).get(userId) ?? [];
+  const kinds = entriesOf(notificationKinds);
   return {
     preferences: kinds.map(([kind, about]) => ({
       kind,
       about,
-      inbox: wants(policies, choices, { kind, channel: 'inbox', organizationId }),
-      email: wants(policies, choices, { kind, channel: 'email', organizationId }),
+      inbox: isSubscribed(policies, choices, { kind, channel: 'inbox', organizationId }),
+      email: isSubscribed(policies, choices, { kind, channel: 'email', organizationId }),
     })),
   };
 }

@@ -1,16 +1,16 @@
 import type { Services } from '../../platform/services.ts';
-import { findPayingOrganization, noteStripeCustomer } from '../tenancy/organizations/stripe-customer.ts';
-import { ProviderRefused, type PaymentProvider, type ProviderPayment } from './provider.ts';
+import { findPayingOrganization, saveStripeCustomer } from '../tenancy/organizations/stripe-customer.ts';
+import { ProviderRefusedError, type PaymentProvider, type ProviderPayment } from './provider.ts';
 import { lockPayment, settlePayment, type PaymentRow } from './settle-payment.ts';
-import { returnRefund } from './settle-refunds.ts';
-import { isOver, type PaymentState } from './states.ts';
+import { reverseRefund } from './refunds/settle-refunds.ts';
+import { isFinalState } from './states.ts';
 
 export type PaymentServices = Pick<Services, 'db' | 'policies' | 'clock' | 'log'>;
 
 /**
- * Does what is next for a payment: begins it, charges, asks for refunds, looks, and settles. Whoever comes next, after
- * a crash or at the same time, does the same again: each request is known to the provider by our id, and nothing is
- * taken before its name is noted. The services act as a worker.
+ * Performs the next action for a payment: starts it, charges, requests refunds, polls and settles. Safe to
+ * repeat after a crash or concurrently: the provider deduplicates each request by our id, and nothing is
+ * charged before the provider's id is stored. The services act as a worker.
  */
 export async function advancePayment(
   services: PaymentServices,
@@ -26,14 +26,17 @@ export async function advancePayment(
   if (row.provider !== provider.name) return;
   const payment = await begun(services, provider, row);
   if (!payment) return;
-  if (payment.methodRef && !isOver(row.state as PaymentState)) await provider.charge(payment);
+  if (payment.methodRef && !isFinalState(row.state)) await provider.charge(payment);
   await askForRefunds(services, provider, payment);
-  const observed = await provider.look(payment);
+  const observed = await provider.observe(payment);
   await db.transaction().execute((tx) => settlePayment(services, tx, paymentId, observed));
 }
 
-/** The same for whoever does not depend on it: what the provider does not answer now is done by the reconciler. */
-export async function tryToAdvance(
+/**
+ * Advances the payment for a caller that does not depend on it: the reconciler retries if the provider does
+ * not answer.
+ */
+export async function tryAdvancePayment(
   services: PaymentServices,
   provider: PaymentProvider | null,
   paymentId: string,
@@ -46,7 +49,7 @@ export async function tryToAdvance(
   }
 }
 
-/** The payment as the provider knows it; null when it would not have it. */
+/** The payment as the provider knows it; null if the provider refused it. */
 async function begun(
   services: PaymentServices,
   provider: PaymentProvider,
@@ -78,7 +81,7 @@ async function begun(
     const customerRef = await customerOf(db, provider, row.organization_id);
     refs = await provider.begin({ ...payment, customerRef });
   } catch (error) {
-    if (!(error instanceof ProviderRefused)) throw error;
+    if (!(error instanceof ProviderRefusedError)) throw error;
     await giveUp(services, row.id, error);
     return null;
   }
@@ -90,7 +93,7 @@ async function begun(
       checkout_url: refs.checkoutUrl ?? null,
     })
     .where('id', '=', row.id)
-    // Noted by somebody else in the same moment, it is the same.
+    // A concurrent call would have stored the same value.
     .where('checkout_ref', 'is', null)
     .where('payment_ref', 'is', null)
     .execute();
@@ -106,7 +109,7 @@ async function customerOf(
   if (organization.stripeCustomerId) return organization.stripeCustomerId;
   const customer = await provider.createCustomer(organization);
   if (customer === null) return null;
-  return await db.transaction().execute((tx) => noteStripeCustomer(tx, organizationId, customer));
+  return await db.transaction().execute((tx) => saveStripeCustomer(tx, organizationId, customer));
 }
 
 async function askForRefunds(
@@ -125,7 +128,7 @@ async function askForRefunds(
     try {
       await provider.refund(payment, { id, amountMicros: amount_micros });
     } catch (error) {
-      if (!(error instanceof ProviderRefused)) throw error;
+      if (!(error instanceof ProviderRefusedError)) throw error;
       log.warn({ payment_id: payment.id, refund_id: id, code: error.code }, 'a refund was refused');
       await db.transaction().execute(async (tx) => {
         const row = await lockPayment(tx, payment.id);
@@ -135,13 +138,17 @@ async function askForRefunds(
           .where('id', '=', id)
           .where('state', '=', 'requested')
           .executeTakeFirst();
-        if (refund) await returnRefund(tx, row, refund, null, clock.now());
+        if (refund) await reverseRefund(tx, row, refund, null, clock.now());
       });
     }
   }
 }
 
-async function giveUp(services: PaymentServices, paymentId: string, error: ProviderRefused): Promise<void> {
+async function giveUp(
+  services: PaymentServices,
+  paymentId: string,
+  error: ProviderRefusedError,
+): Promise<void> {
   services.log.warn({ payment_id: paymentId, code: error.code }, 'the payment provider refused a payment');
   await services.db.transaction().execute((tx) =>
     settlePayment(services, tx, paymentId, {

@@ -4,7 +4,7 @@ import type { PaymentProvider } from './provider.ts';
 import { stripeProvider, type StripeSettings } from './stripe/stripe-provider.ts';
 import { testProvider } from './test-provider/test-provider.ts';
 
-/** Stripe where it is set up, test cards in the demo, else nobody: operators record what they receive. */
+/** Stripe if configured, test cards in the demo, else none: operators record payments manually. */
 export function chooseProvider(
   worker: Pick<Services, 'db'>,
   settings: { stripe: StripeSettings | null; isDemo: boolean; publicUrl: string },

@@ -1,21 +1,22 @@
+import { present } from '../../platform/present.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { emit } from '../../platform/events/emit.ts';
 import { newId } from '../../platform/ids.ts';
-import { getBalances } from '../billing/get-balance.ts';
-import { keepMethod } from './keep-method.ts';
+import { getBalances } from '../billing/ledger/get-balance.ts';
+import { savePaymentMethod } from './methods/save-payment-method.ts';
 import { postPayment } from './post-payment.ts';
 import type { ObservedPayment } from './provider.ts';
 import type { PaymentRow } from './settle-payment.ts';
 
-/** The money has come: what came is credited, whatever was asked for. The payment must be locked. */
+/** Credits the received amount, even if it differs from the requested one. The payment must be locked. */
 export async function creditPayment(
   tx: Tx,
   payment: PaymentRow,
   observed: ObservedPayment,
   now: Date,
 ): Promise<PaymentRow> {
-  const received = observed.receivedMicros!;
-  const ref = observed.paymentRef!;
+  const received = present(observed.receivedMicros, 'received amount');
+  const ref = present(observed.paymentRef, 'payment reference');
   const transactionId = await postPayment(tx, {
     payment,
     kind: 'payment',
@@ -24,7 +25,11 @@ export async function creditPayment(
     reason: payment.purpose === 'auto_top_up' ? 'Automatic top-up' : 'Top-up',
     actorUserId: payment.created_by,
   });
-  if (observed.method) await keepMethod(tx, payment, observed.method, now);
+  const { organization_id, provider } = payment;
+  if (observed.method) {
+    if (provider === 'manual') throw new Error(`manual payment ${payment.id} names a method of a provider`);
+    await savePaymentMethod(tx, { organization_id, provider }, observed.method, now);
+  }
   const credited = await tx
     .updateTable('payments')
     .set({
@@ -41,11 +46,11 @@ export async function creditPayment(
     .where('id', '=', payment.id)
     .returningAll()
     .executeTakeFirstOrThrow();
-  await tellCredit(tx, credited);
+  await emitBalanceCredited(tx, credited);
   return credited;
 }
 
-export async function tellCredit(tx: Tx, payment: PaymentRow): Promise<void> {
+export async function emitBalanceCredited(tx: Tx, payment: PaymentRow): Promise<void> {
   const balances = await getBalances(tx, payment.organization_id);
   const balance = balances.find(({ currency }) => currency === payment.currency);
   await emit(tx, {
@@ -56,8 +61,8 @@ export async function tellCredit(tx: Tx, payment: PaymentRow): Promise<void> {
     payload: {
       payment_id: payment.id,
       organization_id: payment.organization_id,
-      provider: payment.provider as 'stripe',
-      purpose: payment.purpose as 'top_up',
+      provider: payment.provider,
+      purpose: payment.purpose,
       currency: payment.currency,
       amount_micros: Number(payment.received_micros),
       balance_micros: Number(balance?.micros ?? 0n),

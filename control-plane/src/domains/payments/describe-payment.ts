@@ -2,12 +2,12 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { tenantResourceName } from '../../platform/ids.ts';
 import { moneyJson } from '../../platform/money.ts';
-import { taxIn } from './tax.ts';
+import { includedTax } from './tax.ts';
 import type { PaymentRow } from './settle-payment.ts';
 
 type Payment = components['schemas']['Payment'];
 
-/** Payments with what became of them. */
+/** Payments with their refunds and disputes. */
 export async function describePayments(tx: Tx, rows: readonly PaymentRow[]): Promise<Payment[]> {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
@@ -30,11 +30,11 @@ export async function describePayments(tx: Tx, rows: readonly PaymentRow[]): Pro
       id: row.id,
       resource_name: tenantResourceName(row.organization_id, 'payment', row.id),
       organization_id: row.organization_id,
-      provider: row.provider as Payment['provider'],
-      purpose: row.purpose as Payment['purpose'],
-      state: row.state as Payment['state'],
+      provider: row.provider,
+      purpose: row.purpose,
+      state: row.state,
       amount: money(row.amount_micros),
-      tax: money(taxIn(row.received_micros ?? row.amount_micros, row.tax_basis_points)),
+      tax: money(includedTax(row.received_micros ?? row.amount_micros, row.tax_basis_points)),
       received: row.received_micros === null ? null : money(row.received_micros),
       reference: row.payment_ref,
       note: row.note,
@@ -49,7 +49,7 @@ export async function describePayments(tx: Tx, rows: readonly PaymentRow[]): Pro
         .filter((refund) => refund.payment_id === row.id)
         .map((refund) => ({
           id: refund.id,
-          state: refund.state as Payment['refunds'][number]['state'],
+          state: refund.state,
           amount: money(refund.amount_micros),
           reason: refund.reason,
           created_at: refund.created_at.toISOString(),
@@ -58,7 +58,7 @@ export async function describePayments(tx: Tx, rows: readonly PaymentRow[]): Pro
         .filter((dispute) => dispute.payment_id === row.id)
         .map((dispute) => ({
           id: dispute.id,
-          state: dispute.state as Payment['disputes'][number]['state'],
+          state: dispute.state,
           amount: money(dispute.amount_micros),
           reason: dispute.reason,
           opened_at: dispute.opened_at.toISOString(),

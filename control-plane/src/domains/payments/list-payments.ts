@@ -1,9 +1,11 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
+import { fromCursor, given } from '../../platform/db/given.ts';
 import { notFound } from '../../platform/http/problem.ts';
-import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+import { decodePage, toPage } from '../../platform/http/page.ts';
 import { describePayments } from './describe-payment.ts';
 import type { PaymentRow } from './settle-payment.ts';
+import { present } from '../../platform/present.ts';
 
 export async function listPayments(
   tx: Tx,
@@ -18,17 +20,19 @@ export async function listPayments(
   const rows = await tx
     .selectFrom('payments')
     .selectAll()
-    .$if(query.organization_id !== undefined, (q) => q.where('organization_id', '=', query.organization_id!))
-    .$if(query.state !== undefined, (q) => q.where('state', '=', query.state!))
-    .$if(before !== null, (q) => q.where('id', '<', before![0]!))
+    .$call(
+      given(query.organization_id, (q, organizationId) => q.where('organization_id', '=', organizationId)),
+    )
+    .$call(given(query.state, (q, state) => q.where('state', '=', state)))
+    .$call(fromCursor(before, (q, [id]) => q.where('id', '<', id)))
     .orderBy('id', 'desc')
     .limit(query.limit + 1)
     .execute();
-  const page = pageOf(rows, query.limit, (row) => [row.id]);
+  const page = toPage(rows, query.limit, (row) => [row.id]);
   return { items: await describePayments(tx, page.rows), next_page: page.next_page };
 }
 
-/** As far as the caller's scope sees it; what it does not see is not there. */
+/** Searches in the caller's scope; a payment outside it does not exist for the caller. */
 export async function findPayment(tx: Tx, paymentId: string): Promise<PaymentRow> {
   const row = await tx.selectFrom('payments').selectAll().where('id', '=', paymentId).executeTakeFirst();
   if (!row) throw notFound();
@@ -37,5 +41,5 @@ export async function findPayment(tx: Tx, paymentId: string): Promise<PaymentRow
 
 export async function showPayment(tx: Tx, paymentId: string): Promise<components['schemas']['Payment']> {
   const [payment] = await describePayments(tx, [await findPayment(tx, paymentId)]);
-  return payment!;
+  return present(payment, 'payment');
 }

@@ -1,4 +1,4 @@
-/** Cents and their like; what is not here cannot be charged. */
+/** Micros per cent and similar; other currencies cannot be charged. */
 const MICROS_PER_MINOR: Record<string, bigint> = {
   USD: 10_000n,
   EUR: 10_000n,

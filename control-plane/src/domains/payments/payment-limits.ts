@@ -16,23 +16,26 @@ export function paymentLimits(
   };
 }
 
-/** Refuses what cannot be charged: another currency than the tenant's, fractions of a cent, too little, too much. */
-export function requirePayable(
+/**
+ * Refuses an amount that cannot be charged: another currency than the tenant's, fractions of a cent, too
+ * little, too much.
+ */
+export function requireChargeable(
   services: Pick<Services, 'policies'>,
   organizationId: string,
   amount: MoneyJson,
 ): void {
   const { currency, minimum, maximum } = paymentLimits(services, organizationId);
-  if (amount.currency !== currency) throw amountRefused('/amount/currency', `must be ${currency}`);
+  if (amount.currency !== currency) throw invalidAmount('/amount/currency', `must be ${currency}`);
   const smallest = microsPerMinor(currency);
   if (smallest === null || BigInt(amount.micros) % smallest !== 0n) {
-    throw amountRefused('/amount/micros', `must be a multiple of ${smallest ?? 'a known unit'}`);
+    throw invalidAmount('/amount/micros', `must be a multiple of ${smallest ?? 'a known unit'}`);
   }
   if (amount.micros < minimum.micros || amount.micros > maximum.micros) {
-    throw amountRefused('/amount/micros', `must be from ${minimum.micros} to ${maximum.micros}`);
+    throw invalidAmount('/amount/micros', `must be from ${minimum.micros} to ${maximum.micros}`);
   }
 }
 
-export function amountRefused(pointer: string, detail: string): Problem {
+export function invalidAmount(pointer: string, detail: string): Problem {
   return new Problem('payment_amount_refused', `The amount ${detail}.`, { errors: [{ pointer, detail }] });
 }

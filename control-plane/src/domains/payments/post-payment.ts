@@ -1,6 +1,6 @@
 import type { Tx } from '../../platform/db/database.ts';
-import { postTransaction } from '../billing/post-transaction.ts';
-import { taxIn } from './tax.ts';
+import { postTransaction } from '../billing/ledger/post-transaction.ts';
+import { includedTax } from './tax.ts';
 
 interface Movement {
   payment: {
@@ -11,9 +11,9 @@ interface Movement {
     tax_basis_points: number;
   };
   kind: 'payment' | 'refund' | 'dispute';
-  /** What came from outside, tax included; negative for what goes back. */
+  /** Amount received from outside, tax included; negative for a refund. */
   paid: bigint;
-  /** The provider's name of what happened: the same both times when it is told twice. */
+  /** The provider's id of the event: identical if it is reported twice. */
   cause: string;
   reason: string;
   actorUserId?: string | null;
@@ -22,7 +22,7 @@ interface Movement {
 /** One movement between a tenant's balance and the outside; the tax in it goes to its own account. Returns the ledger transaction, new or as it was posted. */
 export async function postPayment(tx: Tx, movement: Movement): Promise<string> {
   const { payment, kind, paid, cause, reason, actorUserId } = movement;
-  const tax = taxIn(paid, payment.tax_basis_points);
+  const tax = includedTax(paid, payment.tax_basis_points);
   const { transaction } = await postTransaction(tx, {
     organizationId: payment.organization_id,
     kind,

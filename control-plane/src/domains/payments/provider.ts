@@ -1,7 +1,7 @@
-/** Who takes money for us. `manual` payments have none: operators record what they received. */
+/** Payment providers. `manual` payments have none: operators record them. */
 export type ProviderName = 'stripe' | 'test';
 
-/** A payment as a provider needs to know it. */
+/** A payment as a provider needs it. */
 export interface ProviderPayment {
   id: string;
   organizationId: string;
@@ -9,7 +9,7 @@ export interface ProviderPayment {
   customerRef: string | null;
   currency: string;
   amountMicros: bigint;
-  /** Of the kept method that is charged; null where somebody pays at the provider's page. */
+  /** Reference of the saved method to charge; null if the payer uses the provider's page. */
   methodRef: string | null;
   keepMethod: boolean;
   checkoutRef: string | null;
@@ -24,7 +24,7 @@ export interface ProviderRefund {
 
 export interface ObservedRefund {
   ref: string;
-  /** Ours, when we asked for it; null when it was made at the provider. */
+  /** Our id, if we requested it; null if it was made at the provider. */
   refundId: string | null;
   state: 'pending' | 'succeeded' | 'failed';
   amountMicros: bigint;
@@ -37,19 +37,19 @@ export interface ObservedDispute {
   reason: string;
 }
 
-/** What the provider says of a payment at one moment. */
+/** The provider's view of a payment at one moment. */
 export interface ObservedPayment {
   state: 'open' | 'processing' | 'succeeded' | 'failed' | 'expired';
   paymentRef: string | null;
   receivedMicros: bigint | null;
   failure: { code: string; detail: string } | null;
-  /** What was paid with, when it was to be kept. */
+  /** The payment method, if it was to be saved. */
   method: { ref: string; label: string } | null;
   refunds: ObservedRefund[];
   disputes: ObservedDispute[];
 }
 
-/** Says that something happened to a payment; what, the payment itself says when it is looked at. */
+/** Signals a change of a payment; a poll of the payment shows which. */
 export interface ProviderEvent {
   ref: string;
   type: string;
@@ -58,25 +58,27 @@ export interface ProviderEvent {
 
 export interface PaymentProvider {
   readonly name: ProviderName;
-  /** Makes the tenant known; the same answer for the same tenant. Null where a provider has no customers. */
+  /** Registers the tenant; idempotent per tenant. Null for a provider without customers. */
   createCustomer(organization: { id: string; name: string }): Promise<string | null>;
-  /** Prepares the payment and takes nothing, so that it may be done again when nobody noted the answer. */
+  /** Prepares the payment without charging, so that it can be repeated if its result was lost. */
   begin(
     payment: ProviderPayment,
   ): Promise<{ checkoutRef?: string; checkoutUrl?: string; paymentRef?: string }>;
-  /** Charges the kept method, unless that was done. A refused charge is no error: `look` tells. */
+  /** Charges the saved method, unless already done. A declined charge is no error: a poll shows it. */
   charge(payment: ProviderPayment): Promise<void>;
-  look(payment: ProviderPayment): Promise<ObservedPayment>;
+  observe(payment: ProviderPayment): Promise<ObservedPayment>;
   /** Gives money back, unless that was done for this refund. */
   refund(payment: ProviderPayment, refund: ProviderRefund): Promise<void>;
-  /** Throws `SignatureRefused` unless the bytes come from the provider, now. Null for what is of no interest. */
+  /**
+   * Throws `InvalidSignatureError` unless the bytes come from the provider, now. Null for irrelevant events.
+   */
   readEvent(body: string, signature: string, now: Date): ProviderEvent | null;
-  /** Everything it told since then, oldest first, for what did not arrive. */
+  /** All events since then, oldest first, to find those that did not arrive. */
   eventsSince(since: Date): AsyncIterable<ProviderEvent>;
 }
 
-/** The provider will never do this; asking again is of no use. */
-export class ProviderRefused extends Error {
+/** The provider refused finally; a retry is useless. */
+export class ProviderRefusedError extends Error {
   readonly code: string;
 
   constructor(code: string, message: string) {
@@ -85,4 +87,4 @@ export class ProviderRefused extends Error {
   }
 }
 
-export class SignatureRefused extends Error {}
+export class InvalidSignatureError extends Error {}

@@ -2,10 +2,18 @@ import { isUuid } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import { advancePayment, type PaymentServices } from './advance-payment.ts';
-import { lookAgainAt } from './look-again.ts';
-import { SignatureRefused, type PaymentProvider, type ProviderEvent } from './provider.ts';
+import { nextPollAt } from './next-poll.ts';
+import {
+  InvalidSignatureError,
+  type PaymentProvider,
+  type ProviderEvent,
+  type ProviderName,
+} from './provider.ts';
 
-/** Stores what the provider tells, if it is the provider; acts on it at once if that is possible, else a little later. */
+/**
+ * Stores a provider's event after checking its origin; processes it immediately if possible, else shortly
+ * afterwards.
+ */
 export async function receiveEvent(
   services: PaymentServices,
   provider: PaymentProvider | null,
@@ -13,10 +21,10 @@ export async function receiveEvent(
   signature: string,
 ): Promise<void> {
   const event = readEvent(services, provider, body, signature);
-  if (!event) return;
-  await storeEvent(services, provider!.name, event);
+  if (!event || !provider) return;
+  await storeEvent(services, provider.name, event);
   try {
-    await handleEvent(services, provider!, event);
+    await handleEvent(services, provider, event);
   } catch (error) {
     services.log.warn({ err: error, event: event.ref }, 'an event of the payment provider waits');
   }
@@ -29,16 +37,16 @@ function readEvent(
   signature: string,
 ): ProviderEvent | null {
   try {
-    if (!provider) throw new SignatureRefused('no provider is set up');
+    if (!provider) throw new InvalidSignatureError('no provider is set up');
     return provider.readEvent(body, signature, clock.now());
   } catch (error) {
-    if (!(error instanceof SignatureRefused)) throw error;
+    if (!(error instanceof InvalidSignatureError)) throw error;
     log.warn({ reason: error.message }, 'an event that does not come from the payment provider was refused');
     throw new Problem('provider_signature_invalid', 'The signature is missing, wrong or too old.');
   }
 }
 
-/** True when it was not known yet. */
+/** True if it was not known yet. */
 export async function storeEvent(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   provider: string,
@@ -53,14 +61,14 @@ export async function storeEvent(
       type: event.type,
       about: JSON.stringify(event.about),
       received_at: now,
-      next_try_at: lookAgainAt(now, 0),
+      next_try_at: nextPollAt(now, 0),
     })
     .onConflict((c) => c.columns(['provider', 'event_ref']).doNothing())
     .executeTakeFirstOrThrow();
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Looks at the payment that an event is about. What is not of this installation is of no concern. */
+/** Polls the payment of an event. Payments of other installations are ignored. */
 export async function handleEvent(
   services: PaymentServices,
   provider: PaymentProvider,
@@ -86,7 +94,7 @@ export async function handleEvent(
 
 async function paymentOf(
   db: Services['db'],
-  provider: string,
+  provider: ProviderName,
   { paymentId, checkoutRef, paymentRef }: ProviderEvent['about'],
 ): Promise<string | null> {
   const row = await db

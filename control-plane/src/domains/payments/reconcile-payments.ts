@@ -5,37 +5,37 @@ import { advancePayment, type PaymentServices } from './advance-payment.ts';
 import type { PaymentProvider, ProviderEvent } from './provider.ts';
 import { handleEvent, storeEvent } from './receive-event.ts';
 
-/** Looked at in one run; the rest follows in the next. */
-const AT_ONCE = 100;
-/** Stripe tells late or twice; what it told in this time is compared with what arrived. */
+/** Payments per run; the rest follows in the next. */
+const BATCH = 100;
+/** Stripe reports late or twice; its events of this period are compared with those that arrived. */
 const OVERLAP = 3 * 86_400_000;
 
-/** Asks the provider about everything that is not over: what it told, or we asked, may have been lost. */
+/** Polls the provider about every open payment: events or our requests may have been lost. */
 export function reconcilePayments(provider: PaymentProvider): Tick<Services> {
   return {
     name: 'payments.reconcile',
     everySeconds: 10,
     catchUp: 'skip',
-    run: (services) => reconcileAll(services, provider),
+    run: (services) => reconcileDue(services, provider),
   };
 }
 
-/** Fetches what the provider told and we did not hear, such as while we were away. */
+/** Fetches events that did not reach us, for example during downtime. */
 export function fetchMissedEvents(provider: PaymentProvider): Tick<Services> {
   return {
     name: 'payments.fetch_missed_events',
     everySeconds: 900,
     catchUp: 'skip',
     run: async (services) => {
-      await fetchMissed(services, provider);
+      await fetchMissedOnce(services, provider);
     },
   };
 }
 
-export async function reconcileAll(services: PaymentServices, provider: PaymentProvider): Promise<void> {
+export async function reconcileDue(services: PaymentServices, provider: PaymentProvider): Promise<void> {
   for (const { event_ref, about } of await takeDueEvents(services, provider)) {
     await attempt(services, { event: event_ref }, () =>
-      handleEvent(services, provider, { ref: event_ref, about: about as ProviderEvent['about'] }),
+      handleEvent(services, provider, { ref: event_ref, about }),
     );
   }
   for (const id of await takeDuePayments(services, provider)) {
@@ -43,7 +43,7 @@ export async function reconcileAll(services: PaymentServices, provider: PaymentP
   }
 }
 
-export async function fetchMissed(services: PaymentServices, provider: PaymentProvider): Promise<number> {
+export async function fetchMissedOnce(services: PaymentServices, provider: PaymentProvider): Promise<number> {
   let missed = 0;
   for await (const event of provider.eventsSince(new Date(services.clock.now().getTime() - OVERLAP))) {
     if (!(await storeEvent(services, provider.name, event))) continue;
@@ -54,13 +54,16 @@ export async function fetchMissed(services: PaymentServices, provider: PaymentPr
   return missed;
 }
 
-/** Taking moves the next look away, so that two workers do not ask for the same, and a failing one does not hold up others. */
+/**
+ * Claiming a payment postpones its next poll, so that two workers do not poll the same one, and a failing one
+ * does not block others.
+ */
 async function takeDuePayments({ db, clock }: PaymentServices, provider: PaymentProvider): Promise<string[]> {
   const now = clock.now();
   const { rows } = await sql<{ id: string }>`
     with due as (
       select id from payments where next_look_at <= ${now} and provider = ${provider.name}
-      order by next_look_at limit ${AT_ONCE} for update skip locked
+      order by next_look_at limit ${BATCH} for update skip locked
     ), taken as (
       update payments p set looks = p.looks + 1,
         next_look_at = ${now}::timestamptz + least(900, 5 * 2 ^ least(p.looks, 20)) * interval '1 second'
@@ -68,7 +71,7 @@ async function takeDuePayments({ db, clock }: PaymentServices, provider: Payment
     ), due_refunds as (
       select r.id from payment_refunds r join payments p on p.id = r.payment_id
       where r.next_look_at <= ${now} and p.provider = ${provider.name}
-      order by r.next_look_at limit ${AT_ONCE} for update of r skip locked
+      order by r.next_look_at limit ${BATCH} for update of r skip locked
     ), taken_refunds as (
       update payment_refunds r set looks = r.looks + 1,
         next_look_at = ${now}::timestamptz + least(900, 5 * 2 ^ least(r.looks, 20)) * interval '1 second'
@@ -80,10 +83,10 @@ async function takeDuePayments({ db, clock }: PaymentServices, provider: Payment
 
 async function takeDueEvents({ db, clock }: PaymentServices, provider: PaymentProvider) {
   const now = clock.now();
-  const { rows } = await sql<{ event_ref: string; about: unknown }>`
+  const { rows } = await sql<{ event_ref: string; about: ProviderEvent['about'] }>`
     with due as (
       select provider, event_ref from payment_events where next_try_at <= ${now} and provider = ${provider.name}
-      order by next_try_at limit ${AT_ONCE} for update skip locked
+      order by next_try_at limit ${BATCH} for update skip locked
     )
     update payment_events e set tries = e.tries + 1,
       next_try_at = ${now}::timestamptz + least(900, 5 * 2 ^ least(e.tries, 20)) * interval '1 second'

@@ -3,11 +3,14 @@ import type { Tx } from '../../platform/db/database.ts';
 import { notFound, Problem } from '../../platform/http/problem.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
-import { requireCurrency } from '../billing/require-currency.ts';
-import { tellCredit } from './credit-payment.ts';
+import { requireCurrency } from '../billing/funds/require-currency.ts';
+import { emitBalanceCredited } from './credit-payment.ts';
 import { postPayment } from './post-payment.ts';
 
-/** An operator saw the money come, by bank or otherwise; it is the tenant's at once. Returns the payment's id. */
+/**
+ * Records a payment that an operator received by bank or otherwise; credited immediately. Returns the
+ * payment's id.
+ */
 export async function recordPayment(
   { clock, policies }: Pick<Services, 'clock' | 'policies'>,
   tx: Tx,
@@ -60,7 +63,7 @@ export async function recordPayment(
     })
     .returningAll()
     .executeTakeFirstOrThrow();
-  await tellCredit(tx, payment);
+  await emitBalanceCredited(tx, payment);
   return id;
 }
 

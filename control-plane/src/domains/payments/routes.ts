@@ -1,19 +1,20 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
+import { entriesOf } from '@gpuaas/contracts/typed-keys';
 import { authorize, type Caller } from '../../platform/auth/caller.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
-import { tryToAdvance } from './advance-payment.ts';
+import { tryAdvancePayment } from './advance-payment.ts';
 import { describeAutoTopUp, setAutoTopUp } from './auto-top-up/set-auto-top-up.ts';
-import { listMethods } from './list-methods.ts';
+import { listMethods } from './methods/list-methods.ts';
 import { findPayment, listPayments, showPayment } from './list-payments.ts';
 import { paymentLimits } from './payment-limits.ts';
 import type { PaymentProvider } from './provider.ts';
 import { receiveEvent } from './receive-event.ts';
-import { findMethod, removeMethod } from './remove-method.ts';
+import { findMethod, removeMethod } from './methods/remove-method.ts';
 import { startPayment } from './start-payment.ts';
-import { testCards, type TestCard } from './test-provider/test-cards.ts';
-import { useTestCard } from './test-provider/test-provider.ts';
+import { testCards } from './test-provider/test-cards.ts';
+import { payWithTestCard } from './test-provider/test-provider.ts';
 
 type PaymentOperations = Pick<
   operations,
@@ -29,7 +30,7 @@ type PaymentOperations = Pick<
   | 'receiveStripeEvent'
 >;
 
-/** `worker` acts for the platform: what a provider says is written by nobody else. */
+/** `worker` acts for the platform: only it writes a provider's data. */
 export function paymentRoutes(
   services: Services,
   { worker, provider }: { worker: Services; provider: PaymentProvider | null },
@@ -39,7 +40,7 @@ export function paymentRoutes(
     getPaymentOptions({ caller, query: { organization_id } }) {
       authorize(caller, 'billing.read', { kind: 'tenant', organizationId: organization_id });
       const { minimum, maximum } = paymentLimits(services, organization_id);
-      const cards = Object.entries(testCards) as [TestCard, { whatHappens: string }][];
+      const cards = entriesOf(testCards);
       const test_cards =
         provider?.name === 'test'
           ? cards.map(([card, { whatHappens }]) => ({ card, what_happens: whatHappens }))
@@ -49,7 +50,7 @@ export function paymentRoutes(
     },
     listPayments({ caller, query, read }) {
       authorize(caller, 'billing.read', { kind: 'tenant', organizationId: query.organization_id });
-      return read(async (tx) => ({ status: 200, body: await listPayments(tx, { limit: 50, ...query }) }));
+      return read(async (tx) => ({ status: 200, body: await listPayments(tx, query) }));
     },
     async createPayment({ caller, body, correlationId, audit, mutate, read }) {
       const organizationId = body.organization_id;
@@ -61,7 +62,7 @@ export function paymentRoutes(
         audit({ targetType: 'payment', targetId: id, organizationId, after: { amount: body.amount } });
         return { status: 202, body: await showPayment(tx, id) };
       });
-      await tryToAdvance(worker, provider, started.id);
+      await tryAdvancePayment(worker, provider, started.id);
       const payment = await read((tx) => showPayment(tx, started.id));
       return { status: 202, body: payment, location: `/api/v1/billing/payments/${payment.id}` };
     },
@@ -84,13 +85,13 @@ export function paymentRoutes(
         }
         return { status: 200, body: await showPayment(tx, payment_id) };
       });
-      await useTestCard(worker, payment_id, card);
-      await tryToAdvance(worker, provider, payment_id);
+      await payWithTestCard(worker, payment_id, card);
+      await tryAdvancePayment(worker, provider, payment_id);
       return { status: 200, body: await read((tx) => showPayment(tx, payment_id)) };
     },
     listPaymentMethods({ caller, query, read }) {
       authorize(caller, 'billing.read', { kind: 'tenant', organizationId: query.organization_id });
-      return read(async (tx) => ({ status: 200, body: await listMethods(tx, { limit: 50, ...query }) }));
+      return read(async (tx) => ({ status: 200, body: await listMethods(tx, query) }));
     },
     removePaymentMethod({ caller, params: { payment_method_id }, audit, mutate }) {
       const target = { targetType: 'payment_method', targetId: payment_method_id };

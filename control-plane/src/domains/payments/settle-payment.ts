@@ -4,19 +4,19 @@ import type { Payments } from '../../platform/db/generated/schema.ts';
 import { emit } from '../../platform/events/emit.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
-import { noteFailedTopUp } from './auto-top-up/note-failed-top-up.ts';
-import { lookAgainAt } from './look-again.ts';
+import { recordFailedTopUp } from './auto-top-up/record-failed-top-up.ts';
+import { nextPollAt } from './next-poll.ts';
 import { creditPayment } from './credit-payment.ts';
 import type { ObservedPayment } from './provider.ts';
-import { settleDisputes } from './settle-disputes.ts';
-import { settleRefunds } from './settle-refunds.ts';
-import { isOver, movesOn, type PaymentState } from './states.ts';
+import { settleDisputes } from './refunds/settle-disputes.ts';
+import { settleRefunds } from './refunds/settle-refunds.ts';
+import { isFinalState, isForwardTransition, type PaymentState } from './states.ts';
 
 export type PaymentRow = Selectable<Payments>;
 
 /**
- * Brings a payment to what the provider says of it. Told twice or late it changes nothing: states only move forward,
- * and each movement of money is posted under the provider's name for it.
+ * Updates a payment to the provider's state. Repeated or late reports change nothing: states only move
+ * forward, and each movement of money is posted under the provider's id.
  */
 export async function settlePayment(
   services: Pick<Services, 'policies' | 'clock'>,
@@ -27,14 +27,14 @@ export async function settlePayment(
   const now = services.clock.now();
   let payment = await lockPayment(tx, paymentId);
   const to: PaymentState = observed.state;
-  if (movesOn(payment.state as PaymentState, to)) {
+  if (isForwardTransition(payment.state, to)) {
     payment = await move(services, tx, payment, observed, now);
-  } else if (!isOver(payment.state as PaymentState)) {
+  } else if (!isFinalState(payment.state)) {
     payment = await tx
       .updateTable('payments')
       .set({
         ...failureOf(observed),
-        next_look_at: lookAgainAt(now, payment.looks),
+        next_look_at: nextPollAt(now, payment.looks),
         looks: payment.looks + 1,
       })
       .where('id', '=', paymentId)
@@ -63,7 +63,7 @@ async function move(
   now: Date,
 ): Promise<PaymentRow> {
   if (observed.state === 'succeeded') return await creditPayment(tx, payment, observed, now);
-  const over = isOver(observed.state);
+  const over = isFinalState(observed.state);
   const moved = await tx
     .updateTable('payments')
     .set({
@@ -72,7 +72,7 @@ async function move(
       ...failureOf(observed),
       ...(over
         ? { settled_at: now, next_look_at: null, checkout_url: null }
-        : { next_look_at: lookAgainAt(now, 0), looks: 1 }),
+        : { next_look_at: nextPollAt(now, 0), looks: 1 }),
     })
     .where('id', '=', payment.id)
     .returningAll()
@@ -102,11 +102,11 @@ async function tellFailure(
     payload: {
       payment_id: payment.id,
       organization_id: payment.organization_id,
-      purpose: payment.purpose as 'top_up',
+      purpose: payment.purpose,
       currency: payment.currency,
       amount_micros: Number(payment.amount_micros),
       reason,
     },
   });
-  if (payment.purpose === 'auto_top_up') await noteFailedTopUp(services, tx, payment, reason, now);
+  if (payment.purpose === 'auto_top_up') await recordFailedTopUp(services, tx, payment, reason, now);
 }

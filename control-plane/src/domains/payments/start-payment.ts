@@ -3,10 +3,10 @@ import type { Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
-import { requirePayable } from './payment-limits.ts';
+import { requireChargeable } from './payment-limits.ts';
 import type { ProviderName } from './provider.ts';
 
-/** Writes down that a tenant wants to pay; the provider hears of it next. Returns the payment's id. */
+/** Records a tenant's payment; the provider is called next. Returns the payment's id. */
 export async function startPayment(
   services: Pick<Services, 'policies' | 'clock'>,
   tx: Tx,
@@ -18,7 +18,7 @@ export async function startPayment(
   if (provider === null) {
     throw new Problem('payment_provider_missing', 'Ask the operator for an invoice.');
   }
-  requirePayable(services, organizationId, asked.amount);
+  requireChargeable(services, organizationId, asked.amount);
   if (asked.payment_method_id) {
     await requireMethod(tx, organizationId, provider, asked.payment_method_id);
   }

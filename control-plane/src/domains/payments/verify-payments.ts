@@ -1,12 +1,16 @@
 import { sql } from 'kysely';
 import type { Db } from '../../platform/db/database.ts';
-import type { BookFault } from '../billing/verify-usage.ts';
+import type { AccountingFault } from '../billing/metering/verify-usage.ts';
+import { first } from '../../platform/present.ts';
 
-/** Each payment, refund and dispute is in the ledger once and with its amount, and nothing else of these kinds is. */
-export async function verifyPayments(db: Db): Promise<{ payments: bigint; faults: BookFault[] }> {
+/**
+ * Verifies that each payment, refund and dispute is in the ledger once with its amount, and nothing else of
+ * these kinds is.
+ */
+export async function verifyPayments(db: Db): Promise<{ payments: bigint; faults: AccountingFault[] }> {
   const { rows: counts } = await sql<{ payments: bigint }>`
     select count(*) as payments from payments`.execute(db);
-  const { rows } = await sql<BookFault>`
+  const { rows } = await sql<AccountingFault>`
     with moved as (
       select 'payment ' || id as about, organization_id, currency, ledger_transaction_id as transaction_id,
         'payment' as kind, received_micros as paid, tax_basis_points
@@ -42,9 +46,9 @@ export async function verifyPayments(db: Db): Promise<{ payments: bigint; faults
     from posted p left join moved m on m.transaction_id = p.id
     group by p.kind, p.id having count(m.transaction_id) <> 1
     union all
-    select 'payment ' || p.id, 'was given back more than it brought' from payments p
+    select 'payment ' || p.id, 'was refunded more than it received' from payments p
     where p.state = 'succeeded' and p.received_micros < (select coalesce(sum(amount_micros), 0) from payment_refunds r
       where r.payment_id = p.id and r.state <> 'failed')
     order by 1, 2`.execute(db);
-  return { payments: counts[0]!.payments, faults: rows };
+  return { payments: first(counts, 'count').payments, faults: rows };
 }

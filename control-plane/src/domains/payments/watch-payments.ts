@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Services } from '../../platform/services.ts';
 import type { Tick } from '../../platform/ticks/tick.ts';
-import { syncIncidents, type Condition } from '../incidents/sync-incidents.ts';
+import { syncIncidents, type IncidentCondition } from '../incidents/sync-incidents.ts';
 
-/** Enough to see what is wrong; the rest follows when these are dealt with. */
+/** Enough to see the fault; the rest follows when these are resolved. */
 const SHOWN = 100;
 
-/** Tells of what should have moved on by now: payments, refunds, and events that nobody could act upon. */
+/** Opens incidents for overdue payments, refunds and unprocessed events. */
 export const watchPayments: Tick<Services> = {
   name: 'payments.watch',
   everySeconds: 60,
@@ -14,16 +14,16 @@ export const watchPayments: Tick<Services> = {
   run: async (services) => {
     const { db, clock } = services;
     await db.transaction().execute(async (tx) => {
-      const stuck = await stuckPayments(services, tx);
+      const stuck = await findStuckPayments(services, tx);
       await syncIncidents(tx, clock.now(), 'payment_stuck', stuck, 'It moved on.');
     });
   },
 };
 
-export async function stuckPayments(
+export async function findStuckPayments(
   { policies, clock }: Pick<Services, 'policies' | 'clock'>,
   tx: Services['db'],
-): Promise<Condition[]> {
+): Promise<IncidentCondition[]> {
   const now = clock.now();
   const before = (seconds: number) => new Date(now.getTime() - seconds * 1000);
   const settle = before(policies.get('payments.settle_deadline_seconds'));

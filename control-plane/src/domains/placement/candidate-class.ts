@@ -1,7 +1,7 @@
 import type { Candidate, PlacementRequest } from './candidate.ts';
-import { countOf } from './slot-mask.ts';
+import { countSlots } from './slot-mask.ts';
 
-/** Equal for nodes that filters and scores cannot tell apart, but for when they come free and their id. */
+/** Equal for nodes that filters and scores treat alike, except for their end times and ids. */
 export function classKey(node: Candidate): string {
   return [
     node.region,
@@ -11,19 +11,19 @@ export function classKey(node: Candidate): string {
     node.draining,
     node.cordoned,
     node.layout.key,
-    countOf(node.available),
-    countOf(node.configured),
-    countOf(node.healthy),
-    countOf(node.available & node.configured),
-    countOf(node.available & node.healthy),
-    countOf(node.configured & node.healthy),
+    countSlots(node.available),
+    countSlots(node.configured),
+    countSlots(node.healthy),
+    countSlots(node.available & node.configured),
+    countSlots(node.available & node.healthy),
+    countSlots(node.configured & node.healthy),
     node.room.key,
     node.leases.length,
     (node.promises ?? []).map(({ holder, from, until }) => `${holder} ${from} ${until}`).join(),
   ].join('|');
 }
 
-/** Nodes of one class, by when they come free, then by id. */
+/** Nodes of one class, by end time, then by id. */
 export class CandidateClass {
   readonly #members: Candidate[] = [];
 
@@ -58,7 +58,7 @@ export class CandidateClass {
     return this.#members[this.#position(longest, '')]!;
   }
 
-  /** Where the first member stands that does not come before the given place in the order. */
+  /** Index of the first member that does not sort before the given values. */
   #position(busyUntil: number, nodeId: string): number {
     let [low, high] = [0, this.#members.length];
     while (low < high) {

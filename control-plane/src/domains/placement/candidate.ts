@@ -1,27 +1,27 @@
-import { layoutOf, roomOf, type Layout, type Room } from './layout.ts';
-import { MAX_SLOTS, maskOf, type SlotMask } from './slot-mask.ts';
+import { buildSlotLayout, countFreeSlots, type SlotLayout, type FreeSlots } from './layout.ts';
+import { MAX_SLOTS, toMask, type SlotMask } from './slot-mask.ts';
 import { isComplete, isHealthy, type SlotFacts } from './slot-rules.ts';
 
 export type CapacityShape = 'baremetal' | 'gpu_slice';
 
-/** The end of a lease that has none. */
+/** End time of a lease without an end. */
 export const OPEN_ENDED = Infinity;
 
 export interface PlacementRequest {
   shape: CapacityShape;
   gpus: number;
-  /** Null takes any. */
+  /** Null matches any region. */
   region: string | null;
   gpuModel: string | null;
   now: number;
   /** When the lease will end, in the unit of `now`. */
   endsAt: number;
-  /** Whose promises it may use. */
+  /** Holders whose holds the request may use. */
   holders?: readonly string[];
 }
 
-/** A time in which only its holder may begin a lease on the node. */
-export interface NodePromise {
+/** A period in which only its holder may start a lease on the node. */
+export interface NodeHold {
   holder: string;
   from: number;
   until: number;
@@ -36,31 +36,31 @@ export interface NodeFacts {
   nodeId: string;
   region: string;
   gpuModel: string;
-  /** What the node's mode lets it serve. */
+  /** Shapes that the node's mode supports. */
   serves: readonly CapacityShape[];
   connected: boolean;
   draining: boolean;
-  /** Kept from new leases for another reason: burn-in, maintenance, a fault. */
+  /** Closed to new leases for another reason: burn-in, maintenance, a fault. */
   cordoned: boolean;
-  promises?: readonly NodePromise[];
+  promises?: readonly NodeHold[];
 }
 
 /** A node as placement sees it. */
 export interface Candidate extends NodeFacts {
-  layout: Layout;
-  /** Slots whose state is `available`, whatever else is wrong with them. */
+  layout: SlotLayout;
+  /** Slots in state `available`, even if unhealthy or incomplete. */
   available: SlotMask;
-  /** Slots that are completely configured, whatever their state. */
+  /** Slots that are completely configured, in any state. */
   configured: SlotMask;
-  /** Slots that are healthy, whatever their state. */
+  /** Healthy slots, in any state. */
   healthy: SlotMask;
-  /** Slots that are all three and so may be sold now. */
+  /** Slots that are available, configured and healthy, and so can be leased now. */
   free: SlotMask;
-  room: Room;
+  room: FreeSlots;
   leases: readonly Lease[];
-  /** When its last lease ends; `OPEN_ENDED` if one has no end, minus infinity without leases. */
+  /** End of its last lease; `OPEN_ENDED` if one has no end, minus infinity without leases. */
   busyUntil: number;
-  /** When its first lease ends; infinity if no end is known. */
+  /** End of its first lease; infinity if no end is known. */
   nextEnd: number;
 }
 
@@ -71,7 +71,7 @@ export function candidateFromSlots(
   leases: readonly Lease[],
 ): Candidate {
   const known = slots.filter(({ slotIndex }) => slotIndex >= 0 && slotIndex < MAX_SLOTS);
-  const layout = layoutOf(
+  const layout = buildSlotLayout(
     groupsBy(known, ({ numaNode }) => numaNode),
     groupsBy(known, ({ pcieRoot }) => pcieRoot),
   );
@@ -84,7 +84,7 @@ export function candidateFromSlots(
 
 export function candidate(
   facts: NodeFacts,
-  layout: Layout,
+  layout: SlotLayout,
   leases: readonly Lease[],
   slots: Pick<Candidate, 'available' | 'configured' | 'healthy'>,
 ): Candidate {
@@ -92,22 +92,22 @@ export function candidate(
   const nextEnd = leases.reduce((soonest, lease) => Math.min(soonest, lease.endsAt), Infinity);
   const { available, configured, healthy } = slots;
   const free = available & configured & healthy;
-  const room = roomOf(layout, free);
+  const room = countFreeSlots(layout, free);
   return { ...facts, available, configured, healthy, free, layout, leases, busyUntil, nextEnd, room };
 }
 
-/** Slots that the request takes on a node: a whole node is all of them. */
-export function slotsWanted(request: PlacementRequest, node: Candidate): number {
+/** Slots that the request needs on a node: for a whole node all of them. */
+export function requiredSlots(request: PlacementRequest, node: Candidate): number {
   return request.shape === 'baremetal' ? node.layout.size : request.gpus;
 }
 
-/** Of the slots that it takes, those that the node has at all: its size is another matter. */
-export function slotsWithin(request: PlacementRequest, node: Candidate): number {
-  return Math.min(slotsWanted(request, node), node.layout.size);
+/** Of the needed slots, those that the node can have at all; its size is checked separately. */
+export function requiredSlotsOnNode(request: PlacementRequest, node: Candidate): number {
+  return Math.min(requiredSlots(request, node), node.layout.size);
 }
 
 function slotsMask(slots: readonly SlotFacts[]): SlotMask {
-  return maskOf(slots.map(({ slotIndex }) => slotIndex));
+  return toMask(slots.map(({ slotIndex }) => slotIndex));
 }
 
 function groupsBy(slots: readonly SlotFacts[], key: (slot: SlotFacts) => number | string): SlotMask[] {

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chooseSlots } from './choose-slots.ts';
-import { fitOf, layoutOf, roomOf } from './layout.ts';
-import { countOf, indexesOf, maskOf } from './slot-mask.ts';
+import { fitSlice, buildSlotLayout, countFreeSlots } from './layout.ts';
+import { countSlots, toIndexes, toMask } from './slot-mask.ts';
 
-const numa = [maskOf([0, 1, 2, 3]), maskOf([4, 5, 6, 7])];
-const pairs = [0, 2, 4, 6].map((index) => maskOf([index, index + 1]));
-const layout = layoutOf(numa, pairs);
+const numa = [toMask([0, 1, 2, 3]), toMask([4, 5, 6, 7])];
+const pairs = [0, 2, 4, 6].map((index) => toMask([index, index + 1]));
+const layout = buildSlotLayout(numa, pairs);
 
-const choose = (free: number[], gpus: number) => indexesOf(chooseSlots(layout, maskOf(free), gpus));
+const choose = (free: number[], gpus: number) => toIndexes(chooseSlots(layout, toMask(free), gpus));
 
 describe('chooseSlots', () => {
   it('stays inside the NUMA node that has just enough room', () => {
@@ -30,16 +30,16 @@ describe('chooseSlots', () => {
     const anyFree = fc.integer({ min: 1, max: 255 });
     fc.assert(
       fc.property(anyFree, fc.integer({ min: 1, max: 8 }), (free, asked) => {
-        const gpus = Math.min(asked, countOf(free));
+        const gpus = Math.min(asked, countSlots(free));
         const chosen = chooseSlots(layout, free, gpus);
         expect(chosen & ~free).toBe(0);
-        expect(countOf(chosen)).toBe(gpus);
+        expect(countSlots(chosen)).toBe(gpus);
         const used = numa.filter((group) => group & chosen);
-        const fit = fitOf(layout, roomOf(layout, free), gpus);
+        const fit = fitSlice(layout, countFreeSlots(layout, free), gpus);
         expect(used.length).toBe(Math.ceil(gpus / 4) + fit.crossings);
-        const leftInUsed = used.reduce((sum, group) => sum + countOf(free & group & ~chosen), 0);
+        const leftInUsed = used.reduce((sum, group) => sum + countSlots(free & group & ~chosen), 0);
         expect(leftInUsed).toBe(fit.leftoverInNuma);
-        expect(countOf(free & ~chosen)).toBe(fit.leftover);
+        expect(countSlots(free & ~chosen)).toBe(fit.leftover);
       }),
     );
   });

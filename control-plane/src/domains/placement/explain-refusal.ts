@@ -1,13 +1,13 @@
 import type { Candidate, CapacityShape, PlacementRequest } from './candidate.ts';
 import { expectedAt } from './expected-at.ts';
-import { filters } from './filters/all.ts';
-import { rejectionOf } from './rank.ts';
+import { filters } from './filters/filters.ts';
+import { firstRejection } from './best-node.ts';
 
-/** Nodes that no filter can tell apart; never empty. */
+/** Nodes that no filter distinguishes; never empty. */
 export type CandidateGroup = readonly Candidate[];
 
-/** Every node by itself, where nothing has sorted them. */
-export function eachAlone(nodes: readonly Candidate[]): CandidateGroup[] {
+/** Every node as its own group, for unsorted nodes. */
+export function ungroupedCandidates(nodes: readonly Candidate[]): CandidateGroup[] {
   return nodes.map((node) => [node]);
 }
 
@@ -16,19 +16,19 @@ export interface Rejection {
   reason: string;
   /** Nodes for which this is the first obstacle; over all filters they add up to all nodes. */
   nodes: number;
-  /** Nodes for which it is the only obstacle: one of them would do once it is gone. */
+  /** Nodes rejected by this filter only: each would fit without it. */
   nodesOtherwiseFitting: number;
 }
 
 export interface Refusal {
   rejections: Rejection[];
-  /** The largest smaller one that would be placed now. */
+  /** The largest smaller size that would be placed now. */
   nearest: { shape: CapacityShape; gpus: number } | null;
-  /** When a node may have room, by the leases whose end is known. */
+  /** When a node may have capacity, by leases with a known end. */
   expectedAt: number | null;
 }
 
-/** Why nothing fits, what would, and when. `counts` are the GPU counts that the product is sold in. */
+/** Why nothing fits, which size would, and when. `counts` are the product's GPU counts. */
 export function explainRefusal(
   request: PlacementRequest,
   groups: readonly CandidateGroup[],
@@ -41,7 +41,7 @@ export function explainRefusal(
   };
 }
 
-/** Per filter, how many nodes it stands against. */
+/** Number of rejected nodes per filter. */
 export function countRejections(request: PlacementRequest, groups: readonly CandidateGroup[]): Rejection[] {
   const rejections = filters.map(({ name, reason }) => ({
     filter: name,
@@ -57,7 +57,7 @@ export function countRejections(request: PlacementRequest, groups: readonly Cand
   return rejections.filter(({ nodes }) => nodes > 0);
 }
 
-/** The largest smaller count of the same product: a slice is no answer to who asks for a whole node. */
+/** The largest smaller count of the same product: a slice does not replace a whole node. */
 function nearestFit(
   request: PlacementRequest,
   groups: readonly CandidateGroup[],
@@ -66,7 +66,7 @@ function nearestFit(
   const { shape } = request;
   for (const gpus of counts.filter((count) => count < request.gpus).toSorted((a, b) => b - a)) {
     const smaller: PlacementRequest = { ...request, gpus };
-    if (groups.some(([node]) => rejectionOf(smaller, node!) === null)) return { shape, gpus };
+    if (groups.some(([node]) => firstRejection(smaller, node!) === null)) return { shape, gpus };
   }
   return null;
 }

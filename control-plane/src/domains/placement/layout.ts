@@ -1,7 +1,7 @@
-import { countOf, type SlotMask } from './slot-mask.ts';
+import { countSlots, type SlotMask } from './slot-mask.ts';
 
-/** How a slice of some size would sit in what is free on a node. */
-export interface Fit {
+/** How a slice of some size would fit into the free slots of a node. */
+export interface SliceFit {
   /** Free slots left on the node. */
   leftover: number;
   /** NUMA nodes it spans beyond the fewest that its size needs there. */
@@ -10,64 +10,64 @@ export interface Fit {
   leftoverInNuma: number;
 }
 
-/** What is free on a node, as counts per NUMA node; all that ranking needs to know of it. */
-export interface Room {
+/** Free slots of a node as counts per NUMA node; all that ranking needs. */
+export interface FreeSlots {
   key: string;
   free: number;
   perNuma: readonly number[];
-  /** Fit by slice size; filled when asked for. */
-  fits: (Fit | undefined)[];
+  /** Fit by slice size; computed on demand. */
+  fits: (SliceFit | undefined)[];
 }
 
 /** Where the slots of a node sit. Nodes that are built alike share one layout. */
-export interface Layout {
+export interface SlotLayout {
   key: string;
   size: number;
   all: SlotMask;
   numa: readonly SlotMask[];
   pcieRoots: readonly SlotMask[];
-  rooms: Map<string, Room>;
+  rooms: Map<string, FreeSlots>;
 }
 
-const layouts = new Map<string, Layout>();
+const layouts = new Map<string, SlotLayout>();
 
 /** The layout of slots grouped by NUMA node and by PCIe root. */
-export function layoutOf(numa: readonly SlotMask[], pcieRoots: readonly SlotMask[]): Layout {
+export function buildSlotLayout(numa: readonly SlotMask[], pcieRoots: readonly SlotMask[]): SlotLayout {
   const key = `${numa.join(',')}/${pcieRoots.join(',')}`;
   const known = layouts.get(key);
   if (known) return known;
   const all = numa.reduce((mask, group) => mask | group, 0);
-  const layout = { key, size: countOf(all), all, numa, pcieRoots, rooms: new Map() };
+  const layout = { key, size: countSlots(all), all, numa, pcieRoots, rooms: new Map() };
   layouts.set(key, layout);
   return layout;
 }
 
-export function roomOf(layout: Layout, free: SlotMask): Room {
-  const perNuma = layout.numa.map((group) => countOf(free & group));
+export function countFreeSlots(layout: SlotLayout, free: SlotMask): FreeSlots {
+  const perNuma = layout.numa.map((group) => countSlots(free & group));
   const key = perNuma.join(',');
   const known = layout.rooms.get(key);
   if (known) return known;
-  const room = { key, free: countOf(free & layout.all), perNuma, fits: [] };
+  const room = { key, free: countSlots(free & layout.all), perNuma, fits: [] };
   layout.rooms.set(key, room);
   return room;
 }
 
-/** How `gpus` slots would sit; the room must have that many. */
-export function fitOf(layout: Layout, room: Room, gpus: number): Fit {
+/** Fit of `gpus` slots; the node must have that many free. */
+export function fitSlice(layout: SlotLayout, room: FreeSlots, gpus: number): SliceFit {
   return (room.fits[gpus] ??= computeFit(layout, room, gpus));
 }
 
-function computeFit(layout: Layout, room: Room, gpus: number): Fit {
+function computeFit(layout: SlotLayout, room: FreeSlots, gpus: number): SliceFit {
   const tightest = Math.min(...room.perNuma.filter((free) => free >= gpus));
   const leftover = room.free - gpus;
   if (Number.isFinite(tightest)) return { leftover, crossings: 0, leftoverInNuma: tightest - gpus };
   const used = spanOf(room.perNuma, gpus);
-  const fewest = spanOf(layout.numa.map(countOf), gpus).length;
+  const fewest = spanOf(layout.numa.map(countSlots), gpus).length;
   const freeThere = used.reduce((sum, free) => sum + free, 0);
   return { leftover, crossings: used.length - fewest, leftoverInNuma: freeThere - gpus };
 }
 
-/** The groups that hold `gpus` together when the fullest are taken first. */
+/** The fewest groups that hold `gpus` together, largest first. */
 function spanOf(groups: readonly number[], gpus: number): number[] {
   const used: number[] = [];
   let missing = gpus;

@@ -1,7 +1,7 @@
 import type { Candidate, PlacementRequest } from './candidate.ts';
-import { filters } from './filters/all.ts';
-import { compare } from './rank.ts';
-import { scores } from './scores/all.ts';
+import { filters } from './filters/filters.ts';
+import { compare } from './best-node.ts';
+import { scores } from './scores/scores.ts';
 
 export interface RankedNode<N extends Candidate> {
   node: N;
@@ -11,7 +11,7 @@ export interface RankedNode<N extends Candidate> {
   scores: { score: string; value: number }[];
 }
 
-/** Nodes in the order in which they would serve the request, then those that miss it by the least. */
+/** Nodes that fit, in ranking order, then those that miss by the least. */
 export function nearestNodes<N extends Candidate>(
   request: PlacementRequest,
   nodes: readonly N[],

@@ -1,18 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  candidate,
-  OPEN_ENDED,
-  type Candidate,
-  type NodePromise,
-  type PlacementRequest,
-} from './candidate.ts';
-import { filters } from './filters/all.ts';
+import { candidate, OPEN_ENDED, type Candidate, type NodeHold, type PlacementRequest } from './candidate.ts';
+import { filters } from './filters/filters.ts';
 import { place } from './place.ts';
 import { PlacementIndex } from './placement-index.ts';
-import { rejectionOf } from './rank.ts';
-import { countOf, indexesOf } from './slot-mask.ts';
-import { anyFleet, anyRequest } from './testing/arbitrary.ts';
+import { firstRejection } from './best-node.ts';
+import { countSlots, toIndexes } from './slot-mask.ts';
+import { anyFleet, anyRequest } from './testing/any-fleet.ts';
 import { node, request } from './testing/nodes.ts';
 
 const COUNTS = [1, 2, 3, 4, 5, 6, 7, 8];
@@ -28,7 +22,7 @@ describe('place', () => {
     const used = node('used', { leases: [{ slots: [0, 1, 2, 3, 4] }] });
     const placement = place(request(), [node('clean'), used], COUNTS);
     expect(placement).toMatchObject({ fits: true, node: { nodeId: 'used' } });
-    expect(placement.fits && indexesOf(placement.slots)).toEqual([6, 7]);
+    expect(placement.fits && toIndexes(placement.slots)).toEqual([6, 7]);
   });
 
   it('gives a whole clean node for baremetal', () => {
@@ -66,7 +60,7 @@ describe('place', () => {
     expect(place(request(), [full], COUNTS)).toMatchObject({ expectedAt: null, nearest: null });
   });
 
-  it('gives the asked slots of one node if any can serve, whatever the order of nodes', () => {
+  it('returns the requested slots of one node if any can serve, in any order of nodes', () => {
     fc.assert(
       fc.property(anyFleet, anyRequest, (nodes, asked) => {
         const placement = place(asked, nodes, COUNTS);
@@ -76,7 +70,7 @@ describe('place', () => {
         if (!placement.fits) return;
         expect(able).toContain(placement.node);
         expect(placement.slots & ~placement.node.free).toBe(0);
-        expect(countOf(placement.slots)).toBe(asked.gpus);
+        expect(countSlots(placement.slots)).toBe(asked.gpus);
         if (asked.shape === 'baremetal') expect(placement.node.leases).toEqual([]);
       }),
     );
@@ -177,7 +171,7 @@ describe('a refusal', () => {
   });
 
   it('expects no lease that would run into a promise', () => {
-    const full = (promises: NodePromise[]) =>
+    const full = (promises: NodeHold[]) =>
       node('a', { leases: [{ slots: [0, 1, 2, 3, 4, 5, 6, 7], endsAt: 60 }] }, { promises });
     const theirs = (from: number, until: number) => [{ holder: 'theirs', from, until }];
     const short = request({ endsAt: 30 });
@@ -188,7 +182,7 @@ describe('a refusal', () => {
   });
 });
 
-/** Whether a lease of the same length that begins then would be given. */
+/** Whether a lease of the same length that starts then would fit. */
 function fitsAt(at: number, asked: PlacementRequest, nodes: readonly Candidate[]): boolean {
   const later = { ...asked, now: at, endsAt: at + asked.endsAt - asked.now };
   return place(
@@ -198,14 +192,14 @@ function fitsAt(at: number, asked: PlacementRequest, nodes: readonly Candidate[]
   ).fits;
 }
 
-/** The node once every lease that ends by then has ended. */
+/** The node after all leases that end by then. */
 function leaseEndsSeen(one: Candidate, by: number): Candidate {
   const leases = one.leases.filter(({ endsAt }) => endsAt > by);
   const freed = one.leases.filter(({ endsAt }) => endsAt <= by).reduce((mask, { slots }) => mask | slots, 0);
   return candidate(one, one.layout, leases, { ...one, available: one.available | freed });
 }
 
-/** How each obstacle goes away, and nothing but it. */
+/** Removes each obstacle, and nothing else. */
 const repairs: Record<string, (one: Candidate) => Candidate> = {
   region: (one) => ({ ...one, region: 'me-1' }),
   gpu_model: (one) => ({ ...one, gpuModel: 'H200' }),
@@ -260,13 +254,13 @@ describe('a reason that is the only one', () => {
         if (placement.fits) return;
         for (const { filter, nodesOtherwiseFitting } of placement.rejections) {
           const repair = repairs[filter];
-          // The size of a node is what it is.
+          // The size of a node cannot be repaired.
           if (!repair) expect(filter).toBe('node_size');
           if (!repair) continue;
           const freed = nodes.map(repair).filter((one) => place(asked, [one], COUNTS).fits);
           if (nodesOtherwiseFitting > 0) expect(place(asked, nodes.map(repair), COUNTS).fits).toBe(true);
           // Of the nodes that count under it as their first, no more and no fewer would do.
-          const first = nodes.filter((one) => rejectionOf(asked, one)?.name === filter);
+          const first = nodes.filter((one) => firstRejection(asked, one)?.name === filter);
           const doing = first.filter(({ nodeId }) => freed.some((one) => one.nodeId === nodeId));
           expect(nodesOtherwiseFitting).toBe(doing.length);
         }

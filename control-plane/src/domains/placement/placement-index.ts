@@ -1,12 +1,11 @@
 import type { Candidate, PlacementRequest } from './candidate.ts';
 import { CandidateClass, classKey } from './candidate-class.ts';
 import type { CandidateGroup } from './explain-refusal.ts';
-import { compare, rejectionOf } from './rank.ts';
+import { compare, firstRejection } from './best-node.ts';
 
 /**
- * Nodes kept so that the best one is found without looking at each: those that filters and scores cannot tell apart,
- * but for when they come free, form a class, and only the best of each class is ranked. A test holds it to the
- * ranking of all nodes.
+ * Finds the best node without scanning all: nodes that filters and scores treat alike, except for end times,
+ * form a class, and only the best of each class is ranked. A test compares it with the ranking of all nodes.
  */
 export class PlacementIndex {
   readonly #nodes = new Map<string, { node: Candidate; home: CandidateClass }>();
@@ -20,7 +19,7 @@ export class PlacementIndex {
     return this.#nodes.get(nodeId)?.node;
   }
 
-  /** Adds the node, or replaces what was known of it. */
+  /** Adds the node, or replaces it. */
   set(node: Candidate): void {
     this.remove(node.nodeId);
     const key = classKey(node);
@@ -42,14 +41,14 @@ export class PlacementIndex {
   best(request: PlacementRequest): Candidate | null {
     let best: Candidate | null = null;
     for (const home of this.#classes.values()) {
-      if (rejectionOf(request, home.first) !== null) continue;
+      if (firstRejection(request, home.first) !== null) continue;
       const champion = home.bestFor(request);
       if (best === null || compare(request, champion, best) < 0) best = champion;
     }
     return best;
   }
 
-  /** The nodes by class: no filter tells those of one class apart. */
+  /** The nodes by class: no filter distinguishes nodes of one class. */
   groups(): CandidateGroup[] {
     return Array.from(this.#classes.values(), (home) => home.members);
   }

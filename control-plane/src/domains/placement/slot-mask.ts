@@ -6,18 +6,18 @@ export const MAX_SLOTS = 16;
 const counts = new Uint8Array(1 << MAX_SLOTS);
 for (let mask = 1; mask < counts.length; mask += 1) counts[mask] = counts[mask >> 1]! + (mask & 1);
 
-export function countOf(mask: SlotMask): number {
+export function countSlots(mask: SlotMask): number {
   return counts[mask]!;
 }
 
-export function maskOf(indexes: Iterable<number>): SlotMask {
+export function toMask(indexes: Iterable<number>): SlotMask {
   let mask = 0;
   for (const index of indexes) mask |= 1 << index;
   return mask;
 }
 
 /** Slot indexes of the set, lowest first. */
-export function indexesOf(mask: SlotMask): number[] {
+export function toIndexes(mask: SlotMask): number[] {
   const indexes: number[] = [];
   for (let index = 0; mask >> index > 0; index += 1) {
     if ((mask >> index) & 1) indexes.push(index);
@@ -26,7 +26,7 @@ export function indexesOf(mask: SlotMask): number[] {
 }
 
 /** The `count` lowest slots of the set. */
-export function lowestOf(mask: SlotMask, count: number): SlotMask {
+export function lowestSlots(mask: SlotMask, count: number): SlotMask {
   let rest = mask;
   for (let taken = 0; taken < count; taken += 1) rest &= rest - 1;
   return mask & ~rest;

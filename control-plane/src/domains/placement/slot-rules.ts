@@ -1,4 +1,4 @@
-/** What placement must know of an approved slot to sell it. */
+/** Facts that placement needs to lease an approved slot. */
 export interface SlotFacts {
   slotIndex: number;
   state: string;
@@ -15,8 +15,11 @@ export interface SlotFacts {
   destructiveWipePolicy: string | null;
 }
 
+const VISIBLE = /[!-~]/;
+
 /**
- * Checked here although approval and the database check it too: a row that came past both must still not be sold.
+ * Checked here although approval and the database check it too: a row that bypassed both must still not be
+ * leased. The same as `is_complete` in SQL.
  */
 export function isComplete(slot: SlotFacts): boolean {
   return (
@@ -29,7 +32,7 @@ export function isComplete(slot: SlotFacts): boolean {
       slot.managementMac,
       slot.privateIp,
       slot.destructiveWipePolicy,
-    ].every((binding) => binding !== null && binding.trim() !== '')
+    ].every((binding) => binding !== null && VISIBLE.test(binding))
   );
 }
 

@@ -1,21 +1,21 @@
-import { policyMismatch, type PolicyDefinition, type PolicyValue } from '@gpuaas/contracts/policies';
+import { policyValueError, type PolicyDefinition, type PolicyValue } from '@gpuaas/contracts/policies';
 import type { EventPayloads } from '@gpuaas/contracts/events';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../platform/auth/caller.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { emit } from '../../platform/events/emit.ts';
-import { requireMatch } from '../../platform/http/etag.ts';
+import { requireIfMatch } from '../../platform/http/etag.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import type { Policies, PolicyScope } from '../../platform/policy/policies.ts';
-import { isWeaker } from '../../platform/policy/resolve.ts';
+import { isLooser } from '../../platform/policy/resolve.ts';
 import { scopeName } from '../../platform/policy/client.ts';
 import { writeChange } from '../../platform/policy/values.ts';
-import { describePolicy, withHistory, type PolicyWithHistory, type Viewpoint } from './describe-policy.ts';
+import { describePolicy, withHistory, type PolicyWithHistory, type PolicyView } from './describe-policy.ts';
 import { getPolicy } from './list-policies.ts';
 
 export interface PolicyChangeRequest {
   key: string;
-  /** Undefined takes back what is set. */
+  /** Undefined clears the value. */
   value: unknown;
   reason: string;
   caller: Caller;
@@ -27,15 +27,17 @@ export interface PolicyChangeRequest {
 /** Sets or resets a key at the scope, with its history and event. */
 export async function changePolicy(
   tx: Tx,
-  view: Viewpoint,
+  view: PolicyView,
   change: PolicyChangeRequest,
 ): Promise<{ body: PolicyWithHistory; before: unknown }> {
   const { body, own, definition, name } = await getPolicy(tx, view, change.key, { lock: true });
-  requireMatch(change.request, body);
+  requireIfMatch(change.request, body);
   const scope = scopeName(view.scope);
   if (definition.set_by[scope] !== view.side) throw notSettableHere(change.key, scope);
-  if (change.value !== undefined) refuseBadValue(definition, change.value);
-  if (change.value !== undefined) refuseWeaker(view, name, definition, change.value as PolicyValue);
+  if (change.value !== undefined) {
+    requireAllowedValue(definition, change.value);
+    refuseWeaker(view, name, definition, change.value);
+  }
   const { organizationId = null, projectId = null } = view.scope;
   const changeId = await writeChange(tx, {
     key: change.key,
@@ -70,8 +72,8 @@ function eventValue(value: unknown): EventValue {
   return (value ?? null) as EventValue;
 }
 
-function refuseBadValue(definition: PolicyDefinition, value: unknown): void {
-  const mismatch = policyMismatch(definition, value);
+function requireAllowedValue(definition: PolicyDefinition, value: unknown): asserts value is PolicyValue {
+  const mismatch = policyValueError(definition, value);
   if (!mismatch) return;
   throw new Problem('policy_value_invalid', `The value ${mismatch}.`, {
     errors: [{ pointer: '/value', detail: mismatch }],
@@ -91,7 +93,7 @@ function refuseWeaker(
 ): void {
   if (!scope.organizationId) return;
   const above = policies.explain(key, scope.projectId ? { organizationId: scope.organizationId } : {});
-  if (!isWeaker(definition, value, above.value)) return;
+  if (!isLooser(definition, value, above.value)) return;
   const words = definition.guard_rail === 'at_most' ? 'at most' : 'at least';
   throw new Problem(
     'policy_weaker_than_guard_rail',

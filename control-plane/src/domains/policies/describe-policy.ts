@@ -11,18 +11,18 @@ type Value = Policy['value'];
 
 const HISTORY = 50;
 
-/** Whose right decides what can be set: the platform's or the tenant's. */
-export type Side = 'policy.manage' | 'tenant_policy.manage';
+/** Permission that decides which keys can be set: the platform's or the tenant's. */
+export type PolicyAuthority = 'policy.manage' | 'tenant_policy.manage';
 
-export interface Viewpoint {
+export interface PolicyView {
   policies: Policies;
   scope: PolicyScope;
-  side: Side;
+  side: PolicyAuthority;
 }
 
-/** The key as it stands when `own` is what is set at the scope itself. */
+/** The key with `own` as the value set at the scope itself. */
 export function describePolicy(
-  { policies, scope, side }: Viewpoint,
+  { policies, scope, side }: PolicyView,
   key: PolicyName,
   definition: PolicyDefinition,
   own: unknown,
@@ -58,8 +58,8 @@ export async function withHistory(tx: Tx, policy: Policy, scope: PolicyScope): P
     .execute();
   const history = rows.map((row) => ({
     id: row.id,
-    before: row.before as Value | null,
-    after: row.after as Value | null,
+    before: row.before,
+    after: row.after,
     actor_id: row.actor_id,
     actor_role: row.actor_role,
     reason: row.reason,

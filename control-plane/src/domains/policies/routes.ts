@@ -1,13 +1,13 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Permission } from '@gpuaas/contracts/generated/permissions.ts';
-import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import { atPlatform, authorize, type Caller } from '../../platform/auth/caller.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import type { Context, Handlers } from '../../platform/http/operation.ts';
 import { notFound } from '../../platform/http/problem.ts';
 import type { PolicyScope } from '../../platform/policy/policies.ts';
 import type { Services } from '../../platform/services.ts';
 import { changePolicy } from './change-policy.ts';
-import type { Viewpoint } from './describe-policy.ts';
+import type { PolicyView } from './describe-policy.ts';
 import { getPolicy, listPolicies } from './list-policies.ts';
 
 type PolicyOperations = Pick<
@@ -29,12 +29,12 @@ type TenantChange = Context<
 >;
 
 export function policyRoutes({ policies }: Services): Handlers<PolicyOperations, Caller> {
-  const ofPlatform = (organizationId: string | undefined): Viewpoint => ({
+  const ofPlatform = (organizationId: string | undefined): PolicyView => ({
     policies,
     scope: organizationId === undefined ? {} : { organizationId },
     side: 'policy.manage',
   });
-  const ofTenant = (organizationId: string, projectId: string | undefined): Viewpoint => ({
+  const ofTenant = (organizationId: string, projectId: string | undefined): PolicyView => ({
     policies,
     scope: { organizationId, projectId },
     side: 'tenant_policy.manage',
@@ -43,7 +43,7 @@ export function policyRoutes({ policies }: Services): Handlers<PolicyOperations,
   /** Answers once this process itself sees the change. */
   const change = async (
     context: AdminChange | TenantChange,
-    view: Viewpoint,
+    view: PolicyView,
     wanted: { value: unknown; reason: string },
     allow: (tx: Tx) => Promise<void>,
   ) => {
@@ -74,7 +74,7 @@ export function policyRoutes({ policies }: Services): Handlers<PolicyOperations,
   };
   const changeForPlatform = (context: AdminChange, value: unknown, reason: string) =>
     change(context, ofPlatform(context.query.organization_id), { value, reason }, async (tx) => {
-      authorize(context.caller, 'policy.manage', { kind: 'platform' });
+      authorize(context.caller, 'policy.manage', atPlatform);
       await requireTenant(tx, context.query.organization_id);
     });
   const changeForTenant = (context: TenantChange, value: unknown, reason: string) => {
@@ -87,17 +87,17 @@ export function policyRoutes({ policies }: Services): Handlers<PolicyOperations,
 
   return {
     listPolicies({ caller, query, read }) {
-      authorize(caller, 'policy.read', { kind: 'platform' });
+      authorize(caller, 'policy.read', atPlatform);
       return read(async (tx) => {
         await requireTenant(tx, query.organization_id);
         return {
           status: 200,
-          body: await listPolicies(tx, ofPlatform(query.organization_id), { limit: 50, ...query }),
+          body: await listPolicies(tx, ofPlatform(query.organization_id), query),
         };
       });
     },
     getPolicy({ caller, params, query, read }) {
-      authorize(caller, 'policy.read', { kind: 'platform' });
+      authorize(caller, 'policy.read', atPlatform);
       return read(async (tx) => {
         await requireTenant(tx, query.organization_id);
         const { body } = await getPolicy(tx, ofPlatform(query.organization_id), params.policy_name);
@@ -110,7 +110,7 @@ export function policyRoutes({ policies }: Services): Handlers<PolicyOperations,
       const view = ofTenant(params.organization_id, query.project_id);
       return read(async (tx) => {
         await authorizeTenant(tx, caller, 'tenant_policy.read', view.scope);
-        return { status: 200, body: await listPolicies(tx, view, { limit: 50, ...query }) };
+        return { status: 200, body: await listPolicies(tx, view, query) };
       });
     },
     getOrganizationPolicy({ caller, params, query, read }) {

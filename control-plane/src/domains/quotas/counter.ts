@@ -3,7 +3,7 @@ import type { Money } from '../../platform/money.ts';
 export type HolderType = 'project' | 'user';
 export type Measure = 'allocations' | 'gpus' | 'spend_per_hour';
 
-/** One thing that is counted and limited. */
+/** A counted and limited quantity. */
 export interface Counter {
   organizationId: string;
   holderType: HolderType;
@@ -13,28 +13,33 @@ export interface Counter {
   unit: string;
 }
 
-/** What a launch will hold until its claims end. */
+/** What a launch holds until its claims end. */
 export interface Charge {
   organizationId: string;
   projectId: string;
   /** The user or service account that launches. */
   launchedBy: string;
+  /** The responsible person: the launching user, or the owner of the service account; null if there is none. */
+  ownerUserId: string | null;
   gpuModel: string;
   gpus: number;
   perHour: Money;
 }
 
-export interface Ask {
+export interface CounterIncrement {
   counter: Counter;
   amount: bigint;
 }
 
-/** The counters a launch moves, and by how much. */
-export function asksOf(charge: Charge): Ask[] {
-  const { organizationId, projectId, launchedBy, gpuModel, gpus, perHour } = charge;
+/** The counters that a launch changes, and by how much. */
+export function incrementsFor(charge: Charge): CounterIncrement[] {
+  const { organizationId, projectId, launchedBy, ownerUserId, gpuModel, gpus, perHour } = charge;
   const holders = [
     { holderType: 'project' as const, holderId: projectId },
     { holderType: 'user' as const, holderId: launchedBy },
+    ...(ownerUserId === null || ownerUserId === launchedBy
+      ? []
+      : [{ holderType: 'user' as const, holderId: ownerUserId }]),
   ];
   const amounts = [
     { measure: 'allocations' as const, unit: '', amount: 1n },

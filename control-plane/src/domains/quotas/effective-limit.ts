@@ -1,24 +1,24 @@
 import type { Policies, PolicyScope } from '../../platform/policy/policies.ts';
 import type { Counter, HolderType, Measure } from './counter.ts';
 
-export interface SetLimits {
+export interface ConfiguredLimits {
   platformLimit: bigint | null;
   tenantLimit: bigint | null;
 }
 
 export interface EffectiveLimit {
   limit: bigint;
-  /** Who set what holds; the policy where nobody set a quota. */
+  /** Who set the effective limit; the policy if no quota is set. */
   setBy: 'policy' | 'platform' | 'tenant';
 }
 
 const MICROS_PER_UNIT = 1_000_000n;
 
-/** The platform's quota, or the policy's in its place; the tenant's where it is smaller. */
+/** The platform's quota, or the policy's if there is none; the tenant's quota if it is smaller. */
 export function effectiveLimit(
   policies: Pick<Policies, 'get'>,
   counter: Counter,
-  { platformLimit, tenantLimit }: SetLimits,
+  { platformLimit, tenantLimit }: ConfiguredLimits,
 ): EffectiveLimit {
   const above: EffectiveLimit =
     platformLimit === null
@@ -42,7 +42,7 @@ const defaults: Record<HolderType, Defaults> = {
   },
 };
 
-/** What holds where nobody set a quota. */
+/** Limits that apply without a quota. */
 export function policyLimit(
   policies: Pick<Policies, 'get'>,
   { organizationId, holderType, measure }: Counter,

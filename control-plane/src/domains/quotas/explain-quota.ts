@@ -1,19 +1,22 @@
 import type { Tx } from '../../platform/db/database.ts';
 import type { Policies } from '../../platform/policy/policies.ts';
-import type { Charge } from './counter.ts';
-import { decideCharges, type Excess } from './decide-charges.ts';
-import { quotaRows } from './list-quotas.ts';
-import { standingsOf } from './require-quota.ts';
+import { incrementsFor, type Charge } from './counter.ts';
+import { checkCharges, type QuotaExcess } from './check-charges.ts';
+import { quotaRows, type QuotaRow } from './list-quotas.ts';
+import { usageByCounter } from './check-quotas.ts';
+import { first } from '../../platform/present.ts';
 
-/** Holders have a handful of measures each. */
+/** Each holder has only a few measures. */
 const ROWS = 1000;
 
-/** What a launch would exceed now; nothing is held. */
-export async function explainQuota(policies: Policies, tx: Tx, charge: Charge): Promise<Excess[]> {
-  const { organizationId, projectId, launchedBy } = charge;
-  const rows = [
-    ...(await quotaRows(tx, organizationId, { holderId: projectId, limit: ROWS })),
-    ...(await quotaRows(tx, organizationId, { holderId: launchedBy, limit: ROWS })),
-  ].map((row) => ({ ...row, organizationId }));
-  return decideCharges([charge], standingsOf(policies, rows))[0]!;
+/** Limits that a launch would exceed now; locks nothing. */
+export async function explainQuota(policies: Policies, tx: Tx, charge: Charge): Promise<QuotaExcess[]> {
+  const { organizationId } = charge;
+  const holders = new Set(incrementsFor(charge).map(({ counter }) => counter.holderId));
+  const rows: (QuotaRow & { organizationId: string })[] = [];
+  for (const holderId of holders) {
+    const found = await quotaRows(tx, organizationId, { holderId, limit: ROWS });
+    rows.push(...found.map((row) => ({ ...row, organizationId })));
+  }
+  return first(checkCharges([charge], usageByCounter(policies, rows)), 'charge');
 }

@@ -1,15 +1,16 @@
 import { sql } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import { Problem } from '../../platform/http/problem.ts';
 import type { Tx } from '../../platform/db/database.ts';
-import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+import { decodePage, toPage, type Page } from '../../platform/http/page.ts';
 import type { Policies } from '../../platform/policy/policies.ts';
 import { listHolders } from '../tenancy/list-holders.ts';
 import type { HolderType, Measure } from './counter.ts';
-import { effectiveLimit, type SetLimits } from './effective-limit.ts';
+import { effectiveLimit, type ConfiguredLimits } from './effective-limit.ts';
 
 type Quota = components['schemas']['Quota'];
 
-export interface QuotaRow extends SetLimits {
+export interface QuotaRow extends ConfiguredLimits {
   holderType: HolderType;
   holderId: string;
   measure: Measure;
@@ -21,24 +22,24 @@ export interface QuotaFilter {
   holderId?: string | undefined;
   measure?: Measure;
   unit?: string;
-  after?: string[] | null;
+  after?: [string, string, string, string] | null;
   limit: number;
 }
 
-/** Quotas of the tenant's projects and members in every measure, also where nothing is set or used. */
+/** Quotas of the tenant's projects and members in every measure, including those that are unset or unused. */
 export async function listQuotas(
   policies: Policies,
   tx: Tx,
   organizationId: string,
   query: { holder_id?: string; limit: number; page?: string },
-): Promise<{ items: Quota[]; next_page: string | null }> {
+): Promise<Page<Quota>> {
   const after = decodePage(query.page, ['text', 'uuid', 'text', 'text']);
   const rows = await quotaRows(tx, organizationId, {
     holderId: query.holder_id,
     after,
     limit: query.limit + 1,
   });
-  const page = pageOf(rows, query.limit, (row) => [row.holderType, row.holderId, row.measure, row.unit]);
+  const page = toPage(rows, query.limit, (row) => [row.holderType, row.holderId, row.measure, row.unit]);
   return {
     items: page.rows.map((row) => describeQuota(policies, organizationId, row)),
     next_page: page.next_page,
@@ -47,8 +48,8 @@ export async function listQuotas(
 
 export async function quotaRows(tx: Tx, organizationId: string, filter: QuotaFilter): Promise<QuotaRow[]> {
   const { holderId, measure = null, unit = null, after = null, limit } = filter;
-  const from = after && { type: after[0] as HolderType, id: after[1]! };
-  // Each holder has quotas, so that as many as there are rows to show are enough.
+  const from = after && { type: holderType(after[0]), id: after[1] };
+  // Each holder has at least one quota, so as many holders as rows to show are enough.
   const holders = await listHolders(tx, organizationId, { only: holderId, from, limit });
   const beyond = after
     ? sql`(h.holder_type, h.holder_id, m.measure, m.unit) > (${after[0]}, ${after[1]}::uuid, ${after[2]}, ${after[3]})`
@@ -92,4 +93,9 @@ export function describeQuota(policies: Policies, organizationId: string, row: Q
     platform_limit: row.platformLimit === null ? null : Number(row.platformLimit),
     tenant_limit: row.tenantLimit === null ? null : Number(row.tenantLimit),
   };
+}
+
+function holderType(text: string): HolderType {
+  if (text === 'project' || text === 'user') return text;
+  throw new Problem('invalid_request', 'The page cursor is not one of ours.');
 }

@@ -1,16 +1,16 @@
 import { Problem } from '../../platform/http/problem.ts';
 import { formatMoney } from '../../platform/money.ts';
 import type { Counter } from './counter.ts';
-import type { Excess } from './decide-charges.ts';
+import type { QuotaExcess } from './check-charges.ts';
 
-/** `quota_exceeded`: which limits, how much is used, how much was asked. */
-export function quotaExceeded(exceeded: readonly Excess[]): Problem {
+/** `quota_exceeded`: the limits, the usage and the requested amounts. */
+export function quotaExceeded(exceeded: readonly QuotaExcess[]): Problem {
   return new Problem('quota_exceeded', exceeded.map(sentence).join(' '), {
     extensions: { exceeded: exceeded.map(describeExcess) },
   });
 }
 
-export function describeExcess({ counter, limit, used, asked, setBy }: Excess) {
+export function describeExcess({ counter, limit, used, asked, setBy }: QuotaExcess) {
   const { holderType, holderId, measure, unit } = counter;
   return {
     holder: { type: holderType, id: holderId },
@@ -23,10 +23,10 @@ export function describeExcess({ counter, limit, used, asked, setBy }: Excess) {
   };
 }
 
-function sentence({ counter, limit, used, asked }: Excess): string {
+function sentence({ counter, limit, used, asked }: QuotaExcess): string {
   const amount = (value: bigint): string => words(counter, value);
   const whose = counter.holderType === 'project' ? 'The project' : 'The user';
-  return `${whose} may hold ${amount(limit)} and holds ${amount(used)}; ${amount(asked)} more were asked for.`;
+  return `${whose} has a quota of ${amount(limit)} and uses ${amount(used)}; ${amount(asked)} more requested.`;
 }
 
 function words({ measure, unit }: Counter, value: bigint): string {

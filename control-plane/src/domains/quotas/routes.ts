@@ -1,5 +1,5 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { authorize, type Caller, type Scope } from '../../platform/auth/caller.ts';
+import { atPlatform, authorize, type Caller, type Scope } from '../../platform/auth/caller.ts';
 import type { Permission } from '@gpuaas/contracts/generated/permissions.ts';
 import type { Context, Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
@@ -15,7 +15,7 @@ type QuotaOperations = Pick<
 type List = Context<operations['listOrganizationQuotas'] | operations['listTenantQuotas'], Caller>;
 type Change = Context<operations['setOrganizationQuota'] | operations['setTenantQuota'], Caller>;
 
-/** Whose right counts: the tenant's own, or the platform's. */
+/** Which permission counts: the tenant's or the platform's. */
 interface Side {
   setBy: 'tenant' | 'platform';
   scope(organizationId: string): Scope;
@@ -25,7 +25,7 @@ const ofTenant: Side = {
   setBy: 'tenant',
   scope: (organizationId) => ({ kind: 'tenant', organizationId }),
 };
-const ofPlatform: Side = { setBy: 'platform', scope: () => ({ kind: 'platform' }) };
+const ofPlatform: Side = { setBy: 'platform', scope: () => atPlatform };
 
 export function quotaRoutes({
   clock,
@@ -35,7 +35,7 @@ export function quotaRoutes({
     authorize(caller, permission, side.scope(params.organization_id));
     return read(async (tx) => {
       await requireOrganization(tx, params.organization_id);
-      const body = await listQuotas(policies, tx, params.organization_id, { limit: 50, ...query });
+      const body = await listQuotas(policies, tx, params.organization_id, query);
       return { status: 200 as const, body };
     });
   };

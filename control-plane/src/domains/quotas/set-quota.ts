@@ -5,7 +5,10 @@ import { quotaRows, type QuotaRow } from './list-quotas.ts';
 
 type SetQuota = components['schemas']['SetQuota'];
 
-/** Sets one side's limit, or takes it back where the body has none. Acts on the next launch. */
+/**
+ * Sets the limit of the tenant or of the platform, or removes it if the body has none. Applies to the next
+ * launch.
+ */
 export async function setQuota(
   tx: Tx,
   { organizationId, setBy, now }: { organizationId: string; setBy: 'platform' | 'tenant'; now: Date },
@@ -45,6 +48,6 @@ async function findQuota(tx: Tx, organizationId: string, body: SetQuota): Promis
   const rows = await quotaRows(tx, organizationId, { holderId: holder.id, measure, unit, limit: 1 });
   const row = rows.find(({ holderType }) => holderType === holder.type);
   if (row) return row;
-  const detail = 'names no project or user of the tenant, or nothing that is sold';
+  const detail = 'names no project or user of the tenant, or no sold product';
   throw new Problem('quota_unknown', `The quota ${detail}.`, { errors: [{ pointer: '/holder', detail }] });
 }

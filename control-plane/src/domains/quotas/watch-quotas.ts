@@ -15,16 +15,16 @@ export const watchQuotas: Tick<Services> = {
     const faults = await verifyQuotas(db, SHOWN);
     if (faults.length > 0) log.error({ faults }, 'quota counters differ from live claims');
     await db.transaction().execute(async (tx) => {
-      if (faults.length === 0) {
+      const [fault] = faults;
+      if (!fault) {
         const incident = { type: 'quota_drift', targetId: QUOTAS.targetId } as const;
         await resolveIncident(tx, clock.now(), incident, 'Every counter equals the live claims.');
         return;
       }
-      const [first] = faults;
       await openIncident(tx, clock.now(), {
         ...QUOTAS,
         type: 'quota_drift',
-        summary: `${faults.length} quota counters differ from the live claims, first ${first!.measure} of ${first!.holderType} ${first!.holderId}.`,
+        summary: `${faults.length} quota counters differ from the live claims, first ${fault.measure} of ${fault.holderType} ${fault.holderId}.`,
         detail: {
           faults: faults.map(({ counted, held, ...counter }) => ({
             ...counter,

@@ -1,6 +1,6 @@
 import type { LoggedEvent } from '../../platform/events/event-log.ts';
 
-/** One allocation as its events tell it. */
+/** One allocation as derived from its events. */
 export interface AllocationOverview {
   allocation_id: string;
   organization_id: string;
@@ -16,7 +16,7 @@ export interface AllocationOverview {
 const PREFIX = 'allocation.';
 
 /** The overview after an event, or null for an event that is not about an allocation. */
-export function overviewAfter(event: LoggedEvent): AllocationOverview | null {
+export function overviewFromEvent(event: LoggedEvent): AllocationOverview | null {
   if (!event.envelope.event_type.startsWith(PREFIX)) return null;
   const { payload } = event.envelope;
   return {

@@ -1,12 +1,15 @@
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
 
+type Schemas = components['schemas'];
+
 export interface ProjectedState {
-  state: string;
+  state: Schemas['AllocationState'];
   stage: string;
   projected_at: Date;
 }
 
-/** What the read model last showed of these allocations. */
+/** Latest read-model state of these allocations. */
 export async function allocationOverviews(
   db: Db | Tx,
   allocationIds: string[],
@@ -20,11 +23,11 @@ export async function allocationOverviews(
   return new Map(rows.map(({ allocation_id, ...projected }) => [allocation_id, projected]));
 }
 
-/** What lists last showed of these hosts. */
+/** Latest read-model state of these hosts. */
 export async function nodeOverviews(
   db: Db | Tx,
   nodeIds: string[],
-): Promise<Map<string, { posture: string; projectedAt: Date }>> {
+): Promise<Map<string, { posture: Schemas['Posture']; projectedAt: Date }>> {
   const rows = await db
     .selectFrom('node_overviews')
     .select(['node_id', 'posture', 'projected_at as projectedAt'])
@@ -33,11 +36,11 @@ export async function nodeOverviews(
   return new Map(rows.map(({ node_id, ...projected }) => [node_id, projected]));
 }
 
-/** What lists last showed of the slots of a host. */
+/** Latest read-model state of a host's slots. */
 export async function slotOverviews(
   db: Db | Tx,
   nodeId: string,
-): Promise<Map<string, { state: string; projectedAt: Date }>> {
+): Promise<Map<string, { state: Schemas['SlotState']; projectedAt: Date }>> {
   const rows = await db
     .selectFrom('slot_overviews')
     .select(['slot_id', 'state', 'projected_at as projectedAt'])

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import type { Consumer } from '../../platform/events/consumer.ts';
 import type { LoggedEvent } from '../../platform/events/event-log.ts';
-import { overviewAfter, type AllocationOverview } from './allocation-overview.ts';
+import { overviewFromEvent, type AllocationOverview } from './allocation-overview.ts';
 
-/** Keeps the overviews up with the log. */
+/** Keeps the overviews up to date with the log. */
 export function allocationOverviewConsumer(db: Db): Consumer {
   return {
     name: 'read-models.allocation-overviews',
@@ -14,11 +14,11 @@ export function allocationOverviewConsumer(db: Db): Consumer {
   };
 }
 
-/** Later events win whatever order they arrive in, so repetition and replay change nothing. */
+/** Later events win in any order of arrival, so repetition and replay change nothing. */
 export async function projectAllocations(db: Db | Tx, events: readonly LoggedEvent[]): Promise<void> {
   const latest = new Map<string, AllocationOverview>();
   for (const event of events) {
-    const overview = overviewAfter(event);
+    const overview = overviewFromEvent(event);
     if (!overview) continue;
     const before = latest.get(overview.allocation_id);
     if (!before || before.event_position < overview.event_position)

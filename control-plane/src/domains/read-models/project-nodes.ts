@@ -1,39 +1,42 @@
 import { sql } from 'kysely';
 import type { Consumer } from '../../platform/events/consumer.ts';
-import type { Db } from '../../platform/db/database.ts';
-import { findPostures } from '../fleet/find-postures.ts';
-import type { Connection } from '../fleet/node-four-states.ts';
+import { findPostures } from '../fleet/health/find-postures.ts';
+import type { FleetServices } from '../fleet/needs.ts';
+import type { Connection } from '../fleet/health/derive-node-states.ts';
 
-/** A task that moved changes neither posture nor slots by itself. */
+/** What a posture is derived from. */
+export type HostViews = Pick<FleetServices, 'db' | 'leases'>;
+
+/** A changed task alone changes neither posture nor slots. */
 const ABOUT_HOSTS = new Set(['node.enrolled', 'node.changed', 'node.slots_changed']);
 
 /** Keeps what screens show of hosts and slots up with the log. */
-export function nodeOverviewConsumer(db: Db): Consumer {
+export function nodeOverviewConsumer(hosts: HostViews): Consumer {
   return {
     name: 'read-models.node-overviews',
     startFrom: 'beginning',
     async handle({ envelope }) {
       if (ABOUT_HOSTS.has(envelope.event_type)) {
-        await projectNode(db, String(envelope.payload['node_id']));
+        await projectNode(hosts, String(envelope.payload['node_id']));
       }
     },
-    // Each shows the host as it is now, so several events of one host are one look.
+    // Each projection shows the current host, so several events of one host need one read.
     async handleTogether(events) {
-      const told = events.filter(({ envelope }) => ABOUT_HOSTS.has(envelope.event_type));
-      const nodeIds = new Set(told.map(({ envelope }) => String(envelope.payload['node_id'])));
-      for (const nodeId of nodeIds) await projectNode(db, nodeId);
+      const aboutHosts = events.filter(({ envelope }) => ABOUT_HOSTS.has(envelope.event_type));
+      const nodeIds = new Set(aboutHosts.map(({ envelope }) => String(envelope.payload['node_id'])));
+      for (const nodeId of nodeIds) await projectNode(hosts, nodeId);
     },
   };
 }
 
 /**
- * Shows a host as it is after the event, which says only that it changed: a posture follows from claims, cordons and
- * silence together, and no event carries all of them (docs/decisions/0007-projected-hosts.md).
+ * Projects a host as it is after the event, which only states that it changed: a posture follows from claims,
+ * cordons and silence together, and no event carries all of them (docs/decisions/0007-projected-hosts.md).
  */
-export async function projectNode(db: Db, nodeId: string): Promise<void> {
-  await db.transaction().execute(async (tx) => {
+export async function projectNode(hosts: HostViews, nodeId: string): Promise<void> {
+  await hosts.db.transaction().execute(async (tx) => {
     const rows = await tx.selectFrom('nodes').selectAll().where('id', '=', nodeId).execute();
-    const posture = (await findPostures(tx, rows, announced)).get(nodeId)?.posture;
+    const posture = (await findPostures(hosts, tx, rows, announced)).get(nodeId)?.posture;
     if (!posture) return;
     const overview = { node_id: nodeId, posture, projected_at: sql<Date>`now()` };
     await tx
@@ -50,16 +53,17 @@ export async function projectNode(db: Db, nodeId: string): Promise<void> {
   });
 }
 
-/** Silence as it was last told of, so that the same events show the same. */
-function announced(row: { announced_connection: string }): Connection {
-  return row.announced_connection as Connection;
+/** The connection as last announced, so that the same events give the same result. */
+function announced(row: { announced_connection: Connection }): Connection {
+  return row.announced_connection;
 }
 
-/** Every host anew; rows of hosts that are no more go. */
-export async function projectEveryNode(db: Db): Promise<number> {
+/** Projects every host again and deletes rows of hosts that no longer exist. */
+export async function projectAllNodes(hosts: HostViews): Promise<number> {
+  const { db } = hosts;
   await sql`delete from node_overviews where node_id not in (select id from nodes)`.execute(db);
   await sql`delete from slot_overviews where slot_id not in (select id from node_resource_slots)`.execute(db);
   const nodes = await db.selectFrom('nodes').select('id').orderBy('id').execute();
-  for (const { id } of nodes) await projectNode(db, id);
+  for (const { id } of nodes) await projectNode(hosts, id);
   return nodes.length;
 }

@@ -1,35 +1,37 @@
 import { sql } from 'kysely';
+import { inBatches } from '../../platform/db/in-batches.ts';
 import type { Db } from '../../platform/db/database.ts';
-import { LOG_START, readEvents } from '../../platform/events/event-log.ts';
+import { LOG_START, readEvents, type Cursor } from '../../platform/events/event-log.ts';
 import { projectAllocations } from './project-allocations.ts';
-import { projectEveryNode } from './project-nodes.ts';
+import { projectAllNodes, type HostViews } from './project-nodes.ts';
 
 const BATCH = 1000;
 const BEFORE_ANY_EVENT = -1n;
 
-export interface Rebuilt {
+export interface RebuildResult {
   events: number;
   /** Rows whose events are past retention. */
   kept: number;
-  /** Rows that no event of the log tells of. */
+  /** Rows without an event in the log. */
   removed: number;
   /** Hosts, which are shown as they are. */
   hosts: number;
 }
 
 /**
- * Builds the read models again from the event log; safe while consumers run, and nobody sees a gap.
+ * Builds the read models again from the event log; safe while consumers run, without a visible gap.
  *
- * Old events are dropped month by month, so the log cannot make every row again. The last event alone decides a row,
- * therefore a row whose last event is still in the log is rebuilt exactly, and a row whose last event is older than
- * the log is kept as it is: throwing it away would lose it. No snapshot events are needed for that.
+ * Old events are dropped month by month, so the log cannot recreate every row. The last event alone decides a
+ * row: a row whose last event is still in the log is rebuilt exactly, and a row whose last event is older
+ * than the log is kept, because deleting it would lose it. No snapshot events are needed.
  */
-export async function rebuildReadModels(db: Db): Promise<Rebuilt> {
+export async function rebuildReadModels(views: HostViews): Promise<RebuildResult> {
+  const { db } = views;
   const { rows } = await sql<{ first: string | null }>`
     select min(position)::text as first from outbox_events`.execute(db);
   const first = rows[0]?.first;
   if (first) {
-    // Any event wins over these from here on, and whatever none has won over in the end was never told.
+    // Any event overrides these from here on; rows that no event has overridden in the end have no event.
     await db
       .updateTable('allocation_overviews')
       .set({ event_position: BEFORE_ANY_EVENT })
@@ -46,18 +48,17 @@ export async function rebuildReadModels(db: Db): Promise<Rebuilt> {
     .select((eb) => eb.fn.countAll<string>().as('kept'))
     .where('event_position', '<', BigInt(first ?? Number.MAX_SAFE_INTEGER))
     .executeTakeFirstOrThrow();
-  const hosts = await projectEveryNode(db);
+  const hosts = await projectAllNodes(views);
   return { events, kept: Number(kept), removed: Number(removed.numDeletedRows), hosts };
 }
 
 async function replay(db: Db): Promise<number> {
-  let cursor = LOG_START;
   let events = 0;
-  for (;;) {
-    const batch = await readEvents(db, cursor, BATCH);
+  await inBatches<{ cursor: Cursor }>(BATCH, async (last) => {
+    const batch = await readEvents(db, last?.cursor ?? LOG_START, BATCH);
     await projectAllocations(db, batch);
     events += batch.length;
-    if (batch.length < BATCH) return events;
-    cursor = batch.at(-1)!.cursor;
-  }
+    return batch;
+  });
+  return events;
 }

@@ -2,13 +2,13 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { sql, type RawBuilder } from 'kysely';
 import { csvLine } from '../../platform/csv.ts';
 import type { Tx } from '../../platform/db/database.ts';
-import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+import { decodePage, toPage } from '../../platform/http/page.ts';
 import { decimalText, moneyJson } from '../../platform/money.ts';
 
 type Group = components['schemas']['CostGroup'] | components['schemas']['RevenueGroup'];
 
 export interface ReportQuery {
-  /** Of one tenant; of all where it is left out. */
+  /** One tenant; all tenants when left out. */
   organizationId?: string;
   from: string;
   to: string;
@@ -29,7 +29,7 @@ const NAME_OF: Partial<Record<Group, RawBuilder<unknown>>> = {
   tenant: sql`(select o.name from organizations o where o.id = g.key::uuid)`,
 };
 
-/** What some groups need beside the usage. */
+/** Joins that some groups need beside the usage. */
 const JOINED: Partial<Record<Group, RawBuilder<unknown>>> = {
   team: sql`left join team_members m on m.user_id = u.user_id and m.organization_id = u.organization_id`,
   tag: sql`left join allocations a on a.id = u.allocation_id left join unnest(a.tags) as tag (name) on true`,
@@ -47,7 +47,9 @@ const KEY_OF: Record<Group, RawBuilder<unknown>> = {
   month: sql`to_char(u.at at time zone 'utc', 'YYYY-MM')`,
 };
 
-/** Leases by the start of their windows and apps by when they were used; an app stands where a lease has its product. */
+/**
+ * Leases by the start of their windows and apps by their time of use; an app takes the place of a product.
+ */
 const USAGE = sql`(
   select organization_id, project_id, user_id, allocation_id, sku, region, window_from as at, currency,
     billed_seconds * gpu_count as gpu_seconds, amount_micros from usage_records
@@ -55,7 +57,10 @@ const USAGE = sql`(
   select organization_id, project_id, user_id, allocation_id, 'app:' || app, '', occurred_at, currency, 0, amount_micros
   from app_usage_records where currency is not null)`;
 
-/** Usage of a time, added up by one thing. Amounts are the ledger's: each record is debited once, with its amount. */
+/**
+ * Usage of a period, summed by one dimension. Amounts are the ledger's: each record is debited once, with its
+ * amount.
+ */
 async function readReport(
   tx: Tx,
   { organizationId, from, to, groupBy }: ReportQuery,
@@ -83,7 +88,7 @@ export async function reportUsage(
 ): Promise<components['schemas']['Report']> {
   const after = decodePage(query.page, ['text', 'text']);
   const rows = await readReport(tx, query, { limit: query.limit + 1, after });
-  const page = pageOf(rows, query.limit, (row) => [row.group, row.currency]);
+  const page = toPage(rows, query.limit, (row) => [row.group, row.currency]);
   const items = page.rows.map(({ group, label, currency, gpuSeconds, micros }) => ({
     group,
     label,

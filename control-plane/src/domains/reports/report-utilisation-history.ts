@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../platform/db/database.ts';
-import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+import { decodePage, toPage, type Page } from '../../platform/http/page.ts';
 
 type UtilisationStep = components['schemas']['UtilisationStep'];
 
@@ -21,7 +21,7 @@ interface Row {
 export async function reportUtilisationHistory(
   tx: Tx,
   query: { from: string; to: string; step: 'hour' | 'day'; limit: number; page?: string },
-): Promise<{ items: UtilisationStep[]; next_page: string | null }> {
+): Promise<Page<UtilisationStep>> {
   const after = decodePage(query.page, ['instant', 'text', 'text']);
   const { rows } = await sql<Row>`
     select * from (
@@ -33,7 +33,7 @@ export async function reportUtilisationHistory(
     ) as steps
     where ${after ? sql`(at, region, gpu_model) > (${after[0]}::timestamptz, ${after[1]}, ${after[2]})` : sql`true`}
     order by at, region, gpu_model limit ${query.limit + 1}`.execute(tx);
-  const page = pageOf(rows, query.limit, (row) => [row.at.toISOString(), row.region, row.gpu_model]);
+  const page = toPage(rows, query.limit, (row) => [row.at.toISOString(), row.region, row.gpu_model]);
   const items = page.rows.map(({ at, seen, busy, approved, sold, available, ...rest }) => ({
     ...rest,
     at: at.toISOString(),

@@ -1,15 +1,15 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/database.ts';
-import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+import { decodePage, toPage, type Page } from '../../platform/http/page.ts';
 
 type Utilisation = components['schemas']['Utilisation'];
 
-/** What is sold of the approved slots at this moment. */
+/** Leased share of the approved slots now. */
 export async function reportUtilisation(
   tx: Tx,
   query: { limit: number; page?: string },
-): Promise<{ items: Utilisation[]; next_page: string | null }> {
+): Promise<Page<Utilisation>> {
   const after = decodePage(query.page, ['text', 'text']);
   const { rows } = await sql<Omit<Utilisation, 'other' | 'sold_percent'>>`
     select n.region, s.gpu_model, count(*)::integer as approved,
@@ -19,7 +19,7 @@ export async function reportUtilisation(
     where s.state <> 'disabled'
       and ${after ? sql`(n.region, s.gpu_model) > (${after[0]}, ${after[1]})` : sql`true`}
     group by 1, 2 order by 1, 2 limit ${query.limit + 1}`.execute(tx);
-  const page = pageOf(rows, query.limit, (row) => [row.region, row.gpu_model]);
+  const page = toPage(rows, query.limit, (row) => [row.region, row.gpu_model]);
   const items = page.rows.map((row) => ({
     ...row,
     other: row.approved - row.sold - row.available,

@@ -1,5 +1,5 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import { atPlatform, authorize, type Caller } from '../../platform/auth/caller.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import { reportUsage, reportUsageCsv } from './report-usage.ts';
 import { reportUtilisationHistory } from './report-utilisation-history.ts';
@@ -21,7 +21,7 @@ export function reportRoutes(): Handlers<ReportOperations, Caller> {
   return {
     getCostReport({ caller, query: { organization_id, group_by, ...query }, read }) {
       authorize(caller, 'billing.read', { kind: 'tenant', organizationId: organization_id });
-      const asked = { limit: 50, ...query, organizationId: organization_id, groupBy: group_by };
+      const asked = { ...query, organizationId: organization_id, groupBy: group_by };
       return read(async (tx) => ({ status: 200, body: await reportUsage(tx, asked) }));
     },
     getCostReportCsv({ caller, query: { organization_id, group_by, ...query }, read, reply }) {
@@ -31,28 +31,28 @@ export function reportRoutes(): Handlers<ReportOperations, Caller> {
       return read(async (tx) => ({ status: 200, body: await reportUsageCsv(tx, asked), mediaType: CSV }));
     },
     getRevenueReport({ caller, query: { group_by, ...query }, read }) {
-      authorize(caller, 'revenue.read', { kind: 'platform' });
-      const asked = { limit: 50, ...query, groupBy: group_by };
+      authorize(caller, 'revenue.read', atPlatform);
+      const asked = { ...query, groupBy: group_by };
       return read(async (tx) => ({ status: 200, body: await reportUsage(tx, asked) }));
     },
     getRevenueReportCsv({ caller, query: { group_by, ...query }, read, reply }) {
-      authorize(caller, 'revenue.read', { kind: 'platform' });
+      authorize(caller, 'revenue.read', atPlatform);
       reply.header('content-disposition', 'attachment; filename="revenue.csv"');
       const asked = { ...query, groupBy: group_by };
       return read(async (tx) => ({ status: 200, body: await reportUsageCsv(tx, asked), mediaType: CSV }));
     },
     getUtilisation({ caller, query, read }) {
-      authorize(caller, 'revenue.read', { kind: 'platform' });
+      authorize(caller, 'revenue.read', atPlatform);
       return read(async (tx) => ({
         status: 200,
-        body: await reportUtilisation(tx, { limit: 50, ...query }),
+        body: await reportUtilisation(tx, query),
       }));
     },
     getUtilisationHistory({ caller, query, read }) {
-      authorize(caller, 'revenue.read', { kind: 'platform' });
+      authorize(caller, 'revenue.read', atPlatform);
       return read(async (tx) => ({
         status: 200,
-        body: await reportUtilisationHistory(tx, { limit: 50, ...query }),
+        body: await reportUtilisationHistory(tx, query),
       }));
     },
   };

@@ -4,15 +4,15 @@ import type { Tick } from '../../platform/ticks/tick.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Notes how much of the fleet is sold and how busy it is, and forgets what is older than the policy keeps. */
+/** Samples the leased share and the utilisation of the fleet, and deletes samples past retention. */
 export const sampleUtilisation: Tick<Services> = {
   name: 'reports.sample_utilisation',
   everySeconds: 300,
   catchUp: 'skip',
-  run: takeSample,
+  run: recordUtilisationSample,
 };
 
-export async function takeSample({ db, clock, policies }: Services): Promise<void> {
+export async function recordUtilisationSample({ db, clock, policies }: Services): Promise<void> {
   const now = clock.now();
   await sql`
     insert into utilisation_samples (taken_at, region, gpu_model, approved, sold, available, seen, busy_percent_sum)

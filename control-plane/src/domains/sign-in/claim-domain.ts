@@ -1,15 +1,15 @@
-import { revokeSessionsOfIssuer } from '../../platform/auth/revoke-sessions.ts';
+import { revokeSignInsOfIssuer } from '../../platform/auth/revoke-sign-ins.ts';
 import { randomSecret } from '../../platform/auth/secrets.ts';
 import { isDatabaseError, type Tx } from '../../platform/db/database.ts';
 import { notFound, Problem } from '../../platform/http/problem.ts';
 import { newId } from '../../platform/ids.ts';
 import type { DomainRow } from './describe-identity-provider.ts';
 import type { IdentityProviderRow } from './find-identity-provider.ts';
-import { recordOf } from './prove-domain.ts';
+import { verificationRecord } from './verify-domain.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Claims a domain; many may claim the same one. */
+/** Claims a domain; several tenants may claim the same one. */
 export async function claimDomain(tx: Tx, provider: IdentityProviderRow, domain: string): Promise<DomainRow> {
   try {
     return await tx
@@ -25,7 +25,7 @@ export async function claimDomain(tx: Tx, provider: IdentityProviderRow, domain:
       .executeTakeFirstOrThrow();
   } catch (error) {
     if (!isDatabaseError(error, UNIQUE_VIOLATION)) throw error;
-    throw new Problem('domain_taken', 'The provider has this domain already.');
+    throw new Problem('domain_taken', 'The provider already has this domain.');
   }
 }
 
@@ -40,10 +40,10 @@ export async function findDomain(tx: Tx, providerId: string, domainId: string): 
   return row;
 }
 
-/** From now on the domain's people are sent to the provider. The database lets one tenant have it. */
+/** From now on people of the domain sign in at this provider. The database allows one tenant per domain. */
 export async function verifyDomain(tx: Tx, row: DomainRow, proven: boolean, now: Date): Promise<DomainRow> {
   if (!proven) {
-    const { name, value } = recordOf(row);
+    const { name, value } = verificationRecord(row);
     throw new Problem('domain_not_proven', `There is no TXT record ${name} with the text ${value} yet.`);
   }
   try {
@@ -59,8 +59,8 @@ export async function verifyDomain(tx: Tx, row: DomainRow, proven: boolean, now:
   }
 }
 
-/** Whoever signed in by an address of the domain is signed out. */
-export async function giveDomainUp(tx: Tx, provider: IdentityProviderRow, row: DomainRow): Promise<void> {
-  await revokeSessionsOfIssuer(tx, provider.organization_id, provider.issuer);
+/** Signs out everyone who signed in with an address of the domain. */
+export async function releaseDomain(tx: Tx, provider: IdentityProviderRow, row: DomainRow): Promise<void> {
+  await revokeSignInsOfIssuer(tx, provider.organization_id, provider.issuer);
   await tx.deleteFrom('identity_provider_domains').where('id', '=', row.id).execute();
 }

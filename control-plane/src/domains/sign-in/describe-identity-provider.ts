@@ -1,7 +1,7 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { tenantResourceName } from '../../platform/ids.ts';
 import type { IdentityProviderRow } from './find-identity-provider.ts';
-import { recordOf } from './prove-domain.ts';
+import { verificationRecord } from './verify-domain.ts';
 
 export function describeIdentityProvider(
   row: IdentityProviderRow,
@@ -31,7 +31,7 @@ export interface DomainRow {
 }
 
 export function describeDomain(row: DomainRow): components['schemas']['IdentityProviderDomain'] {
-  const { name, value } = recordOf(row);
+  const { name, value } = verificationRecord(row);
   return {
     id: row.id,
     domain: row.domain,

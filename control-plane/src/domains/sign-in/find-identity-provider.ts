@@ -3,7 +3,7 @@ import { authorize, type Caller } from '../../platform/auth/caller.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { notFound } from '../../platform/http/problem.ts';
 
-/** Everything but the sealed secret, which a tenant's request cannot read. */
+/** All columns except the sealed secret, which a tenant's request cannot read. */
 export const PROVIDER_COLUMNS = [
   'id',
   'organization_id',
@@ -28,7 +28,7 @@ export interface IdentityProviderRow {
   created_at: Date;
 }
 
-/** A provider the caller may act on; anything else looks like a missing one. */
+/** A provider that the caller may change; any other one is answered like a missing one. */
 export async function findIdentityProvider(
   tx: Tx,
   caller: Caller,

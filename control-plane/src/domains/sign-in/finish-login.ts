@@ -1,37 +1,33 @@
 import type { FinishedLogin } from '../../platform/auth/oidc-login.ts';
 import { hashSecret } from '../../platform/auth/secrets.ts';
-import { createSession, endSession, type BrowserDetails } from '../../platform/auth/sessions.ts';
+import { createSignIn, endSignIn, type BrowserDetails } from '../../platform/auth/sign-ins.ts';
 import { recordAudit } from '../../platform/audit/record.ts';
 import { inScope } from '../../platform/db/scope.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import type { Services } from '../../platform/services.ts';
-import { takeInvitation } from '../tenancy/invitations/invitation-link.ts';
+import { readInvitationLink } from '../tenancy/invitations/invitation-link.ts';
 import { signIn } from '../tenancy/sign-in.ts';
 
 export interface LoginAttempt {
   browser: BrowserDetails;
   correlationId: string;
-  /** The session the browser came with, which ends here. */
-  formerSession: string | undefined;
+  /** The browser's earlier sign-in, which ends here. */
+  formerSignIn: string | undefined;
 }
 
-/** A session for whom the provider vouches. Whatever comes of it is on record. */
+/** Completes a sign-in that the provider confirmed. Success and refusal are both recorded. */
 export async function finishLogin(
   services: Services,
   attempt: LoginAttempt,
   login: () => Promise<FinishedLogin>,
-): Promise<{ session: { secret: string; expiresAt: Date }; returnTo: string }> {
+): Promise<{ signIn: { secret: string; expiresAt: Date }; returnTo: string }> {
   try {
     const { identity, idToken, ...finished } = await login();
-    const { token, returnTo } = takeInvitation(finished.returnTo);
-    const session = await inScope(services.db, { role: 'gpuaas_auth' }, async (tx) => {
-      const userId = await signIn(
-        tx,
-        identity,
-        token === null ? null : { token, correlationId: attempt.correlationId, ip: attempt.browser.ip },
-      );
-      if (attempt.formerSession) await endSession(tx, services.sealer, hashSecret(attempt.formerSession));
-      const made = await createSession(tx, services, {
+    const { token, returnTo } = readInvitationLink(finished.returnTo);
+    const made = await inScope(services.db, { role: 'gpuaas_auth' }, async (tx) => {
+      const userId = await signIn(tx, identity, token);
+      if (attempt.formerSignIn) await endSignIn(tx, services.sealer, hashSecret(attempt.formerSignIn));
+      const created = await createSignIn(tx, services, {
         userId,
         ...attempt.browser,
         issuer: identity.issuer,
@@ -40,46 +36,39 @@ export async function finishLogin(
       await recordAudit(tx, {
         actorUserId: userId,
         actorRole: 'user',
-        action: 'session.login',
-        targetType: 'session',
-        targetId: made.id,
+        action: 'sign_in.begin',
+        targetType: 'sign_in',
+        targetId: created.id,
         organizationId: identity.tenant?.organizationId ?? null,
         result: 'succeeded',
         correlationId: attempt.correlationId,
         detail: { issuer: identity.issuer, ip: attempt.browser.ip },
       });
-      return made;
+      return created;
     });
-    return { session, returnTo };
+    return { signIn: made, returnTo };
   } catch (error) {
     await recordDenial(services, attempt, error);
     throw error;
   }
 }
 
-async function recordDenial({ db, log }: Services, attempt: LoginAttempt, error: unknown): Promise<void> {
+async function recordDenial({ denials }: Services, attempt: LoginAttempt, error: unknown): Promise<void> {
   const problem = error instanceof Problem ? error : null;
-  try {
-    await inScope(db, { role: 'gpuaas_auth' }, (tx) =>
-      recordAudit(tx, {
-        actorUserId: null,
-        actorRole: 'anonymous',
-        action: 'session.login',
-        targetType: 'session',
-        targetId: 'unknown',
-        result: problem ? 'denied' : 'failed',
-        correlationId: attempt.correlationId,
-        detail: {
-          code: problem?.code ?? 'internal_error',
-          reason: problem?.message ?? '',
-          ip: attempt.browser.ip,
-        },
-      }),
-    );
-  } catch (failure) {
-    log.error(
-      { err: failure, correlation_id: attempt.correlationId },
-      'the denied sign-in could not be audited',
-    );
-  }
+  await denials.record({
+    actorUserId: null,
+    actorRole: 'anonymous',
+    action: 'sign_in.begin',
+    targetType: 'sign_in',
+    targetId: 'unknown',
+    result: problem ? 'denied' : 'failed',
+    ip: attempt.browser.ip,
+    actorKind: 'anonymous',
+    correlationId: attempt.correlationId,
+    detail: {
+      code: problem?.code ?? 'internal_error',
+      reason: problem?.message ?? '',
+      ip: attempt.browser.ip,
+    },
+  });
 }

@@ -1,14 +1,14 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import { authorize, type Caller } from '../../platform/auth/caller.ts';
 import type { Tx } from '../../platform/db/database.ts';
-import { requireMatch } from '../../platform/http/etag.ts';
+import { requireIfMatch } from '../../platform/http/etag.ts';
 import type { AuditTarget, Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
-import { claimDomain, findDomain, giveDomainUp, verifyDomain } from './claim-domain.ts';
+import { claimDomain, findDomain, releaseDomain, verifyDomain } from './claim-domain.ts';
 import { describeDomain, describeIdentityProvider } from './describe-identity-provider.ts';
 import { findIdentityProvider, type IdentityProviderRow } from './find-identity-provider.ts';
 import { listDomains, listIdentityProviders } from './list-identity-providers.ts';
-import type { ProveDomain } from './prove-domain.ts';
+import type { VerifyDomainRecord } from './verify-domain.ts';
 import { registerIdentityProvider } from './register-identity-provider.ts';
 import { deleteIdentityProvider, updateIdentityProvider } from './update-identity-provider.ts';
 
@@ -28,7 +28,7 @@ type IdentityProviderOperations = Pick<
 export interface IdentityProviderOptions {
   redirectUri: string;
   isPlatformIssuer(issuer: string): boolean;
-  proveDomain: ProveDomain;
+  proveDomain: VerifyDomainRecord;
 }
 
 export function identityProviderRoutes(
@@ -37,7 +37,7 @@ export function identityProviderRoutes(
 ): Handlers<IdentityProviderOperations, Caller> {
   const { clock, sealer } = services;
   const describe = (row: IdentityProviderRow) => describeIdentityProvider(row, redirectUri);
-  /** A provider to change, named in the audit log. */
+  /** Finds a provider to change and names it in the audit log. */
   const change = async (
     tx: Tx,
     context: { caller: Caller; params: { identity_provider_id: string }; audit(target: AuditTarget): void },
@@ -59,7 +59,7 @@ export function identityProviderRoutes(
       return read(async (tx) => {
         const organizationId = query.organization_id;
         authorize(caller, 'identity_provider.read', { kind: 'tenant', organizationId });
-        const page = await listIdentityProviders(tx, organizationId, { limit: 50, ...query });
+        const page = await listIdentityProviders(tx, organizationId, query);
         return { status: 200, body: { items: page.rows.map(describe), next_page: page.next_page } };
       });
     },
@@ -87,7 +87,7 @@ export function identityProviderRoutes(
       const detail = { ...open, ...(secret ? { changed: 'client secret' } : {}) };
       return context.mutate(async (tx) => {
         const row = await change(tx, context, detail);
-        requireMatch(context.request, describe(row));
+        requireIfMatch(context.request, describe(row));
         return { status: 200, body: describe(await updateIdentityProvider(sealer, tx, row, context.body)) };
       });
     },
@@ -101,7 +101,7 @@ export function identityProviderRoutes(
       return read(async (tx) => {
         const id = params.identity_provider_id;
         await findIdentityProvider(tx, caller, 'identity_provider.read', id);
-        const page = await listDomains(tx, id, { limit: 50, ...query });
+        const page = await listDomains(tx, id, query);
         return { status: 200, body: { items: page.rows.map(describeDomain), next_page: page.next_page } };
       });
     },
@@ -114,7 +114,7 @@ export function identityProviderRoutes(
     },
     async verifyIdentityProviderDomain(context) {
       const { identity_provider_id: id, domain_id: domainId } = context.params;
-      // DNS is asked outside the transaction; who may not change the provider does not get that far.
+      // DNS is queried outside the transaction, and only for callers who may change the provider.
       const claim = await context
         .read(async (tx) => {
           await findIdentityProvider(tx, context.caller, 'identity_provider.manage', id);
@@ -132,7 +132,7 @@ export function identityProviderRoutes(
       const { identity_provider_id: id, domain_id: domainId } = context.params;
       return context.mutate(async (tx) => {
         const provider = await change(tx, context);
-        await giveDomainUp(tx, provider, await findDomain(tx, id, domainId));
+        await releaseDomain(tx, provider, await findDomain(tx, id, domainId));
         return { status: 204, body: undefined };
       });
     },

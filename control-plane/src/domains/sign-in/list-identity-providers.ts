@@ -1,5 +1,6 @@
 import type { Tx } from '../../platform/db/database.ts';
-import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+import { fromCursor } from '../../platform/db/given.ts';
+import { decodePage, toPage } from '../../platform/http/page.ts';
 import type { DomainRow } from './describe-identity-provider.ts';
 import { PROVIDER_COLUMNS, type IdentityProviderRow } from './find-identity-provider.ts';
 
@@ -18,11 +19,11 @@ export async function listIdentityProviders(
     .selectFrom('identity_providers')
     .select(PROVIDER_COLUMNS)
     .where('organization_id', '=', organizationId)
-    .$if(before !== null, (q) => q.where('id', '<', before![0]!))
+    .$call(fromCursor(before, (q, [id]) => q.where('id', '<', id)))
     .orderBy('id', 'desc')
     .limit(query.limit + 1)
     .execute();
-  return pageOf(rows, query.limit, (row) => [row.id]);
+  return toPage(rows, query.limit, (row) => [row.id]);
 }
 
 export async function listDomains(
@@ -35,9 +36,9 @@ export async function listDomains(
     .selectFrom('identity_provider_domains')
     .selectAll()
     .where('identity_provider_id', '=', identityProviderId)
-    .$if(before !== null, (q) => q.where('id', '<', before![0]!))
+    .$call(fromCursor(before, (q, [id]) => q.where('id', '<', id)))
     .orderBy('id', 'desc')
     .limit(query.limit + 1)
     .execute();
-  return pageOf(rows, query.limit, (row) => [row.id]);
+  return toPage(rows, query.limit, (row) => [row.id]);
 }

@@ -4,7 +4,7 @@ import { clientSecretContext } from '../../platform/auth/tenant-providers.ts';
 import { isDatabaseError, type Tx } from '../../platform/db/database.ts';
 import { notFound, Problem } from '../../platform/http/problem.ts';
 import { newId } from '../../platform/ids.ts';
-import { checkUrl, TargetRefused } from '../../platform/outbound/target.ts';
+import { checkUrl, TargetRefusedError } from '../../platform/outbound/target.ts';
 import type { Services } from '../../platform/services.ts';
 import { PROVIDER_COLUMNS, type IdentityProviderRow } from './find-identity-provider.ts';
 
@@ -33,7 +33,7 @@ export async function registerIdentityProvider(
         name: body.name,
         issuer: body.issuer,
         client_id: body.client_id,
-        sealed_client_secret: sealer.seal(body.client_secret, clientSecretContext(id)),
+        sealed_client_secret: sealer.seal('client_secret', body.client_secret, clientSecretContext(id)),
         cli_client_id: body.cli_client_id ?? null,
         newcomers_project_id: body.newcomers_project_id ?? null,
         created_by: caller.id,
@@ -55,13 +55,13 @@ function refuseIssuer(
     new Problem('issuer_refused', `The issuer cannot be used: ${detail}.`, {
       errors: [{ pointer: '/issuer', detail }],
     });
-  // Its people are the platform's; a tenant must not be able to speak for them.
+  // The platform's own provider identifies people of all tenants; a tenant must not control it.
   if (isPlatformIssuer(issuer)) throw refuse('it is the provider of the platform');
   try {
     const url = checkUrl(issuer, rules);
-    if (url.search) throw new TargetRefused('it must not carry a query');
+    if (url.search) throw new TargetRefusedError('it must not carry a query');
   } catch (error) {
-    if (error instanceof TargetRefused) throw refuse(error.message);
+    if (error instanceof TargetRefusedError) throw refuse(error.message);
     throw error;
   }
 }

@@ -1,17 +1,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { requireWholeCredential, type Caller } from '../../platform/auth/caller.ts';
+import { authorize, requireUnscopedCredential, type Caller } from '../../platform/auth/caller.ts';
 import type { OidcLogin } from '../../platform/auth/oidc-login.ts';
-import { revokeOtherSessions, revokeSession } from '../../platform/auth/revoke-sessions.ts';
-import { returnTarget } from '../../platform/auth/return-to.ts';
-import type { SessionCookies } from '../../platform/auth/session-cookies.ts';
-import { detailsOf, endSession, type EndedSession } from '../../platform/auth/sessions.ts';
+import { revokeOtherSignIns, revokeSignIn } from '../../platform/auth/revoke-sign-ins.ts';
+import { safeReturnUrl } from '../../platform/auth/safe-return-url.ts';
+import type { SignInCookies } from '../../platform/auth/sign-in-cookies.ts';
+import { browserDetails, endSignIn, type EndedSignIn } from '../../platform/auth/sign-ins.ts';
 import type { OidcSettings, TrustedProviders } from '../../platform/auth/trusted-providers.ts';
 import { withRole } from '../../platform/db/scope.ts';
 import type { Handlers } from '../../platform/http/operation.ts';
 import type { Services } from '../../platform/services.ts';
+import { endSignInsOfPerson } from '../tenancy/members/end-sign-ins.ts';
 import { finishLogin } from './finish-login.ts';
-import { listSessions } from './list-sessions.ts';
+import { listPeople } from './list-people.ts';
+import { listSignIns } from './list-sign-ins.ts';
 
 type SignInOperations = Pick<
   operations,
@@ -20,15 +22,17 @@ type SignInOperations = Pick<
   | 'finishTenantLogin'
   | 'logout'
   | 'getAuthConfiguration'
-  | 'listSessions'
-  | 'revokeSession'
-  | 'revokeOtherSessions'
+  | 'listSignIns'
+  | 'revokeSignIn'
+  | 'revokeOtherSignIns'
+  | 'listPeople'
+  | 'endSignInsOfPerson'
 >;
 
 export interface SignInOptions {
   login: OidcLogin;
   providers: TrustedProviders;
-  cookies: SessionCookies;
+  cookies: SignInCookies;
   oidc: OidcSettings;
   publicUrl: string;
 }
@@ -38,27 +42,32 @@ export function signInRoutes(
   { login, providers, cookies, oidc, publicUrl }: SignInOptions,
 ): Handlers<SignInOperations, Caller> {
   const { policies, clock, sealer } = services;
-  const ownHost = new URL(publicUrl).host;
+  const { host: ownHost, origin } = new URL(publicUrl);
+  // Path and query only: a request target may name another host.
+  const here = ({ url }: FastifyRequest): URL => {
+    const { pathname, search } = new URL(url, publicUrl);
+    return new URL(`${origin}${pathname}${search}`);
+  };
   const idleSince = (): Date =>
-    new Date(clock.now().getTime() - policies.get('auth.session_idle_seconds') * 1000);
+    new Date(clock.now().getTime() - policies.get('auth.sign_in_idle_seconds') * 1000);
   const finish = async (request: FastifyRequest, reply: FastifyReply, providerId: string | null) => {
-    const callbackUrl = new URL(request.url, publicUrl);
+    const callbackUrl = here(request);
     const attempt = {
-      browser: detailsOf(request),
+      browser: browserDetails(request),
       correlationId: request.id,
-      formerSession: cookies.session(request),
+      formerSignIn: cookies.signIn(request),
     };
-    const { session, returnTo } = await finishLogin(services, attempt, () =>
+    const { signIn, returnTo } = await finishLogin(services, attempt, () =>
       login.finish(callbackUrl, cookies.login(request), providerId),
     );
-    cookies.setSession(reply, session);
-    return { status: 302, body: undefined, location: returnTarget(publicUrl, returnTo) } as const;
+    cookies.setSignIn(reply, signIn);
+    return { status: 302, body: undefined, location: safeReturnUrl(publicUrl, returnTo) } as const;
   };
   return {
     async startLogin({ query, request, reply }) {
       // Cookies belong to one host name; start over on the one the provider will send the browser back to.
       if (request.host !== ownHost) {
-        return { status: 302, body: undefined, location: new URL(request.url, publicUrl).href };
+        return { status: 302, body: undefined, location: here(request).href };
       }
       const { redirectTo, state } = await login.begin(query.return_to ?? '/', query.login_hint);
       cookies.setLogin(reply, state, policies.get('auth.login_ttl_seconds'));
@@ -72,16 +81,16 @@ export function signInRoutes(
     },
     async logout({ caller, reply, audit, mutate }) {
       audit({ targetType: 'user', targetId: caller.id });
-      let ended: EndedSession | null = null;
+      let ended: EndedSignIn | null = null;
       await mutate(async (tx) => {
         const { credential } = caller;
-        if (credential.kind === 'session')
-          ended = await withRole(tx, 'gpuaas_auth', () => endSession(tx, sealer, credential.idHash));
+        if (credential.kind === 'sign_in')
+          ended = await withRole(tx, 'gpuaas_auth', () => endSignIn(tx, sealer, credential.idHash));
         return { status: 200, body: { redirect_to: null } };
       });
-      cookies.clearSession(reply);
-      // Asked after the session is gone: nothing waits for the provider but the answer.
-      const redirectTo = ended && (await login.endSessionUrl(ended, `${publicUrl}/`));
+      cookies.clearSignIn(reply);
+      // Fetched after the sign-in has ended: only the reply waits for the provider.
+      const redirectTo = ended && (await login.signOutUrl(ended, `${publicUrl}/`));
       return { status: 200, body: { redirect_to: redirectTo } };
     },
     async getAuthConfiguration({ query }) {
@@ -92,24 +101,36 @@ export function signInRoutes(
         body: { issuer, cli_client_id: cliClientId, audience, scopes: scopes.split(' ') },
       };
     },
-    async listSessions({ caller, query, read }) {
-      requireWholeCredential(caller);
-      const body = await read((tx) => listSessions(tx, caller, idleSince(), { limit: 50, ...query }));
+    async listSignIns({ caller, query, read }) {
+      requireUnscopedCredential(caller);
+      const body = await read((tx) => listSignIns(tx, caller, idleSince(), query));
       return { status: 200, body };
     },
-    revokeSession({ caller, params, audit, mutate }) {
-      audit({ targetType: 'session', targetId: params.session_id });
+    revokeSignIn({ caller, params, audit, mutate }) {
+      audit({ targetType: 'sign_in', targetId: params.sign_in_id });
       return mutate(async (tx) => {
-        await revokeSession(tx, caller, params.session_id);
+        await revokeSignIn(tx, caller, params.sign_in_id);
         return { status: 204, body: undefined };
       });
     },
-    revokeOtherSessions({ caller, audit, mutate }) {
+    revokeOtherSignIns({ caller, audit, mutate }) {
       audit({ targetType: 'user', targetId: caller.id });
-      return mutate(async (tx) => ({
-        status: 200,
-        body: { revoked: await revokeOtherSessions(tx, caller) },
-      }));
+      return mutate(async (tx) => {
+        const revoked = await revokeOtherSignIns(tx, caller);
+        return { status: 200, body: { revoked }, unchanged: revoked === 0 };
+      });
+    },
+    async listPeople({ caller, query, read }) {
+      authorize(caller, 'person.sign_out', { kind: 'platform' });
+      const body = await read((tx) => listPeople(tx, idleSince(), query));
+      return { status: 200, body };
+    },
+    endSignInsOfPerson({ caller, params, body, audit, mutate }) {
+      audit({ targetType: 'user', targetId: params.user_id, detail: { reason: body.reason } });
+      return mutate(async (tx) => {
+        authorize(caller, 'person.sign_out', { kind: 'platform' });
+        return { status: 200, body: { ended: await endSignInsOfPerson(tx, params.user_id) } };
+      });
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
-import { revokeSessionsOfIssuer } from '../../platform/auth/revoke-sessions.ts';
+import { revokeSignInsOfIssuer } from '../../platform/auth/revoke-sign-ins.ts';
 import { clientSecretContext } from '../../platform/auth/tenant-providers.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import type { Sealer } from '../../platform/keys/seal.ts';
@@ -12,12 +12,14 @@ export async function updateIdentityProvider(
   change: components['schemas']['UpdateIdentityProvider'],
 ): Promise<IdentityProviderRow> {
   const { client_secret: secret, ...open } = change;
-  if (change.enabled === false) await revokeSessionsOfIssuer(tx, row.organization_id, row.issuer);
+  if (change.enabled === false) await revokeSignInsOfIssuer(tx, row.organization_id, row.issuer);
   return await tx
     .updateTable('identity_providers')
     .set({
       ...open,
-      ...(secret ? { sealed_client_secret: sealer.seal(secret, clientSecretContext(row.id)) } : {}),
+      ...(secret
+        ? { sealed_client_secret: sealer.seal('client_secret', secret, clientSecretContext(row.id)) }
+        : {}),
     })
     .where('id', '=', row.id)
     .returning(PROVIDER_COLUMNS)
@@ -28,6 +30,6 @@ export async function deleteIdentityProvider(
   tx: Tx,
   row: Pick<IdentityProviderRow, 'id' | 'organization_id' | 'issuer'>,
 ): Promise<void> {
-  await revokeSessionsOfIssuer(tx, row.organization_id, row.issuer);
+  await revokeSignInsOfIssuer(tx, row.organization_id, row.issuer);
   await tx.deleteFrom('identity_providers').where('id', '=', row.id).execute();
 }

@@ -4,7 +4,7 @@ import { moneyJson } from '../../platform/money.ts';
 export type StatementDocument = components['schemas']['Statement'];
 type AppLine = components['schemas']['StatementAppUsage'];
 
-/** What a lease cost in the month, as the ledger has it. */
+/** Cost of a lease in the month, from the ledger. */
 export interface UsageFact {
   allocationId: string;
   projectId: string;
@@ -15,26 +15,26 @@ export interface UsageFact {
   from: Date;
   to: Date;
   seconds: bigint;
-  /** What it did to the balance. */
+  /** Effect on the balance. */
   amountMicros: bigint;
 }
 
-/** What was used of an app at one price. */
+/** Usage of an app at one price. */
 export interface AppUsageFact {
   projectId: string;
   app: string;
-  dimension: string;
+  dimension: AppLine['dimension'];
   perBlockMicros: bigint;
   block: bigint;
   from: Date;
   to: Date;
   quantity: bigint;
-  /** What it did to the balance. */
+  /** Effect on the balance. */
   amountMicros: bigint;
 }
 
 /** Any other ledger transaction of the month. */
-export interface MovementFact {
+export interface TransactionFact {
   transactionId: string;
   kind: string;
   reason: string;
@@ -54,11 +54,11 @@ export interface StatementFacts {
   taxMicros: bigint;
   usage: readonly UsageFact[];
   appUsage: readonly AppUsageFact[];
-  movements: readonly MovementFact[];
+  movements: readonly TransactionFact[];
   names: Names;
 }
 
-/** As they were when the month was closed; the ledger knows ids alone. */
+/** Names at the time of closing; the ledger has ids only. */
 export interface Names {
   organization: string;
   projects: ReadonlyMap<string, string>;
@@ -126,7 +126,7 @@ export function buildStatement(facts: StatementFacts): StatementDocument {
       project_id: line.projectId,
       project_name: names.projects.get(line.projectId) ?? line.projectId,
       app: line.app,
-      dimension: line.dimension as AppLine['dimension'],
+      dimension: line.dimension,
       price: money(line.perBlockMicros),
       per: Number(line.block),
       from: line.from.toISOString(),
@@ -136,7 +136,7 @@ export function buildStatement(facts: StatementFacts): StatementDocument {
     };
   }
 
-  function movement({ transactionId, kind, reason, postedAt, amountMicros, taxMicros }: MovementFact) {
+  function movement({ transactionId, kind, reason, postedAt, amountMicros, taxMicros }: TransactionFact) {
     return {
       transaction_id: transactionId,
       kind,
@@ -153,7 +153,7 @@ function sum(facts: readonly { amountMicros: bigint }[]): bigint {
 }
 
 /** The names that a statement was closed with. */
-export function namesIn(document: StatementDocument): Names {
+export function namesInStatement(document: StatementDocument): Names {
   return {
     organization: document.organization_name,
     projects: new Map(

@@ -7,16 +7,20 @@ import type { Services } from '../../platform/services.ts';
 import type { Tick } from '../../platform/ticks/tick.ts';
 import { buildStatement, type Names, type StatementDocument } from './build-statement.ts';
 import { readFacts } from './read-facts.ts';
+import { one } from '../../platform/db/one.ts';
 
-const AT_ONCE = 200;
+const BATCH = 200;
 
-/** Closes months that are over: what the ledger has by then is stated, and whatever comes later is of the next one. */
+/**
+ * Closes months that are over: their ledger so far becomes the statement, and later entries belong to the
+ * next one.
+ */
 export const closeMonths: Tick<Services> = {
   name: 'statements.close_months',
   everySeconds: 900,
   catchUp: 'skip',
   run: async (services) => {
-    await closeAll(services);
+    await closeAllMonths(services);
   },
 };
 
@@ -26,8 +30,8 @@ interface Due {
   month: string;
 }
 
-/** May run again and beside itself: a month is closed once. Returns how many were. */
-export async function closeAll(
+/** Safe to repeat and to run concurrently: a month is closed once. Returns the number closed. */
+export async function closeAllMonths(
   services: Pick<Services, 'db' | 'clock' | 'policies' | 'log'>,
 ): Promise<number> {
   const { db, clock, policies, log } = services;
@@ -39,7 +43,7 @@ export async function closeAll(
     for (const one of due) {
       if (await db.transaction().execute((tx) => closeMonth(tx, one, clock.now()))) closed += 1;
     }
-    if (due.length < AT_ONCE) break;
+    if (due.length < BATCH) break;
   }
   if (closed > 0) log.info({ closed }, 'months were closed');
   return closed;
@@ -58,28 +62,29 @@ async function dueMonths(db: Services['db'], before: Date): Promise<Due[]> {
       from balance_snapshots b
     )
     select organization_id, currency, to_char(month, 'YYYY-MM') as month from accounts
-    where month < ${before.toISOString().slice(0, 10)}::date order by month, 1, 2 limit ${AT_ONCE}`.execute(
-    db,
-  );
+    where month < ${before.toISOString().slice(0, 10)}::date order by month, 1, 2 limit ${BATCH}`.execute(db);
   return rows;
 }
 
-/** False when somebody else was first. */
+/** False if another process was first. */
 async function closeMonth(tx: Tx, due: Due, now: Date): Promise<boolean> {
   const { organization_id, currency, month } = due;
   await sql`select pg_advisory_xact_lock(hashtextextended(${`statements:${organization_id}`}, 0))`.execute(
     tx,
   );
-  const { rows } = await sql<{ last: string | null; opening: bigint; places: bigint; organization: string }>`
+  const row = await one(
+    sql<{ last: string | null; opening: bigint; places: bigint; organization: string }>`
     select to_char(max(month) filter (where currency = ${currency}), 'YYYY-MM') as last, count(*) as places,
       coalesce((select closing_micros from statements where organization_id = ${organization_id}
         and currency = ${currency} order by month desc limit 1), 0) as opening,
       (select name from organizations where id = ${organization_id}) as organization
-    from statements where organization_id = ${organization_id}`.execute(tx);
-  const { last, opening, places, organization } = rows[0]!;
+    from statements where organization_id = ${organization_id}`,
+    tx,
+  );
+  const { last, opening, places, organization } = row;
   if (last !== null && last >= month) return false;
   const id = newId();
-  // In one statement, so that no transaction is counted that is not a member. Later ones find the month closed.
+  // In one statement, so that only member transactions are counted. Later transactions find the month closed.
   await sql`
     insert into statement_transactions (transaction_id, statement_id, organization_id, currency)
     select t.id, ${id}, t.organization_id, t.currency from ledger_transactions t
@@ -112,11 +117,11 @@ async function closeMonth(tx: Tx, due: Due, now: Date): Promise<boolean> {
       closed_at: now,
     })
     .execute();
-  await tell(tx, document);
+  await emitIssued(tx, document);
   return true;
 }
 
-async function tell(tx: Tx, statement: StatementDocument): Promise<void> {
+async function emitIssued(tx: Tx, statement: StatementDocument): Promise<void> {
   await emit(tx, {
     type: 'billing.statement_closed',
     subjectId: statement.id,

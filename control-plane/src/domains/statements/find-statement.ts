@@ -1,7 +1,8 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/database.ts';
-import { decodePage, pageOf } from '../../platform/http/pagination.ts';
+import { fromCursor } from '../../platform/db/given.ts';
+import { decodePage, toPage, type Page } from '../../platform/http/page.ts';
 import { notFound } from '../../platform/http/problem.ts';
 import { tenantResourceName } from '../../platform/ids.ts';
 import { moneyJson } from '../../platform/money.ts';
@@ -12,7 +13,7 @@ type Summary = components['schemas']['StatementSummary'];
 export async function listStatements(
   tx: Tx,
   query: { organization_id: string; limit: number; page?: string },
-): Promise<{ items: Summary[]; next_page: string | null }> {
+): Promise<Page<Summary>> {
   const before = decodePage(query.page, ['uuid']);
   const rows = await tx
     .selectFrom('statements')
@@ -26,11 +27,11 @@ export async function listStatements(
       sql<string>`to_char(${e.ref('month')}, 'YYYY-MM')`.as('month'),
     ])
     .where('organization_id', '=', query.organization_id)
-    .$if(before !== null, (q) => q.where('id', '<', before![0]!))
+    .$call(fromCursor(before, (q, [id]) => q.where('id', '<', id)))
     .orderBy('id', 'desc')
     .limit(query.limit + 1)
     .execute();
-  const page = pageOf(rows, query.limit, (row) => [row.id]);
+  const page = toPage(rows, query.limit, (row) => [row.id]);
   const items = page.rows.map((row) => ({
     id: row.id,
     resource_name: tenantResourceName(query.organization_id, 'statement', row.id),
@@ -53,5 +54,5 @@ export async function findStatement(tx: Tx, statementId: string): Promise<Statem
     .where('id', '=', statementId)
     .executeTakeFirst();
   if (!row) throw notFound();
-  return JSON.parse(row.document) as StatementDocument;
+  return JSON.parse(row.document);
 }

@@ -1,15 +1,16 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../platform/db/database.ts';
-import type { AppUsageFact, MovementFact, UsageFact } from './build-statement.ts';
+import type { AppUsageFact, TransactionFact, UsageFact } from './build-statement.ts';
+import { first } from '../../platform/present.ts';
 
-/** What the ledger has of the transactions of a statement, in one order for ever. */
+/** Ledger transactions of a statement, in a fixed order. */
 export async function readFacts(
   tx: Db | Tx,
   statementId: string,
 ): Promise<{
   usage: UsageFact[];
   appUsage: AppUsageFact[];
-  movements: MovementFact[];
+  movements: TransactionFact[];
   taxMicros: bigint;
 }> {
   const { rows: usage } = await sql<UsageFact>`
@@ -28,7 +29,7 @@ export async function readFacts(
     from statement_transactions s join app_usage_records r on r.ledger_transaction_id = s.transaction_id
     where s.statement_id = ${statementId}
     group by 1, 2, 3, 4, 5 order by r.app, r.dimension, r.project_id, min(r.occurred_at)`.execute(tx);
-  const { rows: movements } = await sql<MovementFact>`
+  const { rows: movements } = await sql<TransactionFact>`
     select t.id as "transactionId", t.kind, t.reason, t.posted_at as "postedAt", e.amount_micros as "amountMicros",
       coalesce(x.amount_micros, 0) as "taxMicros"
     from statement_transactions s join ledger_transactions t on t.id = s.transaction_id and t.kind not in ('usage', 'app_usage')
@@ -39,5 +40,5 @@ export async function readFacts(
     select coalesce(sum(e.amount_micros), 0)::bigint as micros
     from statement_transactions s join ledger_entries e on e.transaction_id = s.transaction_id and e.account = 'tax'
     where s.statement_id = ${statementId}`.execute(tx);
-  return { usage, appUsage, movements, taxMicros: tax[0]!.micros };
+  return { usage, appUsage, movements, taxMicros: first(tax, 'tax of the month').micros };
 }

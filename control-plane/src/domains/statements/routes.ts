@@ -13,7 +13,7 @@ type StatementOperations = Pick<
 >;
 
 export function statementRoutes(): Handlers<StatementOperations, Caller> {
-  /** Seen by whoever may read the tenant's billing, and by nobody else. */
+  /** Visible only to callers who may read the tenant's billing. */
   const find = async (caller: Caller, tx: Tx, statementId: string): Promise<StatementDocument> => {
     const statement = await findStatement(tx, statementId);
     authorize(caller, 'billing.read', { kind: 'tenant', organizationId: statement.organization_id });
@@ -22,7 +22,7 @@ export function statementRoutes(): Handlers<StatementOperations, Caller> {
   return {
     listStatements({ caller, query, read }) {
       authorize(caller, 'billing.read', { kind: 'tenant', organizationId: query.organization_id });
-      return read(async (tx) => ({ status: 200, body: await listStatements(tx, { limit: 50, ...query }) }));
+      return read(async (tx) => ({ status: 200, body: await listStatements(tx, query) }));
     },
     getStatement({ caller, params, read }) {
       return read(async (tx) => ({ status: 200, body: await find(caller, tx, params.statement_id) }));
@@ -35,7 +35,7 @@ export function statementRoutes(): Handlers<StatementOperations, Caller> {
     async getStatementPdf({ caller, params, read, reply }) {
       const statement = await read((tx) => find(caller, tx, params.statement_id));
       reply.header('content-disposition', `inline; filename="statement-${statement.number}.pdf"`);
-      // Bytes, where the contract can only say a string.
+      // Bytes, where the contract type can only be a string.
       const body = (await statementPdf(statement)) as unknown as string;
       return { status: 200, body, mediaType: 'application/pdf' };
     },

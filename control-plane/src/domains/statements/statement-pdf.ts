@@ -1,3 +1,4 @@
+import { present } from '../../platform/present.ts';
 import Pdfkit from 'pdfkit';
 import { formatMoney } from '../../platform/money.ts';
 import type { StatementDocument } from './build-statement.ts';
@@ -15,7 +16,9 @@ interface Column {
   align?: 'right';
 }
 
-/** A statement for people: A4, the balances first, then each line. The same statement gives the same bytes. */
+/**
+ * A statement for people: A4, the balances first, then each line. The same statement gives the same bytes.
+ */
 export async function statementPdf(statement: StatementDocument): Promise<Buffer> {
   const pdf = new Pdfkit({
     size: 'A4',
@@ -79,11 +82,11 @@ function summary(pdf: Pdf, { totals, ...statement }: StatementDocument): void {
   const rows: [string, { currency: string; micros: number }][] = [
     ['Opening balance', statement.opening_balance],
     ['Usage', totals.usage],
-    ...(totals.app_usage ? [['Apps', totals.app_usage] as [string, typeof totals.usage]] : []),
     ['Payments, refunds and disputes', totals.payments],
     ['Credits', totals.credits],
     ['Corrections', totals.corrections],
   ];
+  if (totals.app_usage) rows.splice(2, 0, ['Apps', totals.app_usage]);
   if (totals.other.micros !== 0) rows.push(['Other', totals.other]);
   if (totals.tax.micros !== 0) rows.push(['Tax, paid beside it', totals.tax]);
   const width = pdf.page.width - 2 * MARGIN;
@@ -189,7 +192,8 @@ function table(pdf: Pdf, title: string, columns: readonly Column[], rows: readon
   headings();
   for (const row of rows) {
     pdf.font('Helvetica').fontSize(8);
-    const height = Math.max(...columns.map((column, i) => heightOf(row[i]!, column))) + 6;
+    const height =
+      Math.max(...columns.map((column, i) => heightOf(present(row[i], `cell ${i}`), column))) + 6;
     if (pdf.y + height > bottom) {
       pdf.addPage();
       headings();
@@ -226,7 +230,10 @@ function table(pdf: Pdf, title: string, columns: readonly Column[], rows: readon
     let x = MARGIN;
     pdf.fillColor(color);
     columns.forEach(({ share, align }, i) => {
-      pdf.text(texts[i]!, x + (align ? 6 : 0), y, { width: share * width - 6, align: align ?? 'left' });
+      pdf.text(present(texts[i], `cell ${i}`), x + (align ? 6 : 0), y, {
+        width: share * width - 6,
+        align: align ?? 'left',
+      });
       x += share * width;
     });
     pdf.y = top;
@@ -237,7 +244,7 @@ function footers(pdf: Pdf, statement: StatementDocument): void {
   const { start, count } = pdf.bufferedPageRange();
   for (let page = start; page < start + count; page += 1) {
     pdf.switchToPage(page);
-    // Below the margin, where text would otherwise begin another page.
+    // Below the margin, where text would otherwise start another page.
     pdf.page.margins.bottom = 0;
     const y = pdf.page.height - MARGIN + 8;
     const width = pdf.page.width - 2 * MARGIN;
@@ -270,11 +277,12 @@ function monthName(month: string): string {
 }
 
 function lastDay(month: string): string {
-  const [year, number] = month.split('-').map(Number) as [number, number];
+  const [year, number] = month.split('-').map(Number);
+  if (year === undefined || number === undefined) throw new Error(`not a month: ${month}`);
   return new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);
 }
 
-/** The built-in fonts know Latin letters alone; JSON and CSV have every name as it is. */
+/** The built-in fonts have Latin letters only; JSON and CSV contain every name unchanged. */
 function printable(text: string): string {
   return text.replaceAll(
     /[^\u0020-\u007e\u00a0-\u00ff\u2013\u2014\u2018\u2019\u201c\u201d\u2026\u20ac]/g,

@@ -1,12 +1,15 @@
 import { sql } from 'kysely';
 import type { Db } from '../../platform/db/database.ts';
-import type { BookFault } from '../billing/verify-usage.ts';
-import { buildStatement, namesIn, type StatementDocument } from './build-statement.ts';
+import type { AccountingFault } from '../billing/metering/verify-usage.ts';
+import { buildStatement, namesInStatement, type StatementDocument } from './build-statement.ts';
 import { readFacts } from './read-facts.ts';
 
-/** Makes every statement anew from the ledger and compares it byte for byte; each balance must follow the one before. */
-export async function verifyStatements(db: Db): Promise<{ statements: number; faults: BookFault[] }> {
-  const faults: BookFault[] = [];
+/**
+ * Rebuilds every statement from the ledger and compares it byte for byte; each balance must follow from the
+ * previous one.
+ */
+export async function verifyStatements(db: Db): Promise<{ statements: number; faults: AccountingFault[] }> {
+  const faults: AccountingFault[] = [];
   const closing = new Map<string, bigint>();
   let statements = 0;
   let after = '';
@@ -46,7 +49,7 @@ interface StatementRow {
 }
 
 async function differenceOf(db: Db, row: StatementRow): Promise<string | null> {
-  const stored = JSON.parse(row.document) as StatementDocument;
+  const stored: StatementDocument = JSON.parse(row.document);
   const rebuilt = buildStatement({
     id: row.id,
     number: row.number,
@@ -55,7 +58,7 @@ async function differenceOf(db: Db, row: StatementRow): Promise<string | null> {
     month: row.month,
     closedAt: row.closed_at,
     openingMicros: row.opening_micros,
-    names: namesIn(stored),
+    names: namesInStatement(stored),
     ...(await readFacts(db, row.id)),
   });
   if (BigInt(rebuilt.closing_balance.micros) !== row.closing_micros) {

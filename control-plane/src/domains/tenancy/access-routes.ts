@@ -3,7 +3,7 @@ import { apiKeyRoutes } from './api-keys/routes.ts';
 import { invitationRoutes } from './invitations/routes.ts';
 import { memberRoutes } from './members/routes.ts';
 import { organizationRoutes } from './organizations/routes.ts';
-import type { AtClosing, ResourceOwner } from './owned-resources.ts';
+import type { ClosingHook, ResourceOwner } from './owned-resources.ts';
 import { permissionBindingRoutes } from './permission-bindings/routes.ts';
 import { permissionGroupRoutes } from './permission-groups/routes.ts';
 import { projectRoutes } from './projects/routes.ts';
@@ -12,10 +12,10 @@ import { serviceAccountRoutes } from './service-accounts/routes.ts';
 import { sshKeyRoutes } from './ssh-keys/routes.ts';
 import { teamRoutes } from './teams/routes.ts';
 
-/** Tenants, their people and the keys of both. `owners` and `atClosing` are what other domains have of theirs. */
+/** Routes of tenants, their people and their keys. `owners` and `atClosing` come from other domains. */
 export function accessRoutes(
   services: Services,
-  options: { publicUrl: string; owners: readonly ResourceOwner[]; atClosing: readonly AtClosing[] },
+  options: { publicUrl: string; owners: readonly ResourceOwner[]; atClosing: readonly ClosingHook[] },
 ) {
   const owners = [...options.owners, ownedServiceAccounts];
   return {

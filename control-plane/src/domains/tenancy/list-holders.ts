@@ -1,4 +1,5 @@
 import type { Tx } from '../../platform/db/database.ts';
+import { given } from '../../platform/db/given.ts';
 import { withRole } from '../../platform/db/scope.ts';
 
 export interface Holder {
@@ -6,7 +7,7 @@ export interface Holder {
   id: string;
 }
 
-/** Projects of a tenant, then its members and service accounts, each by id; from `from` on, with it. */
+/** Projects of a tenant, then its members and service accounts, each by id; starts with `from`. */
 export async function listHolders(
   tx: Tx,
   organizationId: string,
@@ -15,7 +16,7 @@ export async function listHolders(
   const { only, from, limit } = options;
   const projects = from?.type === 'user' ? [] : await projectsOf(tx, organizationId, only, from?.id, limit);
   const after = from?.type === 'user' ? from.id : undefined;
-  // Operators do not see members otherwise; nothing but their ids leaves here.
+  // Operators cannot read members elsewhere; this returns only their ids.
   const users = await withRole(tx, 'gpuaas_auth', () => usersOf(tx, organizationId, only, after, limit));
   return [
     ...projects.map((id): Holder => ({ type: 'project', id })),
@@ -35,8 +36,8 @@ async function projectsOf(
     .select('id')
     .where('organization_id', '=', organizationId)
     .where('deleted_at', 'is', null)
-    .$if(only !== undefined, (q) => q.where('id', '=', only!))
-    .$if(from !== undefined, (q) => q.where('id', '>=', from!))
+    .$call(given(only, (q, value) => q.where('id', '=', value)))
+    .$call(given(from, (q, value) => q.where('id', '>=', value)))
     .orderBy('id')
     .limit(limit)
     .execute();
@@ -60,8 +61,8 @@ async function usersOf(
         .as('launcher'),
     )
     .select('id')
-    .$if(only !== undefined, (q) => q.where('id', '=', only!))
-    .$if(from !== undefined, (q) => q.where('id', '>=', from!))
+    .$call(given(only, (q, value) => q.where('id', '=', value)))
+    .$call(given(from, (q, value) => q.where('id', '>=', value)))
     .orderBy('id')
     .limit(limit)
     .execute();

@@ -16,12 +16,12 @@ afterAll(async () => {
   await test?.drop();
 });
 
-it('ends the keys of the demo people, whatever address the embedded provider had, and nobody else’s', async () => {
+it('ends the keys of the demo people, under any address of the embedded provider, and of no other person', async () => {
   const now = new Date();
   const retired = await database.db.transaction().execute(async (tx) => {
     for (const issuer of ['http://127.0.0.1:8080/idp', 'http://127.0.0.1:9090/idp'])
       await seedDemoPeople(tx, issuer, new Map());
-    // A person of a real provider who happens to be called like one of them.
+    // A person of a real provider with the name of a demo person.
     await tx
       .updateTable('users')
       .set({ email: 'somebody@example.com' })

@@ -1,10 +1,10 @@
-import { endSessionsOf } from '../../platform/auth/sessions.ts';
+import { endSignInsOfUsers } from '../../platform/auth/sign-ins.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { demoPeople } from './seed-demo-people.ts';
 
 /**
- * The demo people's passwords are printed for all to read, so they and their keys end where a real identity provider
- * takes over a data folder. Returns how many keys were still good.
+ * The passwords of the demo people are public, so the people and their keys end when a real identity provider
+ * takes over a data folder. Returns the number of keys that were still valid.
  */
 export async function retireDemoPeople(tx: Tx, now: Date): Promise<number> {
   const users = await tx
@@ -16,7 +16,7 @@ export async function retireDemoPeople(tx: Tx, now: Date): Promise<number> {
     .execute();
   const userIds = users.map((user) => user.id);
   if (userIds.length === 0) return 0;
-  await endSessionsOf(tx, userIds);
+  await endSignInsOfUsers(tx, userIds);
   const revoked = await tx
     .updateTable('api_keys')
     .set({ revoked_at: now })

@@ -7,8 +7,8 @@ type TenancyOperations = Pick<operations, 'getMe'>;
 
 export function tenancyRoutes(): Handlers<TenancyOperations, Caller> {
   return {
-    async getMe({ caller, read }) {
-      return { status: 200, body: await read((tx) => getMe(tx, caller)) };
+    async getMe({ caller, query, read }) {
+      return { status: 200, body: await read((tx) => getMe(tx, caller, query.page)) };
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Scope } from '../../platform/auth/caller.ts';
 
-/** Where something of a tenant stands: at a project, or at the tenant itself. */
-export function scopeAt(organizationId: string, projectId: string | null): Scope {
+/** Scope of a tenant's object: a project, or the tenant itself. */
+export function tenantScope(organizationId: string, projectId: string | null): Scope {
   return projectId === null
     ? { kind: 'tenant', organizationId }
     : { kind: 'project', organizationId, projectId };

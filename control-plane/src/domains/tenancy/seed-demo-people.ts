@@ -2,7 +2,7 @@ import { permissionGroups, type PermissionGroup } from '@gpuaas/contracts/genera
 import { hashSecret, newSecret, secretPrefix } from '../../platform/auth/secrets.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { newId } from '../../platform/ids.ts';
-import { addMember, DEFAULT_PROJECT } from './organizations/create-organization.ts';
+import { addMember, createDefaults, DEFAULT_PROJECT } from './organizations/create-organization.ts';
 
 export interface DemoPerson {
   key: string;
@@ -14,7 +14,7 @@ export interface DemoPerson {
   organization: string | null;
 }
 
-/** The people a newcomer can be. They exist only in the embedded identity provider. */
+/** Demo people to sign in as. They exist only in the embedded identity provider. */
 export const demoPeople: readonly DemoPerson[] = [
   {
     key: 'operator',
@@ -60,7 +60,7 @@ export interface SeededPerson extends DemoPerson {
   projectId: string | null;
 }
 
-/** Makes the demo people and their tenants, once. `knownKeys` are the API keys of an earlier start. */
+/** Creates the demo people and their tenants, once. `knownKeys` are the API keys of an earlier start. */
 export async function seedDemoPeople(
   tx: Tx,
   issuer: string,
@@ -84,12 +84,11 @@ export async function seedDemoPeople(
 }
 
 async function findOrCreateUser(tx: Tx, issuer: string, person: DemoPerson): Promise<string> {
+  const described = { email: person.email, email_verified: true, name: person.name };
   const row = await tx
     .insertInto('users')
-    .values({ id: newId(), issuer, subject: person.key, email: person.email, name: person.name })
-    .onConflict((c) =>
-      c.columns(['issuer', 'subject']).doUpdateSet({ email: person.email, name: person.name }),
-    )
+    .values({ id: newId(), issuer, subject: person.key, ...described })
+    .onConflict((c) => c.columns(['issuer', 'subject']).doUpdateSet(described))
     .returning('id')
     .executeTakeFirstOrThrow();
   return row.id;
@@ -111,10 +110,7 @@ async function findOrCreateTenant(tx: Tx, name: string): Promise<Tenant> {
   if (existing) return existing;
   const tenant = { organizationId: newId(), projectId: newId() };
   await tx.insertInto('organizations').values({ id: tenant.organizationId, name }).execute();
-  await tx
-    .insertInto('projects')
-    .values({ id: tenant.projectId, organization_id: tenant.organizationId, name: DEFAULT_PROJECT })
-    .execute();
+  await createDefaults(tx, { ...tenant, name });
   return tenant;
 }
 

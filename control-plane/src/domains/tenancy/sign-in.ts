@@ -1,60 +1,36 @@
-import { recordAudit } from '../../platform/audit/record.ts';
 import type { Identity, Tenant } from '../../platform/auth/identity.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import { newId } from '../../platform/ids.ts';
-import { acceptInvitation } from './invitations/accept-invitation.ts';
+import { findInvitationByToken } from './invitations/find-by-token.ts';
 import { addMember, createOrganization } from './organizations/create-organization.ts';
 
-/** What somebody brings along when an invitation led them to the sign-in. */
-export interface BroughtInvitation {
-  token: string;
-  correlationId: string;
-  ip: string | null;
-}
-
 /**
- * The user behind an identity. Somebody new joins the tenant whose provider vouches for them, or by the invitation they
- * bring, or gets an organization with a default project of their own.
+ * The user of an identity. A new person joins the tenant of their identity provider, or gets an organization
+ * with a default project. With an invitation they get neither: the page that they return to asks them.
  */
 export async function signIn(
   tx: Tx,
   person: Identity,
-  invitation: BroughtInvitation | null = null,
+  invitationToken: string | null = null,
 ): Promise<string> {
   const { userId, isNew } = await findOrCreateUser(tx, person);
   if (person.tenant) {
     await joinTenant(tx, userId, person.tenant);
     return userId;
   }
-  const joined = invitation !== null && (await join(tx, { userId, email: person.email }, invitation));
-  if (isNew && !joined) {
+  if (isNew && !(await isInvited(tx, userId, invitationToken))) {
     await createOrganization(tx, { name: `${person.name}'s organization`.slice(0, 200), ownerId: userId });
   }
   return userId;
 }
 
-/** An invitation that cannot be used must not keep anybody from signing in. */
-async function join(
-  tx: Tx,
-  person: { userId: string; email: string },
-  { token, correlationId, ip }: BroughtInvitation,
-): Promise<boolean> {
+/** An unusable invitation must not prevent the sign-in. */
+async function isInvited(tx: Tx, userId: string, token: string | null): Promise<boolean> {
+  if (token === null) return false;
   try {
-    const accepted = await acceptInvitation(tx, person, token, systemClock.now());
-    await recordAudit(tx, {
-      actorUserId: person.userId,
-      actorRole: 'user',
-      ip,
-      action: 'invitation.accept',
-      targetType: 'invitation',
-      targetId: accepted.invitationId,
-      organizationId: accepted.organizationId,
-      result: 'succeeded',
-      correlationId,
-      detail: { member_id: accepted.memberId },
-    });
+    await findInvitationByToken(tx, userId, token, systemClock.now());
     return true;
   } catch (error) {
     if (error instanceof Problem) return false;
@@ -64,14 +40,15 @@ async function join(
 
 async function findOrCreateUser(
   tx: Tx,
-  { issuer, subject, email, name, tenant }: Identity,
+  { issuer, subject, email, emailVerified, name, tenant }: Identity,
 ): Promise<{ userId: string; isNew: boolean }> {
   const id = newId();
   const home = tenant?.organizationId ?? null;
+  const described = { email, email_verified: emailVerified, name };
   const user = await tx
     .insertInto('users')
-    .values({ id, issuer, subject, email, name, home_organization_id: home })
-    .onConflict((c) => c.columns(['issuer', 'subject']).doUpdateSet({ email, name }))
+    .values({ id, issuer, subject, ...described, home_organization_id: home })
+    .onConflict((c) => c.columns(['issuer', 'subject']).doUpdateSet(described))
     .returning(['id', 'home_organization_id'])
     .executeTakeFirstOrThrow();
   if (user.home_organization_id !== home)

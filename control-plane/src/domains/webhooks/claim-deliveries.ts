@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Db } from '../../platform/db/database.ts';
 
-/** Longer than an attempt can take; after a crash the delivery is due again when it ends. */
+/** Longer than an attempt can take; after a crash the delivery is due again when the lease expires. */
 const LEASE_SECONDS = 30;
-/** A slow endpoint holds up itself, not the others. */
+/** A slow endpoint delays only itself. */
 const AT_ONCE_PER_WEBHOOK = 4;
 
 export interface ClaimedDelivery {
@@ -12,7 +12,7 @@ export interface ClaimedDelivery {
   organization_id: string;
   event_id: string;
   body: string;
-  /** Fences the outcome: a later claim has a higher one. */
+  /** Fences the outcome: a later claim has a higher number. */
   attempt: number;
   url: string;
   sealed_secret: Buffer;
@@ -20,23 +20,37 @@ export interface ClaimedDelivery {
   previous_secret_expires_at: Date | null;
 }
 
-/** Leases deliveries that are due, oldest first, a few per webhook; other processes skip them. */
-export async function claimDeliveries(db: Db, limit: number): Promise<ClaimedDelivery[]> {
+/**
+ * Leases due deliveries, a few per webhook and per tenant; other processes skip them. Tenants take turns: the
+ * one with the fewest running deliveries comes first, and within a tenant the oldest delivery.
+ */
+export async function claimDeliveries(
+  db: Db,
+  { limit, perTenant }: { limit: number; perTenant: number },
+): Promise<ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`
-    with due as (
-      select waiting.id from webhooks w
-      cross join lateral (
+    with hooks as (
+      select w.id, w.organization_id, running.count, sum(running.count) over (partition by w.organization_id) as under_way
+      from webhooks w cross join lateral (
         select count(*) as count from webhook_deliveries d
         where d.webhook_id = w.id and d.state = 'pending' and d.leased_until > '-infinity' and d.leased_until > now()
       ) as running
+      where w.state = 'enabled'
+    ), waiting as (
+      select next.id, next.next_attempt_at, h.organization_id, h.under_way from hooks h
       cross join lateral (
         select d.id, d.next_attempt_at from webhook_deliveries d
-        where d.webhook_id = w.id and d.state = 'pending' and d.next_attempt_at <= now() and d.leased_until < now()
-        order by d.next_attempt_at limit greatest(0, ${AT_ONCE_PER_WEBHOOK} - running.count)
+        where d.webhook_id = h.id and d.state = 'pending' and d.next_attempt_at <= now() and d.leased_until < now()
+        order by d.next_attempt_at
+        limit greatest(0, least(${AT_ONCE_PER_WEBHOOK} - h.count, ${perTenant} - h.under_way))
         for update skip locked
-      ) as waiting
-      where w.state = 'enabled'
-      order by waiting.next_attempt_at limit ${limit}
+      ) as next
+    ), turns as (
+      select id, next_attempt_at,
+        under_way + row_number() over (partition by organization_id order by next_attempt_at, id) as turn
+      from waiting
+    ), due as (
+      select id from turns where turn <= ${perTenant} order by turn, next_attempt_at limit ${limit}
     )
     update webhook_deliveries d
     set attempts = d.attempts + 1, leased_until = now() + make_interval(secs => ${LEASE_SECONDS})

@@ -9,7 +9,7 @@ import type { Services } from '../../platform/services.ts';
 import { findProject } from '../tenancy/projects/find-project.ts';
 import type { WebhookRow } from './find-webhook.ts';
 import { newSigningSecret } from './signature.ts';
-import { checkUrl, TargetRefused, type TargetRules } from '../../platform/outbound/target.ts';
+import { checkUrl, TargetRefusedError, type TargetRules } from '../../platform/outbound/target.ts';
 import { targetRules } from './target-rules.ts';
 
 /** Ties a sealed secret to its webhook. */
@@ -39,7 +39,7 @@ export async function createWebhook(
       url,
       description: body.description ?? '',
       event_types: body.event_types ?? [],
-      sealed_secret: services.sealer.seal(secret, secretContext(id)),
+      sealed_secret: services.sealer.seal('webhook_secret', secret, secretContext(id)),
       created_by: caller.id,
       owner_user_id: caller.userId,
     })
@@ -52,7 +52,7 @@ function acceptedUrl(text: string, rules: TargetRules): string {
   try {
     return checkUrl(text, rules).href;
   } catch (error) {
-    if (!(error instanceof TargetRefused)) throw error;
+    if (!(error instanceof TargetRefusedError)) throw error;
     throw new Problem('webhook_url_refused', `The URL cannot be used: ${error.message}.`, {
       errors: [{ pointer: '/url', detail: error.message }],
     });
@@ -73,8 +73,8 @@ function refuseUnknownTypes(types: string[]): void {
 }
 
 async function refuseTooMany(tx: Tx, projectId: string, limit: number): Promise<void> {
-  // Two creates at once must not both see room for one. Both hold the project open already, which a stronger lock
-  // would wait for: each for the other.
+  // Two concurrent creates must not both pass the limit. Both already hold a lock that keeps the project
+  // open; a stronger lock on the same row would deadlock.
   await sql`select 1 from projects where id = ${projectId} for no key update`.execute(tx);
   const { count } = await tx
     .selectFrom('webhooks')

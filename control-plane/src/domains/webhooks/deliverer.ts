@@ -8,13 +8,13 @@ import { validSecrets } from './rotate-secret.ts';
 import { signMessage } from './signature.ts';
 import { targetRules } from './target-rules.ts';
 
-const AT_ONCE = 16;
+const AT_ONCE = 64;
 const POLL_MS = 2000;
 const PRUNE_MS = 3_600_000;
 
 type DelivererServices = Pick<Services, 'db' | 'listener' | 'sealer' | 'clock' | 'policies' | 'log'>;
 
-/** Attempts deliveries that are due. Any number of processes share the work; the schedule lives in the rows. */
+/** Attempts due deliveries. Any number of processes share the work; the schedule is in the rows. */
 export class WebhookDeliverer {
   readonly #services: DelivererServices;
   readonly #stop = new AbortController();
@@ -30,7 +30,7 @@ export class WebhookDeliverer {
     this.#done = this.#run();
   }
 
-  /** Finishes the attempts under way; each has a deadline. */
+  /** Finishes the running attempts; each has a deadline. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#done;
@@ -38,14 +38,15 @@ export class WebhookDeliverer {
   }
 
   async #run(): Promise<void> {
-    const { db, listener, log } = this.#services;
+    const { db, listener, log, policies } = this.#services;
     const { signal } = this.#stop;
     while (!signal.aborted) {
       const woken = listener.wait(WEBHOOKS_CHANNEL, POLL_MS, { signal });
       let claimed = 0;
       try {
         const free = AT_ONCE - this.#inFlight.size;
-        const deliveries = free > 0 ? await claimDeliveries(db, free) : [];
+        const perTenant = policies.get('webhooks.max_in_flight');
+        const deliveries = free > 0 ? await claimDeliveries(db, { limit: free, perTenant }) : [];
         claimed = deliveries.length;
         for (const delivery of deliveries) this.#track(this.#attempt(delivery));
         await this.#prune();
@@ -76,7 +77,7 @@ export class WebhookDeliverer {
       );
       await recordAttempt(this.#services, delivery, outcome, startedAt);
     } catch (error) {
-      // The lease runs out and somebody tries again.
+      // The lease expires and another process tries again.
       log.warn({ err: error, delivery_id: delivery.id }, 'webhook attempt could not be settled');
     }
   }

@@ -25,7 +25,7 @@ export async function describeDeliveries(db: Db | Tx, rows: DeliveryRow[]): Prom
     webhook_id: row.webhook_id,
     event_id: row.event_id,
     event_type: row.event_type,
-    state: row.state as Delivery['state'],
+    state: row.state,
     replay_of: row.replay_of,
     next_attempt_at: row.state === 'pending' ? row.next_attempt_at.toISOString() : null,
     created_at: row.created_at.toISOString(),

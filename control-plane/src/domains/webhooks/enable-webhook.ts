@@ -18,7 +18,7 @@ export async function enableWebhook(tx: Tx, webhook: WebhookRow): Promise<Webhoo
     .executeTakeFirstOrThrow();
 }
 
-/** Stops deliveries and tells the tenant; done by the platform when an endpoint is dead. */
+/** Stops deliveries and notifies the tenant; the platform does this when an endpoint is dead. */
 export async function disableWebhook(tx: Tx, webhookId: string, reason: string): Promise<void> {
   const row = await tx
     .updateTable('webhooks')

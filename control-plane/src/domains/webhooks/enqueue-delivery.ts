@@ -8,7 +8,7 @@ import type { WebhookRow } from './find-webhook.ts';
 
 export const WEBHOOKS_CHANNEL = 'gpuaas_webhooks';
 
-/** Queues an event for each of the webhooks; one that has it already keeps its first delivery. */
+/** Queues an event for each of the webhooks; a webhook that has it already keeps its first delivery. */
 export async function enqueueEvent(tx: Tx, webhookIds: string[], envelope: Envelope): Promise<DeliveryRow[]> {
   if (webhookIds.length === 0) return [];
   const body = JSON.stringify(envelope);

@@ -10,7 +10,7 @@ import { enqueueEvent } from './enqueue-delivery.ts';
 
 const NAME = 'webhooks';
 
-/** Turns each event of a tenant into one delivery for every webhook that it concerns and that asked for it. */
+/** Turns each event of a tenant into one delivery for every webhook that is subscribed to it. */
 export function webhookFanOut(db: Db): Consumer {
   return {
     name: NAME,
@@ -37,7 +37,7 @@ export function webhookFanOut(db: Db): Consumer {
   };
 }
 
-/** Most tenants have none, and their events need no further look. */
+/** Most tenants have no webhooks; their events need no query. */
 async function tenantsWithWebhooks(
   tx: Tx,
   events: readonly LoggedEvent[],
@@ -65,7 +65,7 @@ async function subscribers(tx: Tx, event: LoggedEvent): Promise<string[]> {
     .where(sql<boolean>`(project_id = any (${projects}::uuid[]) or owner_user_id = any (${owners}::uuid[]))`)
     .where('state', '=', 'enabled')
     .where(sql<boolean>`(event_types = '{}' or ${event.envelope.event_type} = any (event_types))`)
-    // A webhook that appears later must not get what happened before it.
+    // A webhook must not receive events from before its creation.
     .where('created_at', '<=', new Date(event.envelope.occurred_at))
     .orderBy('id')
     .forKeyShare()
@@ -73,7 +73,7 @@ async function subscribers(tx: Tx, event: LoggedEvent): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** What is about the whole tenant is its money: for the webhooks of people who may see that. */
+/** Events about the whole tenant are about its funds: only for webhooks of people who may see those. */
 async function concerned(
   tx: Tx,
   organizationId: string,

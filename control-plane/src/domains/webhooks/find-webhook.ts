@@ -1,13 +1,12 @@
 import type { Selectable } from 'kysely';
 import type { Permission } from '@gpuaas/contracts/generated/permissions.ts';
-import { authorize, type Caller } from '../../platform/auth/caller.ts';
+import { requireInProject, type Caller } from '../../platform/auth/caller.ts';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import type { Webhooks } from '../../platform/db/generated/schema.ts';
-import { notFound } from '../../platform/http/problem.ts';
 
 export type WebhookRow = Selectable<Webhooks>;
 
-/** A webhook the caller may act on; anything else looks like a missing one. */
+/** A webhook that the caller may act on; any other one is answered like a missing one. */
 export async function findWebhook(
   db: Db | Tx,
   caller: Caller,
@@ -21,11 +20,5 @@ export async function findWebhook(
     .where('id', '=', webhookId)
     .$if(options.lock ?? false, (q) => q.forUpdate())
     .executeTakeFirst();
-  if (!row) throw notFound();
-  authorize(caller, permission, {
-    kind: 'project',
-    organizationId: row.organization_id,
-    projectId: row.project_id,
-  });
-  return row;
+  return requireInProject(caller, permission, row);
 }

@@ -1,22 +1,25 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import type { Caller } from '../../platform/auth/caller.ts';
 import type { Db } from '../../platform/db/database.ts';
-import { decodePage, pageOf } from '../../platform/http/pagination.ts';
-import { describeWebhook } from './describe-webhook.ts';
+import { fromCursor } from '../../platform/db/given.ts';
+import { decodePage, toPage, type Page } from '../../platform/http/page.ts';
+import { describeWebhookFor } from './describe-webhook.ts';
 
 export async function listWebhooks(
   db: Db,
+  caller: Caller,
   now: Date,
   query: { project_id: string; limit: number; page?: string },
-): Promise<{ items: components['schemas']['Webhook'][]; next_page: string | null }> {
+): Promise<Page<components['schemas']['Webhook']>> {
   const before = decodePage(query.page, ['uuid']);
   const rows = await db
     .selectFrom('webhooks')
     .selectAll()
     .where('project_id', '=', query.project_id)
-    .$if(before !== null, (q) => q.where('id', '<', before![0]!))
+    .$call(fromCursor(before, (q, [id]) => q.where('id', '<', id)))
     .orderBy('id', 'desc')
     .limit(query.limit + 1)
     .execute();
-  const page = pageOf(rows, query.limit, (row) => [row.id]);
-  return { items: page.rows.map((row) => describeWebhook(row, now)), next_page: page.next_page };
+  const page = toPage(rows, query.limit, (row) => [row.id]);
+  return { items: page.rows.map((row) => describeWebhookFor(caller, row, now)), next_page: page.next_page };
 }

@@ -1,13 +1,14 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { before } from '../../platform/outbound/before.ts';
+import { raceAbort } from '../../platform/outbound/race-abort.ts';
 import {
   resolveTarget,
-  TargetRefused,
+  TargetRefusedError,
   type Address,
   type TargetRules,
 } from '../../platform/outbound/target.ts';
+import { first } from '../../platform/present.ts';
 
 export interface Message {
   url: string;
@@ -17,7 +18,7 @@ export interface Message {
 
 export interface Outcome {
   status: number | null;
-  /** Null when the endpoint took the message. */
+  /** Null if the endpoint accepted the message. */
   error: string | null;
   durationMs: number;
 }
@@ -25,7 +26,7 @@ export interface Outcome {
 export const DEADLINE_MS = 10_000;
 const MAX_ANSWER_BYTES = 16 * 1024;
 
-/** One attempt: resolve, check, connect to the checked address, post, read at most a little of the answer. */
+/** One attempt: resolve, check, connect to the checked address, post, read a small part of the reply. */
 export async function postMessage(
   message: Message,
   rules: TargetRules,
@@ -39,7 +40,7 @@ export async function postMessage(
     durationMs: Math.round(performance.now() - started),
   });
   try {
-    const { url, addresses } = await before(signal, resolveTarget(message.url, rules));
+    const { url, addresses } = await raceAbort(signal, resolveTarget(message.url, rules));
     const status = await post(url, addresses, message, signal);
     if (status >= 200 && status < 300) return outcome(status, null);
     if (status >= 300 && status < 400)
@@ -56,7 +57,7 @@ function post(url: URL, addresses: Address[], message: Message, signal: AbortSig
   const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
   const request = send(url, {
     method: 'POST',
-    // A connection of its own: none is shared between tenants, and each goes to an address that was checked.
+    // One connection per attempt: tenants share none, and each goes to an address that was checked.
     agent: false,
     lookup: answering(addresses),
     signal,
@@ -90,13 +91,13 @@ function drain(response: IncomingMessage, done: () => void): void {
 function answering(addresses: Address[]): LookupFunction {
   return (_hostname, options, callback) => {
     if (options.all) callback(null, addresses);
-    else callback(null, addresses[0]!.address, addresses[0]!.family);
+    else callback(null, first(addresses, 'address').address, first(addresses, 'address').family);
   };
 }
 
-/** For the tenant's log: what went wrong, nothing of our own network. */
+/** Text for the tenant's log: the fault, without details of our network. */
 function reasonOf(error: unknown): string {
-  if (error instanceof TargetRefused) return `not sent: ${error.message}`;
-  const { code } = error as NodeJS.ErrnoException;
-  return code ? `no connection (${code})` : 'no connection';
+  if (error instanceof TargetRefusedError) return `not sent: ${error.message}`;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? `no connection (${code})` : 'no connection';
 }

@@ -8,7 +8,7 @@ import { retryDelay } from './retry-schedule.ts';
 
 const GONE = 410;
 
-/** Writes the attempt into the log and decides what comes next; nothing if a later claim has it by now. */
+/** Records the attempt and decides what comes next; does nothing if a later claim has the delivery. */
 export async function recordAttempt(
   { db, policies }: { db: Db; policies: Policies },
   delivery: ClaimedDelivery,
@@ -21,7 +21,7 @@ export async function recordAttempt(
   await db.transaction().execute(async (tx) => {
     const delay = outcome.error === null ? null : retryDelay(delivery.attempt, maxAttempts);
     const state = outcome.error === null ? 'delivered' : delay === null ? 'failed' : 'pending';
-    // The webhook first, as a delete locks it before its deliveries.
+    // Lock the webhook first, as a delete does before its deliveries.
     await settleWebhook(tx, delivery.webhook_id, outcome, disableAfter);
     const updated = await sql`
       update webhook_deliveries

@@ -16,7 +16,7 @@ export const RETRY_SECONDS = [
 
 const JITTER = 0.1;
 
-/** Seconds until the next attempt after `attempts` failed ones; null when it was the last. */
+/** Seconds until the next attempt after `attempts` failures; null after the last attempt. */
 export function retryDelay(
   attempts: number,
   maxAttempts: number,
@@ -24,6 +24,6 @@ export function retryDelay(
 ): number | null {
   const seconds = RETRY_SECONDS[attempts - 1];
   if (attempts >= maxAttempts || seconds === undefined) return null;
-  // So that an endpoint that was down does not get everything back in one second.
+  // Jitter, so that an endpoint that comes back does not get everything in one second.
   return seconds * (1 + JITTER * (2 * random() - 1));
 }

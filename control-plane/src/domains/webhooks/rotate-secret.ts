@@ -4,7 +4,7 @@ import { secretContext } from './create-webhook.ts';
 import type { WebhookRow } from './find-webhook.ts';
 import { newSigningSecret } from './signature.ts';
 
-/** A new secret signs from now on; the one before it signs beside it for a while. */
+/** A new secret signs from now on; the previous one also signs for a while. */
 export async function rotateSecret(
   services: Services,
   tx: Tx,
@@ -17,7 +17,7 @@ export async function rotateSecret(
   const row = await tx
     .updateTable('webhooks')
     .set({
-      sealed_secret: services.sealer.seal(secret, secretContext(webhook.id)),
+      sealed_secret: services.sealer.seal('webhook_secret', secret, secretContext(webhook.id)),
       sealed_previous_secret: webhook.sealed_secret,
       previous_secret_expires_at: new Date(services.clock.now().getTime() + overlap * 1000),
     })
@@ -36,9 +36,9 @@ export function validSecrets(
   now: Date,
 ): string[] {
   const context = secretContext(webhook.id);
-  const secrets = [sealer.open(webhook.sealed_secret, context)];
+  const secrets = [sealer.open('webhook_secret', webhook.sealed_secret, context)];
   const overlaps = webhook.previous_secret_expires_at !== null && webhook.previous_secret_expires_at > now;
   if (webhook.sealed_previous_secret && overlaps)
-    secrets.push(sealer.open(webhook.sealed_previous_secret, context));
+    secrets.push(sealer.open('webhook_secret', webhook.sealed_previous_secret, context));
   return secrets;
 }

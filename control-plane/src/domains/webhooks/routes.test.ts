@@ -1,14 +1,15 @@
 import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
 import { fixedPolicies } from '../../platform/policy/testing.ts';
-import { policyRateLimits } from '../../platform/http/rate-limits.ts';
+import { policyRateLimits } from '../../platform/http/admission/rate-limits.ts';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import cookie from '@fastify/cookie';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { unlimitedDenials } from '../../platform/audit/testing/denials.ts';
 import { authenticate } from '../../platform/auth/authenticate.ts';
 import type { Caller } from '../../platform/auth/caller.ts';
 import { createContractServer, type ContractServer } from '../../platform/http/contract-server.ts';
 import type { ContractDocument } from '../../platform/http/operation.ts';
-import { Mismatches } from '../../platform/http/testing.ts';
+import { Mismatches } from '../../platform/http/responses/testing/mismatches.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Services } from '../../platform/services.ts';
 import { webhookRoutes } from './routes.ts';
@@ -33,6 +34,7 @@ beforeAll(async () => {
     authenticate: (request, operation) => authenticate(world.services.database, request, operation),
     db: world.services.db,
     rateLimits: policyRateLimits(fixedPolicies()),
+    denials: unlimitedDenials(world.services),
     log: world.services.log,
     onMismatch: mismatches.onMismatch,
     prepare: async (server) => {
@@ -76,7 +78,7 @@ async function created(): Promise<WithSecret> {
   return answer.body as WithSecret;
 }
 
-test('a webhook is created with a secret that is shown once and never stored for a replay', async () => {
+test('a webhook is created with a secret that is shown once and not stored for a replay', async () => {
   const headers = { 'x-idempotency-key': newId() };
   const first = await ask('admin', 'POST', '', { ...valid(), event_types: ['allocation.active'] }, headers);
   const { webhook, secret } = first.body as WithSecret;
@@ -117,7 +119,7 @@ test('event types of operators cannot be subscribed to', async () => {
   });
 });
 
-test('members may look, admins may change, strangers find nothing', async () => {
+test('members may read, admins may change, strangers get 404', async () => {
   const { webhook } = await created();
   const project = `?project_id=${webhook.project_id}`;
   expect((await ask('member', 'GET', project)).status).toBe(200);
@@ -165,7 +167,7 @@ test('rotate, test, replay, list and delete', async () => {
   expect((await ask('admin', 'GET', `/${webhook.id}`)).status).toBe(404);
 });
 
-test('a project has room for twenty', async () => {
+test('a project can have twenty', async () => {
   const statuses = await Promise.all(Array.from({ length: 25 }, () => ask('admin', 'POST', '', valid())));
   expect(statuses.some((answer) => answer.status === 409)).toBe(true);
   const { body } = await ask('admin', 'GET', `?project_id=${valid().project_id}&limit=200`);

@@ -7,7 +7,7 @@ import type { Services } from '../../platform/services.ts';
 import { findProject } from '../tenancy/projects/find-project.ts';
 import { createWebhook } from './create-webhook.ts';
 import { describeDeliveries, type DeliveryRow } from './describe-delivery.ts';
-import { describeWebhook } from './describe-webhook.ts';
+import { describeWebhook, describeWebhookFor, maskedUrl } from './describe-webhook.ts';
 import { enableWebhook } from './enable-webhook.ts';
 import { findWebhook, type WebhookRow } from './find-webhook.ts';
 import { listDeliveries } from './list-deliveries.ts';
@@ -15,6 +15,7 @@ import { listWebhooks } from './list-webhooks.ts';
 import { replayDelivery } from './replay-delivery.ts';
 import { rotateSecret } from './rotate-secret.ts';
 import { sendTestEvent } from './send-test-event.ts';
+import { first } from '../../platform/present.ts';
 
 type WebhookOperations = Pick<
   operations,
@@ -32,7 +33,7 @@ type WebhookOperations = Pick<
 export function webhookRoutes(services: Services): Handlers<WebhookOperations, Caller> {
   const { clock } = services;
   const describe = (row: WebhookRow) => describeWebhook(row, clock.now());
-  /** A webhook to change, named in the audit log. */
+  /** Finds a webhook to change and names it in the audit log. */
   const change = async (
     tx: Tx,
     context: { caller: Caller; params: { webhook_id: string }; audit(target: AuditTarget): void },
@@ -43,13 +44,13 @@ export function webhookRoutes(services: Services): Handlers<WebhookOperations, C
     return row;
   };
   const accepted = async (tx: Tx, row: DeliveryRow) =>
-    ({ status: 202, body: (await describeDeliveries(tx, [row]))[0]! }) as const;
+    ({ status: 202, body: first(await describeDeliveries(tx, [row]), 'delivery') }) as const;
 
   return {
     listWebhooks({ caller, query, read }) {
       return read(async (tx) => {
         await findProject(tx, caller, 'webhook.read', query.project_id);
-        return { status: 200, body: await listWebhooks(tx, clock.now(), { limit: 50, ...query }) };
+        return { status: 200, body: await listWebhooks(tx, caller, clock.now(), query) };
       });
     },
     createWebhook({ caller, body, audit, mutate }) {
@@ -60,14 +61,14 @@ export function webhookRoutes(services: Services): Handlers<WebhookOperations, C
           targetType: 'webhook',
           targetId: row.id,
           organizationId: row.organization_id,
-          detail: { url: row.url, event_types: row.event_types },
+          detail: { url: maskedUrl(row.url), event_types: row.event_types },
         });
         return { status: 201, ...withSecret(describe(row), secret), location: `/api/v1/webhooks/${row.id}` };
       });
     },
     async getWebhook({ caller, params, read }) {
       const row = await read((tx) => findWebhook(tx, caller, 'webhook.read', params.webhook_id));
-      return { status: 200, body: describe(row) };
+      return { status: 200, body: describeWebhookFor(caller, row, clock.now()) };
     },
     deleteWebhook(context) {
       context.audit({ targetType: 'webhook', targetId: context.params.webhook_id });
@@ -100,19 +101,22 @@ export function webhookRoutes(services: Services): Handlers<WebhookOperations, C
     listWebhookDeliveries({ caller, params, query, read }) {
       return read(async (tx) => {
         await findWebhook(tx, caller, 'webhook.read', params.webhook_id);
-        return { status: 200, body: await listDeliveries(tx, params.webhook_id, { limit: 50, ...query }) };
+        return { status: 200, body: await listDeliveries(tx, params.webhook_id, query) };
       });
     },
     replayWebhookDelivery(context) {
       context.audit({ targetType: 'webhook', targetId: context.params.webhook_id });
       return context.mutate(async (tx) =>
-        accepted(tx, await replayDelivery(tx, await change(tx, context), context.params.delivery_id)),
+        accepted(
+          tx,
+          await replayDelivery(services, tx, await change(tx, context), context.params.delivery_id),
+        ),
       );
     },
   };
 }
 
-/** The secret goes to the caller once; what is kept for a replay says only that it did. */
+/** The caller gets the secret once; the reply stored for a replay does not contain it. */
 function withSecret(webhook: components['schemas']['Webhook'], secret: string) {
   return {
     body: { webhook, secret },

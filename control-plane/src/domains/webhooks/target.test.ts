@@ -65,7 +65,7 @@ describe('URLs', () => {
     'nonsense',
   ])('%s is refused', (url) => expect(() => checkUrl(url, strict)).toThrow());
 
-  test('an https URL with a public name or address is taken', () => {
+  test('an https URL with a public name or address is accepted', () => {
     expect(checkUrl('https://hooks.example.com:8443/a?b=c', strict).port).toBe('8443');
     expect(checkUrl('https://8.8.8.8/', strict).hostname).toBe('8.8.8.8');
   });
@@ -83,7 +83,7 @@ describe('resolving', () => {
     );
   });
 
-  test('a name that changes its answer between check and connection is asked once', async () => {
+  test('a name whose address changes between check and connection is resolved once', async () => {
     const receiver = await startReceiver();
     let asked = 0;
     const lookup = () => {
@@ -101,7 +101,7 @@ describe('resolving', () => {
     await receiver.close();
   });
 
-  test('a rebinding name never reaches a private endpoint, and the log does not tell its address', async () => {
+  test('a rebinding name never reaches a private endpoint, and the log does not reveal its address', async () => {
     const receiver = await startReceiver();
     const rules = { ...strict, lookup: () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]) };
     const url = `https://rebinding.example.com:${receiver.port}/hook`;
@@ -130,7 +130,7 @@ describe('answers', () => {
     await receiver.close();
   });
 
-  test('an endpoint that hangs, or a name that does not resolve in time, is given up at the deadline', async () => {
+  test('an endpoint that hangs, or a name that does not resolve in time, is abandoned at the deadline', async () => {
     const receiver = await startReceiver();
     receiver.answer(0);
     expect(await postMessage(message(receiver.url), lenient, 200)).toMatchObject({
@@ -143,7 +143,7 @@ describe('answers', () => {
     await receiver.close();
   });
 
-  test('an endless answer is cut off, and its status counts', async () => {
+  test('an endless reply is cut off, and its status counts', async () => {
     const receiver = await startReceiver();
     receiver.server.removeAllListeners('request');
     let written = 0;
@@ -163,7 +163,7 @@ describe('answers', () => {
     await receiver.close();
   });
 
-  test('an endpoint that is not there is a failure with its reason', async () => {
+  test('a missing endpoint is a failure with its reason', async () => {
     const receiver = await startReceiver();
     await receiver.close();
     expect(await postMessage(message(receiver.url), lenient)).toMatchObject({

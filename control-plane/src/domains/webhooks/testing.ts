@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { PolicyValues } from '@gpuaas/contracts/generated/policies.ts';
+import { listeningPort } from '@gpuaas/contracts/listening-port';
 import { seedDemoPeople, type SeededPerson } from '../tenancy/seed-demo-people.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { openDatabase, type Database } from '../../platform/db/database.ts';
@@ -10,6 +10,7 @@ import { Listener } from '../../platform/db/listener.ts';
 import { createTestDatabase } from '../../platform/db/testing.ts';
 import { EVENTS_CHANNEL } from '../../platform/events/emit.ts';
 import { fixedPolicies } from '../../platform/policy/testing.ts';
+import { fixedKeys } from '../../platform/keys/key-file.ts';
 import { Sealer } from '../../platform/keys/seal.ts';
 import type { Services } from '../../platform/services.ts';
 import { createLogger } from '../../platform/telemetry/logger.ts';
@@ -27,7 +28,7 @@ export interface TestWebhooks {
   close(): Promise<void>;
 }
 
-/** A database with the demo tenants, and what webhooks need of a process. */
+/** A database with the demo tenants, and the services that webhooks need. */
 export async function openTestWebhooks(set: Partial<PolicyValues> = {}): Promise<TestWebhooks> {
   const { url, drop } = await createTestDatabase();
   const database = openDatabase(url);
@@ -39,7 +40,7 @@ export async function openTestWebhooks(set: Partial<PolicyValues> = {}): Promise
     .transaction()
     .execute((tx) => seedDemoPeople(tx, 'https://idp.test', new Map()));
   const policies = fixedPolicies(set);
-  const sealer = new Sealer(randomBytes(32));
+  const sealer = new Sealer(fixedKeys(randomBytes(32)));
   return {
     services: { db: database.db, database, listener, sealer, clock: systemClock, policies, log },
     database,
@@ -62,7 +63,7 @@ export interface Receiver {
   url: string;
   port: number;
   received: Received[];
-  /** What it answers next; a function may hang or write what it likes. */
+  /** Its next reply; a function may hang or write any bytes. */
   answer: (status: number) => void;
   server: Server;
   close(): Promise<void>;
@@ -86,7 +87,7 @@ export async function startReceiver(): Promise<Receiver> {
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = listeningPort(server);
   return {
     url: `http://127.0.0.1:${port}/hook`,
     port,

@@ -6,8 +6,8 @@ interface Actor {
   credential?: { kind: string; id?: string; idHash?: Buffer; subject?: string };
 }
 
-/** Who acted, with what, from where, as the audit log says it. */
-export function actorOf(
+/** Actor, credential and source of a request, for the audit log. */
+export function auditActor(
   actor: Actor,
   request: { ip: string },
 ): Pick<AuditEntry, 'actorKind' | 'credentialId' | 'ip'> {
@@ -20,7 +20,7 @@ function kindOf({ actorId, role, credential }: Actor): NonNullable<AuditEntry['a
   return role === 'node' ? 'node' : 'anonymous';
 }
 
-/** A session has no id but its secret; the begin of its hash tells sessions apart and opens none. */
+/** A sign-in has no id but its secret; the begin of its hash tells sign-ins apart and opens none. */
 function credentialOf({ actorId, credential }: Actor): string | null {
   if (!credential || actorId === null) return null;
   const { kind, id, idHash, subject } = credential;

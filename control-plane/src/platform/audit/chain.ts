@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import { columns, type AuditRow } from './rows.ts';
+import { present } from '../present.ts';
+import { auditColumns, type AuditRow } from './rows.ts';
 
-export const NO_HASH = Buffer.alloc(32);
+export const ZERO_HASH = Buffer.alloc(32);
 
 const ID_BYTES = 16;
 const LEAF_BYTES = 48;
@@ -14,11 +15,11 @@ export interface Leaf {
 
 /** SHA-256 over the JSON array of the row's columns, in their order, as text. */
 export function hashRow(row: AuditRow): Buffer {
-  return sha256(JSON.stringify(columns.map((column) => row[column])));
+  return sha256(JSON.stringify(auditColumns.map((column) => row[column])));
 }
 
 /** Each head holds everything before it. */
-export function headOf(previous: Buffer, leaves: readonly Leaf[]): Buffer {
+export function chainHead(previous: Buffer, leaves: readonly Leaf[]): Buffer {
   return leaves.reduce((head, leaf) => sha256(Buffer.concat([head, leaf.hash])), previous);
 }
 
@@ -33,9 +34,9 @@ export function unpackLeaves(packed: Buffer): Leaf[] {
   });
 }
 
-/** What the next segment builds on: everything a checkpoint says. */
+/** Hash that the next segment builds on: covers everything in a checkpoint. */
 export function hashStatement(statement: object): Buffer {
-  return sha256(canonicalize(statement)!);
+  return sha256(present(canonicalize(statement), 'canonical JSON'));
 }
 
 function uuidOf(bytes: Buffer): string {

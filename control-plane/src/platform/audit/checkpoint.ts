@@ -7,7 +7,7 @@ import { hashStatement } from './chain.ts';
 
 export type SegmentRow = Omit<Selectable<AuditSegments>, 'month'> & { month: string };
 
-/** What a checkpoint says and its signature covers. */
+/** Content of a checkpoint, covered by its signature. */
 export interface Checkpoint {
   segment: string;
   month: string;
@@ -38,7 +38,7 @@ export function hashCheckpoint(row: UnsignedSegment): Buffer {
   return hashStatement(checkpointOf(row));
 }
 
-/** A retirement as it is signed: these segments have no rows any more, and that is on purpose. */
+/** A signed retirement: these segments have no rows left, on purpose. */
 export interface Retirement {
   month: string;
   first_segment: string;

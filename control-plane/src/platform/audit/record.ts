@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { sanitize } from '@gpuaas/contracts/sanitize';
 import { sql, type RawBuilder } from 'kysely';
 import type { Db, Tx } from '../db/database.ts';
@@ -6,7 +7,7 @@ import { newId } from '../ids.ts';
 export type ActorKind = 'user' | 'service_account' | 'node' | 'system' | 'anonymous';
 
 export interface AuditEntry {
-  /** A user or a service account; null for hosts, the platform itself and strangers. */
+  /** A user or a service account; null for hosts, the platform itself and unknown callers. */
   actorUserId: string | null;
   actorKind?: ActorKind;
   actorRole: string;
@@ -19,7 +20,7 @@ export interface AuditEntry {
   result: 'succeeded' | 'refused' | 'denied' | 'failed';
   correlationId: string;
   organizationId?: string | null;
-  /** What the change is about, as it was and as it is; a summary, not a copy. */
+  /** Summary of the target before and after the change; not a copy. */
   before?: Record<string, unknown> | null;
   after?: Record<string, unknown> | null;
   detail?: Record<string, unknown>;
@@ -40,8 +41,11 @@ export async function recordAudits(db: Db | Tx, entries: readonly AuditEntry[]):
     from json_populate_recordset(null::audit_logs, ${JSON.stringify(entries.map(auditRow))})`.execute(db);
 }
 
-/** The same as a part of a statement that does what is audited; for who acts under one role only, as it keeps its plan. */
-export function auditing(entries: readonly AuditEntry[]): RawBuilder<void> {
+/**
+ * SQL fragment that records audit rows inside another statement; only for callers with one role, because it
+ * keeps its plan.
+ */
+export function recordAuditsSql(entries: readonly AuditEntry[]): RawBuilder<void> {
   return sql`record_audits(${auditRows(entries)})`;
 }
 
@@ -57,7 +61,8 @@ function auditRow(entry: AuditEntry) {
     actor_kind: entry.actorKind ?? (entry.actorUserId === null ? 'system' : 'user'),
     actor_role: entry.actorRole,
     credential_id: entry.credentialId ?? null,
-    ip: entry.ip ?? null,
+    // A proxy may name anything; a row without an address is better than no row.
+    ip: isIP(entry.ip ?? '') ? entry.ip : null,
     action: entry.action,
     target_type: entry.targetType,
     target_id: entry.targetId,

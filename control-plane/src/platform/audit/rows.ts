@@ -1,19 +1,20 @@
 import { sql } from 'kysely';
+import { NIL_ID } from '../ids.ts';
 import type { Db, Tx } from '../db/database.ts';
 
 /** Where a row stands in the log. */
-export interface Place {
+export interface LogPosition {
   xid: bigint;
   id: string;
 }
 
-export const BEGINNING: Place = { xid: 0n, id: '00000000-0000-0000-0000-000000000000' };
+export const LOG_BEGINNING: LogPosition = { xid: 0n, id: NIL_ID };
 
 /**
  * Every column of a row as the database prints it. This text, and nothing that was parsed from it, is hashed: a digit
  * beyond the precision of a number or a microsecond is a change like any other.
  */
-export const columns = [
+export const auditColumns = [
   'id',
   'xid',
   'occurred_at',
@@ -33,14 +34,14 @@ export const columns = [
   'detail',
 ] as const;
 
-export type AuditRow = Record<(typeof columns)[number], string | null> & {
+export type AuditRow = Record<(typeof auditColumns)[number], string | null> & {
   id: string;
   xid: string;
   occurred_at: string;
 };
 
 const asText = sql.raw(
-  columns
+  auditColumns
     .map((column) =>
       column === 'occurred_at'
         ? `to_char(occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as occurred_at`
@@ -49,8 +50,8 @@ const asText = sql.raw(
     .join(', '),
 );
 
-/** Rows that can no longer get company before them, in order. */
-export async function settledRows(db: Db | Tx, after: Place, limit: number): Promise<AuditRow[]> {
+/** Rows that no later commit can precede, in order. */
+export async function stableRows(db: Db | Tx, after: LogPosition, limit: number): Promise<AuditRow[]> {
   const { rows } = await sql<AuditRow>`
     select ${asText} from audit_logs
     where (xid, id) > (${after.xid}::bigint, ${after.id}::uuid) and xid < audit_horizon()
@@ -58,11 +59,14 @@ export async function settledRows(db: Db | Tx, after: Place, limit: number): Pro
   return rows;
 }
 
-/** Rows after one place up to and with another, in order; one more than `limit` tells that there are more. */
+/**
+ * Rows after one position up to and including another, in order; one more than `limit` shows that there are
+ * more.
+ */
 export async function rowsBetween(
   db: Db | Tx,
-  after: Place,
-  upto: Place,
+  after: LogPosition,
+  upto: LogPosition,
   limit: number,
 ): Promise<AuditRow[]> {
   const { rows } = await sql<AuditRow>`
@@ -72,7 +76,7 @@ export async function rowsBetween(
   return rows;
 }
 
-export function placeOf(row: AuditRow): Place {
+export function positionOf(row: AuditRow): LogPosition {
   return { xid: BigInt(row.xid), id: row.id };
 }
 

@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../clock.ts';
 import { openDatabase, type Database, type Db } from '../db/database.ts';
-import { actingAs } from '../db/scope.ts';
+import { servicesAsRole } from '../db/scope.ts';
 import { createTestDatabase } from '../db/testing.ts';
 import { newId } from '../ids.ts';
 import { segmentsFrom } from './checkpoint.ts';
 import { recordAudit } from './record.ts';
 import { sealRows } from './seal.ts';
-import { newAuditKey, sealAll, writeRows } from './testing/fill-log.ts';
+import { newAuditKey, sealAll, writeRows } from './testing/audit-rows.ts';
 import { verifyAudit } from './verify.ts';
 
 const audit = newAuditKey();
@@ -22,7 +22,7 @@ beforeAll(async () => {
   drop = made.drop;
   database = openDatabase(made.url, { max: 8 });
   owner = database.db;
-  worker = actingAs({ db: owner, database }, 'gpuaas_worker').db;
+  worker = servicesAsRole({ db: owner, database }, 'gpuaas_worker').db;
 });
 afterAll(async () => {
   await database.close();
@@ -55,7 +55,7 @@ test('a row of a transaction that is still open holds back later ones, and none 
   expect(await verifyAudit(worker, { publicKey: audit.publicPem })).toMatchObject({ findings: [], rows: 2 });
 });
 
-test('many sealers at once make one chain', async () => {
+test('many concurrent sealers write one chain', async () => {
   for (let part = 0; part < 5; part += 1) await writeRows(owner, 700);
   await Promise.all(Array.from({ length: 4 }, () => sealAll(worker, audit, 3502)));
   const segments = await segmentsFrom(worker, 1n, 100);

@@ -2,11 +2,12 @@ import { sql } from 'kysely';
 import type { Clock } from '../clock.ts';
 import type { Db, Tx } from '../db/database.ts';
 import type { AuditKey } from '../keys/platform-keys.ts';
-import { headOf, hashRow, NO_HASH, packLeaves } from './chain.ts';
+import { chainHead, hashRow, ZERO_HASH, packLeaves } from './chain.ts';
 import { checkpointOf, hashCheckpoint, lastSegment, signStatement, type SegmentRow } from './checkpoint.ts';
-import { BEGINNING, monthOf, placeOf, settledRows, type AuditRow } from './rows.ts';
+import { LOG_BEGINNING, monthOf, positionOf, stableRows, type AuditRow } from './rows.ts';
+import { present } from '../present.ts';
 
-/** Small enough that a change is looked for among few rows, large enough that checkpoints cost little. */
+/** Small enough to search a change among few rows, large enough that checkpoints cost little. */
 export const SEGMENT_ROWS = 1000;
 
 interface SealerServices {
@@ -16,8 +17,9 @@ interface SealerServices {
 }
 
 /**
- * Seals what is settled, one segment per transaction, while this process is the sealer. A segment is one row: it is
- * there or it is not, so a crash leaves rows unsealed and nothing half-made. Returns how many rows were sealed.
+ * Seals settled rows, one segment per transaction, while this process is the sealer. A segment is one row: it
+ * exists or it does not, so a crash leaves rows unsealed and nothing incomplete. Returns the number of sealed
+ * rows.
  */
 export async function sealRows(
   services: SealerServices,
@@ -39,21 +41,21 @@ async function sealSegment({ clock, keys }: SealerServices, tx: Tx): Promise<num
   // The order is that of an index; without statistics the planner would rather sort all that is left, every time.
   await sql`set local enable_sort = off`.execute(tx);
   const last = await lastSegment(tx);
-  const after = last ? { xid: last.upto_xid, id: last.upto_id } : BEGINNING;
-  const rows = ofOneMonth(await settledRows(tx, after, SEGMENT_ROWS));
+  const after = last ? { xid: last.upto_xid, id: last.upto_id } : LOG_BEGINNING;
+  const rows = ofOneMonth(await stableRows(tx, after, SEGMENT_ROWS));
   if (rows.length === 0) return 0;
   const leaves = rows.map((row) => ({ id: row.id, hash: hashRow(row) }));
-  const previous = last ? hashCheckpoint(last) : NO_HASH;
-  const end = placeOf(rows.at(-1)!);
+  const previous = last ? hashCheckpoint(last) : ZERO_HASH;
+  const end = positionOf(present(rows.at(-1), 'last row'));
   const segment: Omit<SegmentRow, 'signature'> = {
     segment: (last?.segment ?? 0n) + 1n,
-    month: monthOf(rows[0]!),
+    month: monthOf(present(rows[0], 'first row')),
     row_count: rows.length,
     upto_xid: end.xid,
     upto_id: end.id,
     leaves: packLeaves(leaves),
     previous_hash: previous,
-    head_hash: headOf(previous, leaves),
+    head_hash: chainHead(previous, leaves),
     sealed_at: clock.now(),
     key_id: keys.audit.id,
   };

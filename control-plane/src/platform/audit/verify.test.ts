@@ -4,8 +4,8 @@ import { openDatabase, type Database, type Db, type Tx } from '../db/database.ts
 import { createTestDatabase } from '../db/testing.ts';
 import { sealRows } from './seal.ts';
 import { lastSegment, segmentsFrom, signStatement } from './checkpoint.ts';
-import { newAuditKey, sealAll, writeRows } from './testing/fill-log.ts';
-import { verifyAudit, type Finding, type VerifyOptions } from './verify.ts';
+import { newAuditKey, sealAll, writeRows } from './testing/audit-rows.ts';
+import { verifyAudit, type ChainFinding, type VerifyOptions } from './verify.ts';
 
 const ROWS = 100_000;
 const OLD_ROWS = 1500;
@@ -31,12 +31,12 @@ afterAll(async () => {
 
 class Undo extends Error {}
 
-/** What is found after the statements, run as a superuser past the triggers, and undone. */
+/** Findings after the statements, run as a superuser past the triggers, and undone. */
 async function afterTampering(
   tamper: (tx: Tx) => Promise<unknown>,
   options: Partial<VerifyOptions> = {},
-): Promise<Finding[]> {
-  let findings: Finding[] = [];
+): Promise<ChainFinding[]> {
+  let findings: ChainFinding[] = [];
   await db
     .transaction()
     .execute(async (tx) => {
@@ -60,7 +60,8 @@ async function someRow(offset: number): Promise<{ id: string; xid: bigint; segme
   return rows[0]!;
 }
 
-const kinds = (findings: Finding[]) => findings.map(({ kind, segment, rowId }) => ({ kind, segment, rowId }));
+const kinds = (findings: ChainFinding[]) =>
+  findings.map(({ kind, segment, rowId }) => ({ kind, segment, rowId }));
 
 describe('the verifier over 100,000 rows', () => {
   test('finds nothing in an untouched log', async () => {
@@ -74,7 +75,7 @@ describe('the verifier over 100,000 rows', () => {
     expect(result.head?.head_hash).toBe((await lastSegment(db))!.head_hash.toString('hex'));
   });
 
-  test('finds every kind of change to rows at once, each in its row', async () => {
+  test('finds every kind of change to rows in one run, each in its row', async () => {
     const [word, microsecond, number, place, deleted, one, other, neighbour] = await Promise.all(
       [54_321, 9_000, 12_345, 20_500, 77, 30_000, 60_000, 42_000].map(someRow),
     );
@@ -84,7 +85,7 @@ describe('the verifier over 100,000 rows', () => {
         sql`update audit_logs set ${sql.raw(what)} where id = ${id}`.execute(tx);
       await change(word!.id, `action = 'slot.disable'`);
       await change(microsecond!.id, `occurred_at = occurred_at + interval '1 microsecond'`);
-      // Beyond what a program's numbers can hold.
+      // Beyond the range of a program's numbers.
       await change(number!.id, `detail = '{"n": 12345.000000000000000001}'`);
       await change(place!.id, 'xid = 1');
       await sql`delete from audit_logs where id = ${deleted!.id}`.execute(tx);
@@ -132,7 +133,7 @@ describe('the verifier over 100,000 rows', () => {
     ]);
   });
 
-  test('finds a checkpoint that is gone, one that was changed, and one that was signed by somebody else', async () => {
+  test('finds a checkpoint that is gone, one that was changed, and one signed with another key', async () => {
     const near = { from: 48n, segments: 5 };
     const gone = await afterTampering(
       (tx) => sql`delete from audit_segments where segment = 50`.execute(tx),

@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Db, Tx } from '../db/database.ts';
-import { hashRow, headOf, NO_HASH, unpackLeaves } from './chain.ts';
+import { hashRow, chainHead, ZERO_HASH, unpackLeaves } from './chain.ts';
 import {
   checkpointOf,
   hashCheckpoint,
@@ -10,9 +10,9 @@ import {
   type Retirement,
   type SegmentRow,
 } from './checkpoint.ts';
-import { BEGINNING, rowsBetween, type AuditRow, type Place } from './rows.ts';
+import { LOG_BEGINNING, rowsBetween, type AuditRow, type LogPosition } from './rows.ts';
 
-export interface Finding {
+export interface ChainFinding {
   kind:
     | 'row_changed'
     | 'row_missing'
@@ -29,17 +29,17 @@ export interface Finding {
 }
 
 export interface Verification {
-  findings: Finding[];
+  findings: ChainFinding[];
   segments: number;
   rows: number;
   /** Rows whose months were retired; their checkpoints hold. */
   retiredRows: number;
-  /** Where to go on; null at the end of the log. */
+  /** Where to continue; null at the end of the log. */
   nextSegment: bigint | null;
   head: { segment: string; head_hash: string } | null;
 }
 
-/** A head that somebody noted outside the database. */
+/** A head that was stored outside the database. */
 export interface Anchor {
   segment: bigint;
   headHash: string;
@@ -51,15 +51,15 @@ export interface VerifyOptions {
   /** At most this many segments; all of them when left out. */
   segments?: number;
   anchors?: readonly Anchor[];
-  /** Enough to see what happened; the rest of a wiped log says no more. */
+  /** Enough to see the fault; more findings of a wiped log add nothing. */
   maxFindings?: number;
 }
 
 const PAGE = 50;
 
 /**
- * Holds every row against the sealed hashes, the hashes against the chain and the chain against its signatures. Reads
- * only; anybody with the public key can do it.
+ * Checks every row against the sealed hashes, the hashes against the chain and the chain against its
+ * signatures. Read-only; anyone with the public key can run it.
  */
 export async function verifyAudit(db: Db | Tx, options: VerifyOptions): Promise<Verification> {
   const publicKey =
@@ -67,7 +67,7 @@ export async function verifyAudit(db: Db | Tx, options: VerifyOptions): Promise<
   const from = options.from ?? 1n;
   const limit = options.segments ?? Number.MAX_SAFE_INTEGER;
   const maxFindings = options.maxFindings ?? 100;
-  const findings: Finding[] = [];
+  const findings: ChainFinding[] = [];
   const retired = await retiredMonths(db, publicKey, findings);
   const months = await existingMonths(db);
   let before = from > 1n ? ((await segmentsFrom(db, from - 1n, 1))[0] ?? null) : null;
@@ -116,7 +116,7 @@ function checkChain(
   segment: SegmentRow,
   from: bigint,
   publicKey: KeyObject,
-  findings: Finding[],
+  findings: ChainFinding[],
 ): void {
   const expected = before ? before.segment + 1n : from;
   if (segment.segment !== expected) {
@@ -124,7 +124,7 @@ function checkChain(
       finding('checkpoint_missing', expected, `Checkpoints up to ${segment.segment - 1n} are missing.`),
     );
   } else {
-    const previous = before ? hashCheckpoint(before) : NO_HASH;
+    const previous = before ? hashCheckpoint(before) : ZERO_HASH;
     const begins = segment.segment === 1n || before !== null;
     if (begins && !previous.equals(segment.previous_hash)) {
       findings.push(
@@ -136,7 +136,7 @@ function checkChain(
     findings.push(finding('checkpoint_forged', segment.segment, 'The signature is not the platform’s.'));
   }
   const leaves = unpackLeaves(segment.leaves);
-  if (!headOf(segment.previous_hash, leaves).equals(segment.head_hash)) {
+  if (!chainHead(segment.previous_hash, leaves).equals(segment.head_hash)) {
     findings.push(
       finding('chain_broken', segment.segment, 'The hashes of its rows do not lead to its head.'),
     );
@@ -148,7 +148,7 @@ async function checkRows(
   before: SegmentRow | null,
   segment: SegmentRow,
   months: ReadonlySet<string>,
-  findings: Finding[],
+  findings: ChainFinding[],
 ): Promise<void> {
   if (!months.has(segment.month)) {
     findings.push(
@@ -160,8 +160,8 @@ async function checkRows(
     );
     return;
   }
-  const after: Place = before ? { xid: before.upto_xid, id: before.upto_id } : BEGINNING;
-  const upto: Place = { xid: segment.upto_xid, id: segment.upto_id };
+  const after: LogPosition = before ? { xid: before.upto_xid, id: before.upto_id } : LOG_BEGINNING;
+  const upto: LogPosition = { xid: segment.upto_xid, id: segment.upto_id };
   const leaves = unpackLeaves(segment.leaves);
   const rows = await rowsBetween(db, after, upto, leaves.length * 2 + 1000);
   compare(segment.segment, leaves, rows, findings);
@@ -171,7 +171,7 @@ function compare(
   segment: bigint,
   leaves: ReturnType<typeof unpackLeaves>,
   rows: AuditRow[],
-  findings: Finding[],
+  findings: ChainFinding[],
 ): void {
   const present = new Map(rows.map((row) => [row.id, row]));
   const sealed = new Set(leaves.map((leaf) => leaf.id));
@@ -193,7 +193,7 @@ function compare(
   }
 }
 
-function checkAnchors(segment: SegmentRow, anchors: readonly Anchor[], findings: Finding[]): void {
+function checkAnchors(segment: SegmentRow, anchors: readonly Anchor[], findings: ChainFinding[]): void {
   const anchor = anchors.find((candidate) => candidate.segment === segment.segment);
   if (!anchor || anchor.headHash === segment.head_hash.toString('hex')) return;
   findings.push(finding('anchor_missing', segment.segment, 'Its head is not the one that was noted.'));
@@ -208,7 +208,11 @@ async function existingMonths(db: Db | Tx): Promise<Set<string>> {
 }
 
 /** Months that may be missing. A retirement that the platform did not sign excuses nothing. */
-async function retiredMonths(db: Db | Tx, publicKey: KeyObject, findings: Finding[]): Promise<Set<string>> {
+async function retiredMonths(
+  db: Db | Tx,
+  publicKey: KeyObject,
+  findings: ChainFinding[],
+): Promise<Set<string>> {
   const { rows } = await sql<Omit<Retirement, 'retired_at'> & { retired_at: Date; signature: string }>`
     select to_char(month, 'YYYY-MM-DD') as month, first_segment::text, last_segment::text, row_count::text, retired_at,
       key_id, signature
@@ -224,10 +228,10 @@ async function retiredMonths(db: Db | Tx, publicKey: KeyObject, findings: Findin
 }
 
 function finding(
-  kind: Finding['kind'],
+  kind: ChainFinding['kind'],
   segment: bigint,
   detail: string,
   rowId: string | null = null,
-): Finding {
+): ChainFinding {
   return { kind, segment: String(segment), rowId, detail };
 }

@@ -1,7 +1,7 @@
 import { errors, jwtVerify, type JWTHeaderParameters, type JWTPayload } from 'jose';
 import type { Provider } from './provider.ts';
 
-/** Signatures that a holder of the public key cannot make. */
+/** Algorithms whose signatures a holder of the public key cannot forge. */
 export const SIGNATURE_ALGORITHMS = [
   'RS256',
   'RS384',
@@ -22,14 +22,17 @@ export interface TokenRules {
   clockSkewSeconds: number;
 }
 
-/** The token is not one that we accept; the message says why, without a word of the token. */
-export class TokenRefused extends Error {}
+/** The token is refused; the message gives the reason and no part of the token. */
+export class TokenRejectedError extends Error {}
 
 export interface AccessToken {
   claims: JWTPayload & { iss: string; sub: string; exp: number };
 }
 
-/** Checks a JWT access token of a provider. Throws `TokenRefused`, or a problem when its keys cannot be had. */
+/**
+ * Verifies a JWT access token of a provider. Throws `TokenRejectedError`, or a problem if its keys cannot be
+ * fetched.
+ */
 export async function verifyAccessToken(
   token: string,
   provider: Provider,
@@ -44,32 +47,32 @@ export async function verifyAccessToken(
     currentDate: now,
     requiredClaims: ['exp', 'sub'],
   }).catch((error: unknown) => {
-    throw error instanceof errors.JOSEError ? new TokenRefused(reason(error), { cause: error }) : error;
+    throw error instanceof errors.JOSEError ? new TokenRejectedError(reason(error), { cause: error }) : error;
   });
   refuseOtherTokens(protectedHeader, payload);
   if (payload.iat !== undefined && payload.iat > now.getTime() / 1000 + clockSkewSeconds) {
-    throw new TokenRefused('it was issued in the future');
+    throw new TokenRejectedError('it was issued in the future');
   }
   return { claims: payload as AccessToken['claims'] };
 }
 
 /**
- * The same keys sign ID tokens, logout tokens and more. RFC 9068 tells them apart by `typ`; providers that do not
- * follow it say it in a claim, and an ID token gives itself away by a hash of what it came with.
+ * The same keys sign ID tokens, logout tokens and more. RFC 9068 marks access tokens by `typ`; other
+ * providers use a claim, and an ID token is recognised by the hash of the token it came with.
  */
 function refuseOtherTokens({ typ }: JWTHeaderParameters, claims: JWTPayload): void {
   const kind = typ?.toLowerCase().replace(/^application\//, '');
   if (kind !== undefined && kind !== 'at+jwt' && kind !== 'jwt') {
-    throw new TokenRefused('it is no access token');
+    throw new TokenRejectedError('it is not an access token');
   }
   const use = claims['token_use'] ?? 'access';
   const keycloakType = claims['typ'] ?? 'Bearer';
   const ofIdToken = ['at_hash', 'c_hash', 's_hash', 'events'].some((name) => name in claims);
   if (use !== 'access' || keycloakType !== 'Bearer' || ofIdToken) {
-    throw new TokenRefused('it is no access token');
+    throw new TokenRejectedError('it is not an access token');
   }
   // Bound to a key that the caller would have to prove, which a bearer does not.
-  if ('cnf' in claims) throw new TokenRefused('it is bound to a key of its owner');
+  if ('cnf' in claims) throw new TokenRejectedError('it is bound to a key of its owner');
 }
 
 function reason(error: errors.JOSEError): string {

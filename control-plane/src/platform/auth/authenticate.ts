@@ -1,12 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
 import '@fastify/cookie';
 import type { FastifyRequest } from 'fastify';
-import { actorOf } from '../audit/actor.ts';
+import { auditActor } from '../audit/actor.ts';
 import type { Database } from '../db/database.ts';
 import type { OperationObject } from '../http/operation.ts';
-import { CredentialRefused, type Refused } from '../http/credential-refused.ts';
+import { CredentialRefusedError, type CredentialOwner } from '../http/admission/credential-refused.ts';
 import { Problem } from '../http/problem.ts';
-import { TokenRefused } from './access-token.ts';
+import { TokenRejectedError } from './access-token.ts';
 import type { BearerTokens } from './bearer-tokens.ts';
 import { scopeOf, type Binding, type Caller, type Credential } from './caller.ts';
 import {
@@ -15,39 +15,38 @@ import {
   findBySecret,
   findCredential,
   IDENTITY,
-  noteSessionUse,
-  noteUse,
+  recordSignInUse,
+  recordUse,
   SERVICE_ACCOUNT_TOKENS,
-  SESSION,
+  SIGN_IN,
 } from './credentials.ts';
-import { formerCredential } from './former-credentials.ts';
+import { explainRetiredCredential } from './explain-retired-credential.ts';
 import { grantedBindings, type PrincipalRow } from './rights.ts';
 import { hashSecret, kindOfSecret } from './secrets.ts';
-import type { SessionCookies } from './session-cookies.ts';
-import { detailsOf } from './sessions.ts';
+import type { SignInCookies } from './sign-in-cookies.ts';
+import { browserDetails } from './sign-ins.ts';
 
 const SEND_ONE = 'Send a valid API key or token as a bearer token, or sign in.';
 const ANONYMOUS = '00000000-0000-0000-0000-000000000000';
 
-/** What is accepted besides keys and tokens of our own. */
-export interface Recognition {
+/** Credentials accepted besides our own keys and tokens. */
+export interface CredentialSources {
   tokens: BearerTokens;
-  sessions: { cookies: SessionCookies; idleSeconds(): number };
+  signIns: { cookies: SignInCookies; idleSeconds(): number };
 }
 
-/** The caller behind a request of the public API; runs before validation. */
+/** Authenticates a request of the public API; runs before validation. */
 export async function authenticate(
   database: Database,
   request: FastifyRequest,
   operation: OperationObject,
-  { tokens, sessions }: Partial<Recognition> = {},
+  { tokens, signIns }: Partial<CredentialSources> = {},
 ): Promise<Caller> {
   if (operation.security?.length === 0) return anonymous();
   const { authorization } = request.headers;
   if (authorization !== undefined) return await byBearer(database, authorization, request, operation, tokens);
-  const session = sessions?.cookies.session(request);
-  if (sessions && session)
-    return await bySession(database, session, sessions.idleSeconds(), request, operation);
+  const signIn = signIns?.cookies.signIn(request);
+  if (signIns && signIn) return await bySignIn(database, signIn, signIns.idleSeconds(), request, operation);
   throw unauthenticated();
 }
 
@@ -81,16 +80,16 @@ async function byAccessToken(
   operation: OperationObject,
 ): Promise<Caller> {
   try {
-    const { issuer, subject, ofPlatform, expiresAt, signUp } = await tokens.holderOf(token);
-    const find = () => findCredential(identities, IDENTITY, issuer, subject, ofPlatform);
+    const { issuer, subject, ofPlatform, issuedAt, expiresAt, signUp } = await tokens.holderOf(token);
+    const find = () => findCredential(identities, IDENTITY, issuer, subject, ofPlatform, issuedAt);
     const known = await find();
     if (!known) await signUp();
     const row = known ?? (await find());
     if (!row) throw unauthenticated();
-    const credential = { kind: 'access_token', issuer, subject, ofPlatform, expiresAt } as const;
+    const credential = { kind: 'access_token', issuer, subject, ofPlatform, issuedAt, expiresAt } as const;
     return callerOf(row, grantedBindings(row.bindings, null), credential, operation);
   } catch (error) {
-    if (!(error instanceof TokenRefused)) throw error;
+    if (!(error instanceof TokenRejectedError)) throw error;
     throw new Problem('unauthenticated', `The access token is not accepted: ${error.message}.`, {
       cause: error,
     });
@@ -105,8 +104,9 @@ async function byApiKey(
 ): Promise<Caller> {
   const hash = hashSecret(key);
   const row = await findBySecret(identities, API_KEYS, hash);
-  if (!row) throw (await formerCredential(identities, 'api_key', hash, SEND_ONE)) ?? unauthenticated();
-  if (!row.used_lately) note(noteUse(identities, 'api_keys', row.credential_id), request);
+  if (!row)
+    throw (await explainRetiredCredential(identities, 'api_key', hash, SEND_ONE)) ?? unauthenticated();
+  if (!row.used_lately) note(recordUse(identities, 'api_keys', row.credential_id), request);
   const organizations = row.organizations.filter((id) => id === row.organization_id);
   const credential = { kind: 'api_key', id: row.credential_id, scopes: row.scopes } as const;
   const caller = callerOf({ ...row, organizations }, bindingsOfKey(row), credential, operation);
@@ -123,24 +123,27 @@ async function byServiceAccountToken(
   const hash = hashSecret(token);
   const row = await findBySecret(identities, SERVICE_ACCOUNT_TOKENS, hash);
   if (!row)
-    throw (await formerCredential(identities, 'service_account_token', hash, SEND_ONE)) ?? unauthenticated();
-  if (!row.used_lately) note(noteUse(identities, 'service_account_tokens', row.credential_id), request);
+    throw (
+      (await explainRetiredCredential(identities, 'service_account_token', hash, SEND_ONE)) ??
+      unauthenticated()
+    );
+  if (!row.used_lately) note(recordUse(identities, 'service_account_tokens', row.credential_id), request);
   const credential = { kind: 'service_account_token', id: row.credential_id } as const;
   return callerOf(row, grantedBindings(row.bindings, null), credential, operation);
 }
 
-async function bySession(
+async function bySignIn(
   { identities }: Database,
-  session: string,
+  signIn: string,
   idleSeconds: number,
   request: FastifyRequest,
   operation: OperationObject,
 ): Promise<Caller> {
-  const idHash = hashSecret(session);
-  const row = await findCredential(identities, SESSION, idHash, idleSeconds);
+  const idHash = hashSecret(signIn);
+  const row = await findCredential(identities, SIGN_IN, idHash, idleSeconds);
   if (!row) throw unauthenticated();
-  if (!row.used_lately) note(noteSessionUse(identities, idHash, detailsOf(request)), request);
-  const credential = { kind: 'session', csrfToken: row.csrf_token, idHash, idleSeconds } as const;
+  if (!row.used_lately) note(recordSignInUse(identities, idHash, browserDetails(request)), request);
+  const credential = { kind: 'sign_in', csrfToken: row.csrf_token, idHash, idleSeconds } as const;
   const caller = callerOf(row, grantedBindings(row.bindings, null), credential, operation);
   if (!isRead(request)) requireCsrfToken(request, row.csrf_token, caller);
   return caller;
@@ -150,10 +153,10 @@ function isRead({ method }: FastifyRequest): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** A key that is limited to some permissions does nothing that needs none, such as making another key. */
+/** A key with scopes cannot use operations without a permission, such as creating another key. */
 function refuseOwnAffairs(request: FastifyRequest, operation: OperationObject, caller: Caller): void {
   if (isRead(request) || operation['x-permission'] !== 'self') return;
-  throw new CredentialRefused(
+  throw new CredentialRefusedError(
     'forbidden',
     'An API key with scopes may not change what belongs to its owner.',
     {
@@ -163,9 +166,9 @@ function refuseOwnAffairs(request: FastifyRequest, operation: OperationObject, c
   );
 }
 
-function refusedOf(caller: Caller, request: FastifyRequest): Refused {
+function refusedOf(caller: Caller, request: FastifyRequest): CredentialOwner {
   const [only, ...others] = caller.organizationIds;
-  const { actorKind = 'user', credentialId = null } = actorOf(caller, request);
+  const { actorKind = 'user', credentialId = null } = auditActor(caller, request);
   return {
     actorUserId: caller.actorId,
     actorKind,
@@ -175,9 +178,9 @@ function refusedOf(caller: Caller, request: FastifyRequest): Refused {
   };
 }
 
-/** The answer does not wait for it, and does not fail with it. */
+/** The response does not wait for this write, and does not fail with it. */
 function note(noted: Promise<void>, { log }: FastifyRequest): void {
-  noted.catch((error: unknown) => log.warn({ err: error }, 'the use of a credential could not be noted'));
+  noted.catch((error: unknown) => log.warn({ err: error }, 'the use of a credential could not be recorded'));
 }
 
 function requireCsrfToken(request: FastifyRequest, expected: string, caller: Caller): void {
@@ -185,8 +188,8 @@ function requireCsrfToken(request: FastifyRequest, expected: string, caller: Cal
   const given = Buffer.from(typeof sent === 'string' ? sent : '');
   const wanted = Buffer.from(expected);
   if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) {
-    const detail = 'Send X-CSRF-Token from GET /api/v1/me with mutations of a session.';
-    throw new CredentialRefused('csrf_token_invalid', detail, {
+    const detail = 'Send X-CSRF-Token from GET /api/v1/me with mutations from a browser.';
+    throw new CredentialRefusedError('csrf_token_invalid', detail, {
       refused: refusedOf(caller, request),
       reason: 'without its CSRF token',
     });
@@ -194,7 +197,7 @@ function requireCsrfToken(request: FastifyRequest, expected: string, caller: Cal
 }
 
 function callerOf(
-  { id, user_id, email, name, organizations }: PrincipalRow,
+  { id, user_id, owner_user_id, email, name, organizations }: PrincipalRow,
   bindings: Binding[],
   credential: Credential,
   operation: OperationObject,
@@ -205,6 +208,7 @@ function callerOf(
     ...principal,
     actorId: id,
     userId: user_id,
+    ownerUserId: owner_user_id,
     role: user_id === null ? `service_account:${groups}` : groups,
     email,
     name,
@@ -219,6 +223,7 @@ function anonymous(): Caller {
     id: ANONYMOUS,
     actorId: null,
     userId: null,
+    ownerUserId: null,
     role: 'anonymous',
     email: '',
     name: '',

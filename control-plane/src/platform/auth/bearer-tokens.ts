@@ -2,25 +2,27 @@ import { decodeJwt } from 'jose';
 import * as oidc from 'openid-client';
 import type { Clock } from '../clock.ts';
 import type { Policies } from '../policy/policies.ts';
-import { verifyAccessToken, TokenRefused, type AccessToken } from './access-token.ts';
-import type { SignUp } from './identity.ts';
+import { verifyAccessToken, TokenRejectedError, type AccessToken } from './access-token.ts';
+import type { EnsureUser } from './identity.ts';
 import type { SignInProvider, TrustedProviders } from './trusted-providers.ts';
 
 export interface BearerTokensOptions {
   providers: TrustedProviders;
   audience: string;
-  signUp: SignUp;
+  signUp: EnsureUser;
   clock: Clock;
   policies: Policies;
 }
 
-export interface TokenHolder {
+export interface TokenSubject {
   issuer: string;
   subject: string;
-  /** Vouched for by the platform's provider, not by a tenant's. */
+  /** Issued by the platform's provider, not by a tenant's. */
   ofPlatform: boolean;
+  /** A token without this time counts as the oldest possible. */
+  issuedAt: Date;
   expiresAt: Date;
-  /** Makes the user when the platform does not know them yet. */
+  /** Creates the user if the platform does not know them yet. */
   signUp(): Promise<void>;
 }
 
@@ -32,11 +34,11 @@ export class BearerTokens {
     this.#options = options;
   }
 
-  /** Throws `TokenRefused`, or a problem when nobody can say whether the token holds. */
-  async holderOf(token: string): Promise<TokenHolder> {
+  /** Throws `TokenRejectedError`, or a problem if the token cannot be verified now. */
+  async holderOf(token: string): Promise<TokenSubject> {
     const { providers, audience, clock, policies } = this.#options;
     const trusted = await providers.byIssuer(issuerOf(token));
-    if (!trusted) throw new TokenRefused('its issuer is not trusted');
+    if (!trusted) throw new TokenRejectedError('its issuer is not trusted');
     const { claims } = await verifyAccessToken(token, trusted.provider, {
       audience,
       now: clock.now(),
@@ -46,25 +48,26 @@ export class BearerTokens {
       issuer: claims.iss,
       subject: claims.sub,
       ofPlatform: providers.isPlatform(claims.iss),
+      issuedAt: new Date((claims.iat ?? 0) * 1000),
       expiresAt: new Date(claims.exp * 1000),
       signUp: () => this.#signUp(token, claims, trusted),
     };
   }
 
   async #signUp(token: string, claims: AccessToken['claims'], trusted: SignInProvider): Promise<void> {
-    // Many providers leave the address out of access tokens; it is asked for once, when the person is new.
+    // Many providers leave the address out of access tokens; it is fetched once, when the person is new.
     const profile = claims['email'] ? claims : await userInfo(token, claims, trusted);
     const { providers, signUp } = this.#options;
     await signUp(await providers.identityOf({ issuer: claims.iss, subject: claims.sub }, profile));
   }
 }
 
-/** Not verified yet: only says whose keys to verify it with. */
+/** Not verified yet: only selects the keys to verify it with. */
 function issuerOf(token: string): string {
   try {
     return decodeJwt(token).iss ?? '';
   } catch (error) {
-    throw new TokenRefused('it cannot be read', { cause: error });
+    throw new TokenRejectedError('it cannot be read', { cause: error });
   }
 }
 
@@ -78,6 +81,6 @@ async function userInfo(
   try {
     return await oidc.fetchUserInfo(configuration, token, claims.sub);
   } catch (error) {
-    throw new TokenRefused('the provider does not say whose it is', { cause: error });
+    throw new TokenRejectedError('the provider does not name its owner', { cause: error });
   }
 }

@@ -4,29 +4,43 @@ import type { Scope as DatabaseScope } from '../db/scope.ts';
 import type { CallerIdentity } from '../http/caller-identity.ts';
 import { notFound, Problem } from '../http/problem.ts';
 
-/** Rights at a scope, as far as the credential of the request carries them. */
+/** Rights at a scope, within the limits of the request's credential. */
 export interface Binding {
-  /** A built-in group's key, or the name of one the tenant made. */
+  /** A built-in group's key, or the name of a tenant's own group. */
   group: string;
   permissions: readonly Permission[];
-  scope: 'platform' | 'tenant' | 'project';
+  scope: 'platform' | 'tenant' | 'project' | 'team';
   organizationId: string | null;
   projectId: string | null;
+  /** Set for a team that the person manages. */
+  teamId?: string | null;
 }
 
 export type Credential =
   | { kind: 'api_key'; id: string; scopes: readonly string[] | null }
-  | { kind: 'session'; csrfToken: string; idHash: Buffer; idleSeconds: number }
+  | { kind: 'sign_in'; csrfToken: string; idHash: Buffer; idleSeconds: number }
   | { kind: 'service_account_token'; id: string }
-  | { kind: 'access_token'; issuer: string; subject: string; ofPlatform: boolean; expiresAt: Date };
+  | {
+      kind: 'access_token';
+      issuer: string;
+      subject: string;
+      ofPlatform: boolean;
+      issuedAt: Date;
+      expiresAt: Date;
+    };
 
-/** A person or program that proved who it is, with the rights it holds at this request. */
+/** An authenticated person or program, with its rights at this request. */
 export interface Caller extends CallerIdentity {
   /** Null for a service account; `id` names either. */
   userId: string | null;
+  /**
+   * The responsible person: the user, or the owner of the service account; null for one that passed to its
+   * project.
+   */
+  ownerUserId: string | null;
   email: string;
   name: string;
-  /** Where it is an active member, whatever it may do there. */
+  /** Tenants with an active membership, whatever its rights. */
   organizationIds: readonly string[];
   bindings: Binding[];
   credential: Credential;
@@ -35,21 +49,29 @@ export interface Caller extends CallerIdentity {
 export type Scope =
   | { kind: 'platform' }
   | { kind: 'tenant'; organizationId: string }
-  | { kind: 'project'; organizationId: string; projectId: string };
+  | { kind: 'project'; organizationId: string; projectId: string }
+  | { kind: 'team'; organizationId: string; teamId: string };
 
-/** Permissions that hold at a scope: those bound there and above it. */
+/** The scope of operators. */
+export const atPlatform: Scope = { kind: 'platform' };
+
+/** Permissions at a scope: those bound there and above it. */
 export function permissionsAt(bindings: readonly Binding[], scope: Scope): Set<Permission> {
   return new Set(bindings.filter((binding) => covers(binding, scope)).flatMap((b) => b.permissions));
 }
 
-/** Permissions held somewhere in the tenant: at it, or at any of its projects. */
+/**
+ * Permissions held somewhere in the tenant: at it, or in any of its projects. Managing a team grants nothing
+ * beyond the team.
+ */
 export function permissionsAnywhere(bindings: readonly Binding[], organizationId: string): Set<Permission> {
-  return new Set(bindings.filter((b) => b.organizationId === organizationId).flatMap((b) => b.permissions));
+  const own = bindings.filter((b) => b.organizationId === organizationId && b.scope !== 'team');
+  return new Set(own.flatMap((b) => b.permissions));
 }
 
 /**
- * Throws unless the caller holds the permission. Somebody with no standing in the tenant at all gets the
- * answer of a missing resource, so that nothing can be probed.
+ * Throws unless the caller holds the permission. A caller outside the tenant gets the answer of a missing
+ * resource, so that ids cannot be probed.
  */
 export function authorize(caller: Caller, permission: Permission, scope: Scope): void {
   decide(
@@ -60,9 +82,35 @@ export function authorize(caller: Caller, permission: Permission, scope: Scope):
   );
 }
 
-/** The same for what a whole tenant shares, such as the list of its members; a right in one project is enough. */
+/** A row of a project in which the caller holds the permission; any other one is answered like a missing one. */
+export function requireInProject<Row extends { organization_id: string; project_id: string }>(
+  caller: Caller,
+  permission: Permission,
+  row: Row | undefined,
+): Row {
+  if (!row) throw notFound();
+  const { organization_id: organizationId, project_id: projectId } = row;
+  authorize(caller, permission, { kind: 'project', organizationId, projectId });
+  return row;
+}
+
+/** A row that a whole tenant shares, such as the list of its members; a right in one project is enough. */
 export function authorizeAnywhere(caller: Caller, permission: Permission, organizationId: string): void {
   decide(caller, permission, permissionsAnywhere(caller.bindings, organizationId), organizationId);
+}
+
+/** Throws if no binding of the caller grants the operation's permission, before anything else is read. */
+export function requirePermission(
+  { bindings }: Pick<Caller, 'bindings'>,
+  { 'x-permission': permission }: { 'x-permission'?: string },
+): void {
+  if (permission === undefined || permission === 'self') return;
+  const isHeld = bindings.some(({ permissions }) => permissions.some((one) => one === permission));
+  if (!isHeld) throw forbidden(permission);
+}
+
+function forbidden(permission: string): Problem {
+  return new Problem('forbidden', `Requires the permission ${permission}.`, { extensions: { permission } });
 }
 
 function decide(
@@ -76,23 +124,23 @@ function decide(
     return;
   }
   if (organizationId !== null && !caller.organizationIds.includes(organizationId)) throw notFound();
-  throw new Problem('forbidden', `This needs the permission ${permission}.`, { extensions: { permission } });
+  throw forbidden(permission);
 }
 
-/** A key with scopes does what they name, and nothing else that is its owner's. */
-export function isLimited({ credential }: Pick<Caller, 'credential'>): boolean {
+/** A key with scopes is limited to them, also for resources of its owner. */
+export function isScoped({ credential }: Pick<Caller, 'credential'>): boolean {
   return credential.kind === 'api_key' && credential.scopes !== null;
 }
 
-/** For what concerns the owner of a credential alone: their keys, sessions and memberships. */
-export function requireWholeCredential(caller: Pick<Caller, 'credential'>): void {
-  if (!isLimited(caller)) return;
-  throw new Problem('forbidden', 'An API key with scopes has no say in what belongs to its owner.');
+/** For matters of the credential's owner only: their keys, sign-ins and memberships. */
+export function requireUnscopedCredential(caller: Pick<Caller, 'credential'>): void {
+  if (!isScoped(caller)) return;
+  throw new Problem('forbidden', "A scoped API key cannot manage its owner's credentials or memberships.");
 }
 
 /**
- * An operator's rights count where the operation asks for one; everything else is done as a tenant, even by
- * somebody who is both.
+ * An operator's rights count only where the operation requires one; everything else is done as a tenant, even
+ * by a person who is both.
  */
 export function scopeOf(
   caller: Pick<Caller, 'id' | 'bindings' | 'organizationIds'>,
@@ -108,5 +156,6 @@ export function scopeOf(
 function covers(binding: Binding, scope: Scope): boolean {
   if (scope.kind === 'platform') return binding.scope === 'platform';
   if (binding.scope === 'tenant') return binding.organizationId === scope.organizationId;
+  if (scope.kind === 'team') return binding.scope === 'team' && binding.teamId === scope.teamId;
   return scope.kind === 'project' && binding.scope === 'project' && binding.projectId === scope.projectId;
 }

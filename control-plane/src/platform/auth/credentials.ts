@@ -2,7 +2,7 @@ import { CompiledQuery } from 'kysely';
 import type pg from 'pg';
 import { systemClock } from '../clock.ts';
 import type { Tx } from '../db/database.ts';
-import { GroupCommit } from '../group-commit.ts';
+import { Batcher } from '../batcher.ts';
 import type { Binding, Caller } from './caller.ts';
 import {
   grantedBindings,
@@ -10,7 +10,7 @@ import {
   USER_WITH_RIGHTS,
   type PrincipalRow,
 } from './rights.ts';
-import type { BrowserDetails } from './sessions.ts';
+import type { BrowserDetails } from './sign-ins.ts';
 
 interface Statement<Row> {
   name: string;
@@ -19,7 +19,7 @@ interface Statement<Row> {
   row?: Row;
 }
 
-/** What a look-up of many secrets at once says whose row it is by. */
+/** Column that assigns the rows of a look-up of many secrets. */
 interface FoundRow {
   found_by: unknown;
 }
@@ -33,7 +33,7 @@ interface TokenRow extends PrincipalRow {
   credential_id: string;
   used_lately: boolean;
 }
-interface SessionRow extends PrincipalRow {
+interface SignInRow extends PrincipalRow {
   csrf_token: string;
   used_lately: boolean;
 }
@@ -52,22 +52,26 @@ const tokensBy = (column: 'secret_hash' | 'id'): Statement<TokenRow & FoundRow> 
 });
 
 /**
- * Credential, principal and rights in one round trip, read anew for each request: a revocation holds at the next one.
+ * Reads credential, principal and rights in one round trip for each request: a revocation applies to the next
+ * request.
  */
 export const API_KEYS = apiKeysBy('secret_hash');
 export const SERVICE_ACCOUNT_TOKENS = tokensBy('secret_hash');
-export const SESSION: Statement<SessionRow> = {
-  name: 'session',
+export const SIGN_IN: Statement<SignInRow> = {
+  name: 'sign-in',
   text: `select s.csrf_token, ${usedLately('s')}, ${USER_WITH_RIGHTS}
-    from sessions s join users u on u.id = s.user_id
+    from sign_ins s join users u on u.id = s.user_id
     where s.id_hash = $1 and s.expires_at > now() and s.last_used_at > now() - make_interval(secs => $2)`,
 };
 
-/** The user behind a verified access token. One of a tenant's provider counts while that still speaks for its address. */
+/**
+ * The user of a verified access token that is newer than the end of their sign-ins. A token of a tenant's
+ * provider counts while that provider has the domain of the address.
+ */
 export const IDENTITY: Statement<PrincipalRow> = {
   name: 'identity',
   text: `select ${USER_WITH_RIGHTS} from users u where u.issuer = $1 and u.subject = $2
-    and (u.home_organization_id is null) = $3
+    and (u.home_organization_id is null) = $3 and (u.sign_ins_ended_at is null or u.sign_ins_ended_at < $4)
     and ($3 or exists (select from identity_providers p
       join identity_provider_domains d on d.identity_provider_id = p.id
       where p.organization_id = u.home_organization_id and p.issuer = u.issuer and p.enabled
@@ -77,26 +81,26 @@ export const IDENTITY: Statement<PrincipalRow> = {
 export async function findCredential<Row extends object>(
   pool: pg.Pool,
   { name, text }: Statement<Row>,
-  ...values: (Buffer | string | number | boolean)[]
+  ...values: (Buffer | string | number | boolean | Date)[]
 ): Promise<Row | null> {
   const { rows } = await pool.query<Row>({ name, text, values });
   return rows[0] ?? null;
 }
 
-/** Requests that come while others are looked up are looked up together, in a statement that begins after they came. */
-const LOOKS = { desk: 'credentials', size: 64, underWay: 2 };
-const looks = new WeakMap<pg.Pool, Map<string, GroupCommit<Buffer, unknown>>>();
+/** Requests that arrive during a look-up share the next one, whose statement starts after they arrived. */
+const LOOKS = { batch: 'credentials', size: 64, underWay: 2 };
+const looks = new WeakMap<pg.Pool, Map<string, Batcher<Buffer, unknown>>>();
 
 export async function findBySecret<Row extends FoundRow>(
   pool: pg.Pool,
   statement: Statement<Row>,
   hash: Buffer,
 ): Promise<Row | null> {
-  const ofPool = looks.get(pool) ?? new Map<string, GroupCommit<Buffer, unknown>>();
+  const ofPool = looks.get(pool) ?? new Map<string, Batcher<Buffer, unknown>>();
   looks.set(pool, ofPool);
   const look =
     ofPool.get(statement.name) ??
-    new GroupCommit<Buffer, unknown>((hashes) => findMany(pool, statement, hashes), LOOKS);
+    new Batcher<Buffer, unknown>((hashes) => findMany(pool, statement, hashes), LOOKS);
   ofPool.set(statement.name, look);
   return (await look.submit(hash)) as Row | null;
 }
@@ -111,20 +115,23 @@ async function findMany<Row extends FoundRow>(
   return hashes.map((hash) => found.get(hash.toString('hex')) ?? null);
 }
 
-/** The rights a key carries: those in its tenant, or those on the platform, within its scopes. */
+/** Rights of a key: those in its tenant or on the platform, within its scopes. */
 export function bindingsOfKey(row: ApiKeyRow): Binding[] {
   const own = row.bindings.filter((binding) => binding.organizationId === row.organization_id);
   return grantedBindings(own, row.scopes);
 }
 
-/** Looks a caller's credential and rights up again, for what outlives a request; null when the credential is gone. */
+/**
+ * Reads a caller's credential and rights again, for connections that outlive a request; null if the
+ * credential is gone.
+ */
 export async function refreshBindings(
   tx: Tx,
   { credential }: Pick<Caller, 'credential'>,
 ): Promise<Binding[] | null> {
   switch (credential.kind) {
-    case 'session': {
-      const row = await findAgain(tx, SESSION, credential.idHash, credential.idleSeconds);
+    case 'sign_in': {
+      const row = await findAgain(tx, SIGN_IN, credential.idHash, credential.idleSeconds);
       return row && grantedBindings(row.bindings, null);
     }
     case 'api_key': {
@@ -137,7 +144,14 @@ export async function refreshBindings(
     }
     case 'access_token': {
       if (credential.expiresAt <= systemClock.now()) return null;
-      const row = await findAgain(tx, IDENTITY, credential.issuer, credential.subject, credential.ofPlatform);
+      const row = await findAgain(
+        tx,
+        IDENTITY,
+        credential.issuer,
+        credential.subject,
+        credential.ofPlatform,
+        credential.issuedAt,
+      );
       return row && grantedBindings(row.bindings, null);
     }
   }
@@ -148,27 +162,27 @@ async function findAgain<Row>(tx: Tx, { text }: Statement<Row>, ...values: unkno
   return rows[0] ?? null;
 }
 
-/** Last use is told to the minute, so that a busy key is not written at each request. */
+/** Last use is stored to the minute, so that a busy key is not written at each request. */
 function usedLately(table: 'k' | 't' | 's'): string {
   return `coalesce(${table}.last_used_at > now() - interval '1 minute', false) as used_lately`;
 }
 
-/** The same for a browser session, with where it was used from. */
-export async function noteSessionUse(
+/** Records the use of a browser sign-in and the browser's details, at most once a minute. */
+export async function recordSignInUse(
   pool: pg.Pool,
   idHash: Buffer,
   { userAgent, ip }: BrowserDetails,
 ): Promise<void> {
   await pool.query({
-    name: 'note-use-of-session',
-    text: `update sessions set last_used_at = now(), user_agent = $2, ip = $3
+    name: 'note-use-of-sign-in',
+    text: `update sign_ins set last_used_at = now(), user_agent = $2, ip = $3
       where id_hash = $1 and last_used_at < now() - interval '1 minute'`,
     values: [idHash, userAgent, ip],
   });
 }
 
-/** Notes the use of a credential; two requests at once write once. */
-export async function noteUse(
+/** Records the use of a credential; concurrent requests write once. */
+export async function recordUse(
   pool: pg.Pool,
   table: 'api_keys' | 'service_account_tokens',
   id: string,

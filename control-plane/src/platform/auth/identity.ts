@@ -1,28 +1,28 @@
-/** Somebody as an identity provider describes them. */
+/** A person as an identity provider describes them. */
 export interface Identity {
   issuer: string;
   subject: string;
   email: string;
-  /** The provider says that the address is theirs; without it the address proves nothing. */
+  /** The provider confirms that the address is theirs; otherwise the address proves nothing. */
   emailVerified: boolean;
   name: string;
-  /** The tenant whose own provider vouches for them; null for the platform's provider. */
+  /** The tenant of the identity provider; null for the platform's provider. */
   tenant: Tenant | null;
 }
 
 export interface Tenant {
   organizationId: string;
-  /** Where somebody new becomes a Regular User; null for nowhere. */
+  /** Project in which a new person becomes a Regular User; null for none. */
   newcomersProjectId: string | null;
 }
 
-/** Makes the user of an identity if there is none yet; throws a `Problem` when they may not sign in. */
-export type SignUp = (identity: Identity) => Promise<void>;
+/** Creates the user of an identity if there is none yet; throws a `Problem` if they may not sign in. */
+export type EnsureUser = (identity: Identity) => Promise<void>;
 
 const MAX_EMAIL = 320;
 const MAX_NAME = 200;
 
-/** Claims come from outside: what is no text is no name, and what is too long is cut or left out. */
+/** Claims are untrusted: a name must be text, and a long one is cut or dropped. */
 export function identityFrom(
   claims: Record<string, unknown>,
 ): Pick<Identity, 'email' | 'emailVerified' | 'name'> {

@@ -1,5 +1,6 @@
 import { jwtVerify } from 'jose';
 import * as oidc from 'openid-client';
+import { present } from '../present.ts';
 import { systemClock } from '../clock.ts';
 import type { Db } from '../db/database.ts';
 import { Problem } from '../http/problem.ts';
@@ -7,7 +8,7 @@ import type { Policies } from '../policy/policies.ts';
 import { SIGNATURE_ALGORITHMS } from './access-token.ts';
 import type { Identity } from './identity.ts';
 import { hashSecret } from './secrets.ts';
-import type { EndedSession } from './sessions.ts';
+import type { EndedSignIn } from './sign-ins.ts';
 import type { SignInProvider, TrustedProviders } from './trusted-providers.ts';
 
 export interface FinishedLogin {
@@ -28,7 +29,7 @@ export class OidcLogin {
     this.#policies = policies;
   }
 
-  /** Where to send the browser, and the state that must come back with it. The hint is the person's e-mail address. */
+  /** Where to send the browser, and the state that must come back. The hint is the person's e-mail address. */
   async begin(returnTo: string, hint: string | undefined): Promise<{ redirectTo: string; state: string }> {
     const { id, provider, client, redirectUri, scopes } = await this.#providers.byEmail(hint);
     const configuration = await provider.as(client);
@@ -62,8 +63,8 @@ export class OidcLogin {
   }
 
   /**
-   * The person behind the provider's answer. Each login can be finished once, at the address that is its provider's
-   * own: an answer of one provider never goes to another.
+   * The person in the provider's response. Each login can be finished once, at the callback of its own
+   * provider: a response of one provider never reaches another.
    */
   async finish(
     callbackUrl: URL,
@@ -91,20 +92,21 @@ export class OidcLogin {
         expectedNonce: pending.nonce,
         idTokenExpected: true,
       });
-      const claims = await this.#verifyIdToken(tokens.id_token!, trusted);
+      const idToken = present(tokens.id_token, 'ID token');
+      const claims = await this.#verifyIdToken(idToken, trusted);
       const profile = claims['email']
         ? claims
         : await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub);
       const identity = await this.#providers.identityOf({ issuer: claims.iss, subject: claims.sub }, profile);
-      return { identity, idToken: tokens.id_token!, returnTo: pending.return_to };
+      return { identity, idToken, returnTo: pending.return_to };
     } catch (error) {
       if (error instanceof Problem) throw error;
       throw loginFailed('The identity provider did not confirm the sign-in.', error);
     }
   }
 
-  /** Where to end the session at the provider too; null when it offers no such thing or cannot be asked. */
-  async endSessionUrl({ issuer, idToken }: EndedSession, returnTo: string): Promise<string | null> {
+  /** Where to end the sign-in at the provider too; null if it offers no such page or cannot be reached. */
+  async signOutUrl({ issuer, idToken }: EndedSignIn, returnTo: string): Promise<string | null> {
     try {
       const trusted = issuer ? await this.#providers.byIssuer(issuer) : null;
       if (!trusted) return null;
@@ -119,7 +121,7 @@ export class OidcLogin {
     }
   }
 
-  /** openid-client trusts what comes over TLS; we hold ID tokens to the provider's keys as well. */
+  /** openid-client trusts TLS alone; we also verify ID tokens with the provider's keys. */
   async #verifyIdToken(
     idToken: string,
     { provider, client }: SignInProvider,
@@ -136,7 +138,7 @@ export class OidcLogin {
   }
 }
 
-/** The console goes there: it must be a page, never a script. */
+/** The console navigates there: it must be a page, never a script. */
 function isWebUrl(text: string | undefined): boolean {
   return text !== undefined && /^https?:$/.test(URL.parse(text)?.protocol ?? '');
 }

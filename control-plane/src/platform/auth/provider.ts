@@ -1,19 +1,20 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import * as oidc from 'openid-client';
+import { isRecord } from '@gpuaas/contracts/is-record';
 import { Problem } from '../http/problem.ts';
-import { KeptValue, ValueUnavailable, type KeepRules } from './kept-value.ts';
+import { CachedValue, ValueUnavailableError, type CacheRules } from './cached-value.ts';
 
 const MINUTE = 60_000;
 const TIMEOUT_SECONDS = 5;
 const MAX_KEYS = 100;
 
-const METADATA: KeepRules = { maxAgeMs: 60 * MINUTE, staleMs: Infinity, pauseMs: MINUTE, retryMs: 5000 };
-/** Five minutes fresh; an outage of the provider locks nobody out for an hour. */
-const KEYS: KeepRules = { maxAgeMs: 5 * MINUTE, staleMs: 60 * MINUTE, pauseMs: MINUTE / 2, retryMs: 5000 };
+const METADATA: CacheRules = { maxAgeMs: 60 * MINUTE, staleMs: Infinity, pauseMs: MINUTE, retryMs: 5000 };
+/** Fresh for five minutes; an outage of the provider locks nobody out for an hour. */
+const KEYS: CacheRules = { maxAgeMs: 5 * MINUTE, staleMs: 60 * MINUTE, pauseMs: MINUTE / 2, retryMs: 5000 };
 
 export interface ProviderOptions {
   issuer: string;
-  /** How it is reached; a tenant's provider only through what checks the address first. */
+  /** HTTP client; a tenant's provider is reached only through one that checks the address first. */
   fetch?: oidc.CustomFetch;
   now?: () => number;
 }
@@ -23,30 +24,30 @@ export interface ProviderClient {
   clientSecret: string;
 }
 
-/** An OpenID provider: what it says about itself and its signing keys, asked for rarely and kept. */
+/** An OpenID provider: its metadata and signing keys, fetched rarely and cached. */
 export class Provider {
   readonly #options: ProviderOptions;
-  readonly #metadata: KeptValue<oidc.ServerMetadata>;
-  readonly #keys: KeptValue<JWTVerifyGetKey>;
+  readonly #metadata: CachedValue<oidc.ServerMetadata>;
+  readonly #keys: CachedValue<JWTVerifyGetKey>;
 
   constructor(options: ProviderOptions) {
     this.#options = options;
-    this.#metadata = new KeptValue(() => this.#discover(), METADATA, options.now);
-    this.#keys = new KeptValue(() => this.#fetchKeys(), KEYS, options.now);
+    this.#metadata = new CachedValue(() => this.#discover(), METADATA, options.now);
+    this.#keys = new CachedValue(() => this.#fetchKeys(), KEYS, options.now);
   }
 
   async metadata(): Promise<oidc.ServerMetadata> {
     return await available(this.#metadata.get());
   }
 
-  /** The provider as one of our clients there sees it. */
+  /** The provider as seen by one of our clients. */
   async as({ clientId, clientSecret }: ProviderClient): Promise<oidc.Configuration> {
     const configuration = new oidc.Configuration(await this.metadata(), clientId, clientSecret);
     this.#prepare(configuration);
     return configuration;
   }
 
-  /** For `jose`: the key a token names. A key we do not know yet is looked for at the provider, at most now and then. */
+  /** For `jose`: the key that a token names. An unknown key is fetched from the provider, at a limited rate. */
   readonly findKey: JWTVerifyGetKey = async (header, token) => {
     try {
       return await (
@@ -83,10 +84,9 @@ export class Provider {
       signal: AbortSignal.timeout(TIMEOUT_SECONDS * 1000),
     });
     if (response.status !== 200) throw new Error(`the provider's keys answered ${response.status}`);
-    const set = (await response.json()) as JSONWebKeySet;
-    if (!Array.isArray(set.keys) || set.keys.length > MAX_KEYS)
-      throw new Error('the provider has no key set');
-    // Without symmetric keys no token can be checked with something that everybody may read.
+    const set: unknown = await response.json();
+    if (!isKeySet(set) || set.keys.length > MAX_KEYS) throw new Error('the provider has no key set');
+    // Without symmetric keys: they would let anyone who reads the set sign tokens.
     return createLocalJWKSet({ keys: set.keys.filter((key) => key.kty !== 'oct') });
   }
 
@@ -97,7 +97,7 @@ export class Provider {
   }
 }
 
-/** Plain http is for a provider on this very machine. */
+/** Plain http is allowed only for a provider on this machine. */
 export function isLoopbackHttp(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
@@ -107,10 +107,15 @@ async function available<T>(value: Promise<T>): Promise<T> {
   try {
     return await value;
   } catch (error) {
-    if (!(error instanceof ValueUnavailable)) throw error;
+    if (!(error instanceof ValueUnavailableError)) throw error;
     throw new Problem('identity_provider_unavailable', 'The identity provider cannot be reached.', {
       retryAfterSeconds: error.retryAfterSeconds,
       cause: error,
     });
   }
+}
+
+/** Shape only; `jose` checks each key. */
+function isKeySet(value: unknown): value is JSONWebKeySet {
+  return isRecord(value) && Array.isArray(value['keys']) && value['keys'].every(isRecord);
 }

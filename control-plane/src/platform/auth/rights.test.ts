@@ -41,7 +41,7 @@ test('scopes narrow a credential and never widen it; unknown names grant nothing
   expect(grantedBindings([at('tenant', 'constructor')], null)[0]!.permissions).toEqual([]);
 });
 
-test('who is no member gets the answer of a missing resource, who is one is told what is missing', () => {
+test('a caller outside the tenant gets the answer of a missing resource, a member gets the missing permission', () => {
   const scope = { kind: 'tenant', organizationId: 'o' } as const;
   expect(() => authorize(caller([], []), 'member.read', scope)).toThrow(
     expect.objectContaining({ code: 'not_found' }),
@@ -51,14 +51,14 @@ test('who is no member gets the answer of a missing resource, who is one is told
   );
 });
 
-test('a group grants what belongs to its side alone', () => {
+test('a group grants only permissions of its side', () => {
   for (const [name, group] of Object.entries(permissionGroups)) {
     const tenantSide = group.permissions.filter((permission) => permission in tenantPermissions);
     expect(tenantSide.length, name).toBe(group.scope === 'platform' ? 0 : group.permissions.length);
   }
 });
 
-test('a secret with a typing error is told from a good one without a look-up', () => {
+test('a mistyped secret is recognised without a look-up', () => {
   const key = newSecret('api_key');
   expect(kindOfSecret(key)).toBe('api_key');
   expect(kindOfSecret(newSecret('service_account_token'))).toBe('service_account_token');

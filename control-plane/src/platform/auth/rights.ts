@@ -1,10 +1,12 @@
 import { permissionGroups, permissions, type Permission } from '@gpuaas/contracts/generated/permissions.ts';
+import { isKeyOf } from '@gpuaas/contracts/typed-keys';
 import type { Binding } from './caller.ts';
 
-/** A user or service account with its rights, as the statements below read them. */
+/** A user or service account with its rights, as read by the statements below. */
 export interface PrincipalRow {
   id: string;
   user_id: string | null;
+  owner_user_id: string | null;
   email: string;
   name: string;
   organizations: string[];
@@ -13,34 +15,49 @@ export interface PrincipalRow {
 
 interface BindingRow {
   group: string;
-  /** Of a group that the tenant made; null for a built-in one. */
+  /** Permissions of a tenant's own group; null for a built-in one. */
   permissions: string[] | null;
   scope: Binding['scope'];
   organizationId: string | null;
   projectId: string | null;
+  teamId?: string | null;
 }
 
-const bindingsWhere = (holder: string): string => `coalesce((
-    select json_agg(json_build_object('group', coalesce(b.permission_group, g.name), 'permissions', g.permissions,
-      'scope', b.scope, 'organizationId', b.organization_id, 'projectId', b.project_id))
-    from permission_bindings b left join permission_groups g on g.id = b.permission_group_id
-    where ${holder}), '[]')`;
+/** Permissions of a team's manager in the team, and nowhere else. */
+const TEAM_MANAGER: readonly Permission[] = ['member.read', 'member.manage'];
 
-/** Columns of a `PrincipalRow` for the user `u`: own bindings and those of teams, where the membership is active. */
-export const USER_WITH_RIGHTS = `u.id, u.id as user_id, u.email, u.name,
+const bindingsWhere = (holder: string, managedTeams = ''): string => `coalesce((
+    select json_agg(json_build_object('group', r.name, 'permissions', r.permissions, 'scope', r.scope,
+      'organizationId', r.organization_id, 'projectId', r.project_id, 'teamId', r.team_id))
+    from (
+      select coalesce(b.permission_group, g.name) as name, g.permissions, b.scope, b.organization_id, b.project_id,
+        null::uuid as team_id
+      from permission_bindings b left join permission_groups g on g.id = b.permission_group_id
+      where ${holder} ${managedTeams}) r), '[]')`;
+
+const TEAMS_MANAGED_BY_USER = `union all
+      select 'team_manager', null, 'team', t.organization_id, null, t.team_id
+      from team_members t join organization_members m on m.organization_id = t.organization_id and m.user_id = t.user_id
+      where t.user_id = u.id and t.role = 'manager' and m.state = 'active'`;
+
+/** Columns of a `PrincipalRow` for the user `u`: own bindings, those of teams, and teams managed, of active memberships. */
+export const USER_WITH_RIGHTS = `u.id, u.id as user_id, u.id as owner_user_id, u.email, u.name,
   coalesce((select json_agg(m.organization_id) from organization_members m
     where m.user_id = u.id and m.state = 'active'), '[]') as organizations,
-  ${bindingsWhere(`(b.user_id = u.id or b.team_id in (select t.team_id from team_members t where t.user_id = u.id))
+  ${bindingsWhere(
+    `(b.user_id = u.id or b.team_id in (select t.team_id from team_members t where t.user_id = u.id))
       and (b.organization_id is null or exists (select from organization_members m
-        where m.organization_id = b.organization_id and m.user_id = u.id and m.state = 'active'))`)} as bindings`;
+        where m.organization_id = b.organization_id and m.user_id = u.id and m.state = 'active'))`,
+    TEAMS_MANAGED_BY_USER,
+  )} as bindings`;
 
-/** The same for the service account `s`. */
-export const SERVICE_ACCOUNT_WITH_RIGHTS = `s.id, null as user_id, '' as email, s.name,
+/** Columns of a `PrincipalRow` for the service account `s`. */
+export const SERVICE_ACCOUNT_WITH_RIGHTS = `s.id, null as user_id, s.owner_user_id, '' as email, s.name,
   json_build_array(s.organization_id) as organizations, ${bindingsWhere('b.service_account_id = s.id')} as bindings`;
 
 /**
- * What the bindings grant. A limited credential carries no more than its own scopes, and no more than its holder
- * has at this moment.
+ * Permissions granted by the bindings. A limited credential grants no more than its scopes, and no more than
+ * its holder has now.
  */
 export function grantedBindings(rows: readonly BindingRow[], scopes: readonly string[] | null): Binding[] {
   return rows.map((row) => ({
@@ -49,14 +66,13 @@ export function grantedBindings(rows: readonly BindingRow[], scopes: readonly st
   }));
 }
 
-function permissionsOf({ group, permissions: own }: BindingRow): readonly Permission[] {
+function permissionsOf({ group, permissions: own, scope }: BindingRow): readonly Permission[] {
+  if (scope === 'team') return TEAM_MANAGER;
   if (own) return own.filter(isPermission);
-  return Object.hasOwn(permissionGroups, group)
-    ? permissionGroups[group as keyof typeof permissionGroups].permissions
-    : [];
+  return isKeyOf(permissionGroups, group) ? permissionGroups[group].permissions : [];
 }
 
-/** A name that a later version dropped grants nothing. */
+/** A permission that a later version dropped grants nothing. */
 export function isPermission(name: string): name is Permission {
   return Object.hasOwn(permissions, name);
 }

@@ -12,23 +12,23 @@ export function hashSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 
-/** Secrets with a checksum, that people and programs keep. */
+/** Secrets with a checksum, which people and programs store. */
 const KINDS = ['api_key', 'service_account_token', 'invitation'] as const;
 
 export type SecretKind = (typeof KINDS)[number];
 
-/** `gpk_<secret>_<checksum>`: the checksum lets scanners and us refuse typing errors without a look-up. */
+/** `gpk_<secret>_<checksum>`: the checksum lets scanners and us reject typing errors without a look-up. */
 export function newSecret(kind: SecretKind): string {
   const secret = randomSecret();
   return `${SECRET_PREFIXES[kind]}${secret}_${checksum(secret)}`;
 }
 
-/** The part of a secret that may be shown again, to tell one from another. */
+/** The part of a secret that may be shown later, to distinguish secrets. */
 export function secretPrefix(secret: string): string {
   return secret.slice(0, 12);
 }
 
-/** What a well-formed secret is for; null for anything else. */
+/** The purpose of a well-formed secret; null for anything else. */
 export function kindOfSecret(text: string): SecretKind | null {
   const match = /^([a-z]+_)([A-Za-z0-9_-]{43})_([0-9a-f]{8})$/.exec(text);
   if (!match || checksum(match[2]!) !== match[3]) return null;

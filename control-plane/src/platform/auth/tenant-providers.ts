@@ -11,13 +11,13 @@ export function clientSecretContext(identityProviderId: string): string {
   return `identity_provider:${identityProviderId}`;
 }
 
-export function domainOf(email: string): string {
+export function emailDomain(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1).toLowerCase();
 }
 
 const MAX_KEPT = 500;
 
-/** Identity providers of tenants. Only one that is enabled and has a verified domain counts for anything. */
+/** Identity providers of tenants. Only enabled ones with a verified domain count. */
 export class TenantProviders {
   readonly #db: Db;
   readonly #sealer: Sealer;
@@ -43,15 +43,15 @@ export class TenantProviders {
   }
 
   async byEmail(email: string): Promise<SignInProvider | null> {
-    const row = await this.#trusted().where('d.domain', '=', domainOf(email)).executeTakeFirst();
+    const row = await this.#trusted().where('d.domain', '=', emailDomain(email)).executeTakeFirst();
     return row ? this.#open(row) : null;
   }
 
-  /** The tenant that an address belongs to when this issuer vouches for it; null when it may not. */
+  /** The tenant of an address that this issuer may confirm; null if it may not. */
   async tenantOf(issuer: string, email: string): Promise<Tenant | null> {
     const row = await this.#trusted()
       .where('p.issuer', '=', issuer)
-      .where('d.domain', '=', domainOf(email))
+      .where('d.domain', '=', emailDomain(email))
       .executeTakeFirst();
     return row ? { organizationId: row.organization_id, newcomersProjectId: row.newcomers_project_id } : null;
   }
@@ -75,7 +75,11 @@ export class TenantProviders {
     sealed_client_secret: Buffer;
     cli_client_id: string | null;
   }): SignInProvider {
-    const clientSecret = this.#sealer.open(row.sealed_client_secret, clientSecretContext(row.id));
+    const clientSecret = this.#sealer.open(
+      'client_secret',
+      row.sealed_client_secret,
+      clientSecretContext(row.id),
+    );
     return {
       id: row.id,
       issuer: row.issuer,
@@ -87,7 +91,7 @@ export class TenantProviders {
     };
   }
 
-  /** Kept by tenant and issuer: what one may reach is no concern of another. */
+  /** Cached by tenant and issuer, so that no tenant learns what another one can reach. */
   #connection(issuer: string, organizationId: string): Provider {
     const name = `${organizationId} ${issuer}`;
     const known = this.#kept.get(name);

@@ -3,16 +3,16 @@ import { identityFrom, type Identity } from './identity.ts';
 import { Provider, type ProviderClient } from './provider.ts';
 import type { TenantProviders } from './tenant-providers.ts';
 
-/** What access tokens must be meant for unless another name is configured. */
+/** Audience of access tokens unless another name is configured. */
 export const API_AUDIENCE = 'urn:gpuaas:api';
 
 export interface OidcSettings extends ProviderClient {
   issuer: string;
   redirectUri: string;
-  /** What access tokens of programs must be meant for. */
+  /** Audience of access tokens of programs. */
   audience: string;
   scopes: string;
-  /** The public client that the command line signs in with; null where there is none. */
+  /** The public client of the command line; null if there is none. */
   cliClientId: string | null;
 }
 
@@ -27,7 +27,7 @@ export interface SignInProvider {
   scopes: string;
 }
 
-/** Who may vouch for people: the platform's provider for anybody, a tenant's for the people of its domains. */
+/** Trusted identity providers: the platform's for everyone, a tenant's for people of its domains. */
 export class TrustedProviders {
   readonly platform: SignInProvider;
   readonly #tenants: TenantProviders;
@@ -42,12 +42,12 @@ export class TrustedProviders {
   readonly byIssuer = async (issuer: string): Promise<SignInProvider | null> =>
     this.isPlatform(issuer) ? this.platform : await this.#tenants.byIssuer(issuer);
 
-  /** Where somebody with this address signs in. */
+  /** The provider at which a person with this address signs in. */
   async byEmail(email: string | undefined): Promise<SignInProvider> {
     return (email && (await this.#tenants.byEmail(email))) || this.platform;
   }
 
-  /** The provider that a sign-in was begun with, if it still counts. */
+  /** The provider at which a sign-in started, if it is still trusted. */
   async byId(id: string | null): Promise<SignInProvider | null> {
     return id === null ? this.platform : await this.#tenants.byId(id);
   }
@@ -56,7 +56,7 @@ export class TrustedProviders {
     return isSameIssuer(issuer, this.platform.issuer);
   }
 
-  /** The person that verified claims describe. A tenant's provider speaks for the addresses of its domains only. */
+  /** The person in verified claims. A tenant's provider may only confirm addresses of its domains. */
   async identityOf(
     { issuer, subject }: { issuer: string; subject: string },
     profile: Record<string, unknown>,
@@ -73,7 +73,7 @@ export class TrustedProviders {
   }
 }
 
-/** A slash at the end is the one thing in which settings and tokens tend to differ. */
+/** Settings and tokens often differ in a slash at the end. */
 export function isSameIssuer(one: string, other: string): boolean {
   return URL.canParse(one) && URL.parse(one)?.href === URL.parse(other)?.href;
 }

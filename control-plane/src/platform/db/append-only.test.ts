@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase, type Database, type Db } from './database.ts';
 import { inScope, type DatabaseRole } from './scope.ts';
-import { appendOnlyTables, ourRoles } from './testing/catalog.ts';
+import { appendOnlyTables, platformRoles } from './testing/catalog.ts';
 import { writeTenantRows } from './testing/tenant-rows.ts';
 import { createTestDatabase } from './testing.ts';
 
@@ -57,7 +57,7 @@ describe('history', () => {
   });
 
   test('cannot be changed by any role, nor by the owner', async () => {
-    const roles = (await ourRoles(owner)) as DatabaseRole[];
+    const roles = (await platformRoles(owner)) as DatabaseRole[];
     for (const { name } of await appendOnlyTables(owner)) {
       for (const change of await changesOf(name)) {
         for (const role of roles) {
@@ -70,7 +70,7 @@ describe('history', () => {
   });
 
   test('cannot be dropped by any role', async () => {
-    for (const role of (await ourRoles(owner)) as DatabaseRole[]) {
+    for (const role of (await platformRoles(owner)) as DatabaseRole[]) {
       const attempt = inScope(owner, { role }, (tx) => sql`drop table audit_logs`.execute(tx));
       await expect(attempt, role).rejects.toThrow('must be owner');
     }

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openDatabase, type Database } from './database.ts';
 import { createTestDatabase } from './testing.ts';
 
-const told: Error[] = [];
+const reported: Error[] = [];
 let database: Database;
 let drop: () => Promise<void>;
 beforeAll(async () => {
   const created = await createTestDatabase();
   drop = created.drop;
-  database = openDatabase(created.url, { onError: (error) => told.push(error) });
+  database = openDatabase(created.url, { onError: (error) => reported.push(error) });
 });
 afterAll(async () => {
   await database?.close();
@@ -21,7 +21,7 @@ it('a connection that is lost between two statements fails its transaction, not 
   const transaction = db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx);
     await sql`select pg_terminate_backend(${rows[0]!.pid})`.execute(db);
-    await expect.poll(() => told.length).toBeGreaterThan(0);
+    await expect.poll(() => reported.length).toBeGreaterThan(0);
     await sql`select 1`.execute(tx);
   });
   await expect(transaction).rejects.toThrow();

@@ -1,16 +1,21 @@
 import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
+import { openBoundedPool } from './bounded-pool.ts';
 import type { DB } from './generated/schema.ts';
+import { UNLIMITED, type DatabaseLimits, type Limits } from './limits.ts';
 
 export type Db = Kysely<DB>;
 export type Tx = Transaction<DB>;
 
 export interface Database {
   db: Db;
+  /** For requests, and for queries that take no role. */
   pool: pg.Pool;
+  /** Every connection of this process: how many there are, how many are free, and how many callers wait for one. */
+  connections(): { total: number; idle: number; waiting: number };
   /**
-   * Connections that act as gpuaas_auth from the first to the last byte: every request looks up its caller, in
-   * one statement and without a transaction around it.
+   * Connections that always act as gpuaas_auth: every request looks up its caller, in one statement and
+   * without a transaction around it.
    */
   identities: pg.Pool;
   url: string;
@@ -18,52 +23,73 @@ export interface Database {
 }
 
 const INT8 = 20;
-/** How long a process that freezes in a transaction keeps its locks; longer than a tick holds its turn. */
+/** How long a process that freezes in a transaction keeps its locks; longer than a tick holds its lock. */
 const FROZEN_MS = 10 * 60_000;
 /** Each is used for the length of one statement. */
 const STANDING_MAX = 6;
+/** Roles in which nobody waits for an answer. */
+const AT_WORK = new Set(['gpuaas_worker', 'gpuaas_relay']);
 
 export function openDatabase(
   url: string,
-  options: { max?: number; onError?: (error: Error) => void } = {},
+  options: { max?: number; onError?: (error: Error) => void; limits?: DatabaseLimits } = {},
 ): Database {
+  const { requests, work } = options.limits ?? { requests: UNLIMITED, work: UNLIMITED };
   const types: pg.CustomTypesConfig = {
-    getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-      oid === INT8 ? BigInt : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+    getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+      oid === INT8 ? BigInt : pg.types.getTypeParser(oid, format),
   };
-  // Connections fail when the server restarts; the pool replaces them, the process must not die of it. The pool tells
-  // of idle ones only: one that is between two statements of a transaction would bring the process down.
-  const tell = (error: Error): void => options.onError?.(error);
-  const open = (connectionString: string, max: number): pg.Pool =>
-    new pg.Pool({ connectionString, max, types, idle_in_transaction_session_timeout: FROZEN_MS })
-      .on('error', tell)
-      .on('connect', (client) => client.on('error', tell));
-  const pool = open(url, options.max ?? 20);
-  const identities = open(withRole(url, 'gpuaas_auth'), options.max ?? 10);
-  const standing = new Map<string, pg.Pool>();
   let closed = false;
-  standingPools.set(pool, (role) => {
-    const known =
-      standing.get(role) ?? open(withRole(url, role), Math.min(options.max ?? STANDING_MAX, STANDING_MAX));
-    standing.set(role, known);
-    // Who is late to a closed database must not open it again.
-    if (closed && !known.ended) void known.end();
-    return known;
-  });
+  // A server that stops right after us cuts connections that are just being ended.
+  const tell = (error: Error): void => {
+    if (!closed) options.onError?.(error);
+  };
+  const open = (connectionString: string, max: number, limits: Limits): pg.Pool =>
+    openBoundedPool(
+      { connectionString, max, types, idle_in_transaction_session_timeout: FROZEN_MS },
+      limits,
+      tell,
+    );
+  const pool = open(url, options.max ?? 20, requests);
+  const workPool = open(url, options.max ?? 20, work);
+  const identities = open(withRole(url, 'gpuaas_auth'), options.max ?? 10, requests);
+  const standing = new Map<string, pg.Pool>();
+  const family: PoolFamily = {
+    ofRole: (role) => (AT_WORK.has(role) ? workPool : pool),
+    standing: (role) => {
+      const max = Math.min(options.max ?? STANDING_MAX, STANDING_MAX);
+      const limits = AT_WORK.has(role) ? work : requests;
+      const known = standing.get(role) ?? open(withRole(url, role), max, limits);
+      standing.set(role, known);
+      // Who is late to a closed database must not open it again.
+      if (closed && !known.ended) void known.end();
+      return known;
+    },
+  };
+  families.set(pool, family);
+  families.set(workPool, family);
   const db = openHandle(pool, new PostgresDialect({ pool }));
+  const all = (): pg.Pool[] => [pool, workPool, identities, ...standing.values()];
+  const sum = (count: (each: pg.Pool) => number): number =>
+    all().reduce((before, each) => before + count(each), 0);
   return {
     db,
     pool,
     identities,
     url,
+    connections: () => ({
+      total: sum((each) => each.totalCount),
+      idle: sum((each) => each.idleCount),
+      waiting: sum((each) => each.waitingCount),
+    }),
     async close() {
       closed = true;
-      await Promise.all([pool, identities, ...standing.values()].map((each) => each.end()));
+      await Promise.all(all().map((each) => each.end()));
     },
   };
 }
 
-/** A connection that cannot take the role is refused, so there is none without it. */
+/** A connection that cannot take the role is refused, so every connection has it. */
 function withRole(url: string, role: string): string {
   const address = new URL(url);
   const given = address.searchParams.get('options');
@@ -73,7 +99,7 @@ function withRole(url: string, role: string): string {
 
 const pools = new WeakMap<Db, pg.Pool>();
 
-/** A way to speak to the pool; a transaction is none. */
+/** A database handle for the pool; not a transaction. */
 export function openHandle(pool: pg.Pool, dialect: PostgresDialect): Db {
   const db = new Kysely<DB>({ dialect });
   pools.set(db, pool);
@@ -86,16 +112,33 @@ export function poolOf(db: Db): pg.Pool {
   return pool;
 }
 
-const standingPools = new WeakMap<pg.Pool, (role: string) => pg.Pool>();
+/** The pools of one database. */
+interface PoolFamily {
+  /** For transactions under the role. */
+  ofRole(role: string): pg.Pool;
+  /** Connections that stand in the role. */
+  standing(role: string): pg.Pool;
+}
+
+const families = new WeakMap<pg.Pool, PoolFamily>();
+
+function familyOf(pool: pg.Pool): PoolFamily {
+  const family = families.get(pool);
+  if (!family) throw new Error('the pool belongs to no database');
+  return family;
+}
+
+/** Where transactions under the role run: work has more time for a statement than requests have. */
+export function poolOfRole(pool: pg.Pool, role: string): pg.Pool {
+  return familyOf(pool).ofRole(role);
+}
 
 /**
- * Connections to the same database that act under one role from the first to the last byte, for statements that need no
- * transaction: putting one around each would cost two more round trips.
+ * Connections to the database that always act under one role, for statements without a transaction: wrapping
+ * each in one would cost two more round trips.
  */
-export function standingPool(pool: pg.Pool, role: string): pg.Pool {
-  const open = standingPools.get(pool);
-  if (!open) throw new Error('the pool belongs to no database');
-  return open(role);
+export function openRolePool(pool: pg.Pool, role: string): pg.Pool {
+  return familyOf(pool).standing(role);
 }
 
 /** True for the SQLSTATE `code` of a failed statement. */

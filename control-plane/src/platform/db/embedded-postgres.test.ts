@@ -21,7 +21,7 @@ import { Client } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createLibraryLinks } from './embedded/binaries.ts';
 import { findPostmaster } from './embedded/postmaster-file.ts';
-import { isPidTaken, isRunning } from './embedded/processes.ts';
+import { isPidInUse, isRunning } from './embedded/processes.ts';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
 import type { EmbeddedPostgres } from './embedded-postgres.ts';
 
@@ -125,7 +125,7 @@ test('the server of a killed platform process is adopted and can be stopped', as
   expect(await isRunning(found?.pid ?? 0)).toBe(false);
 });
 
-test('a killed server is started again at once, recovering what was committed', async () => {
+test('a killed server is restarted immediately and recovers committed data', async () => {
   const first = await start();
   await ask(first.url, 'create database committed');
   const found = await findPostmaster(join(dataDir, 'postgres'));
@@ -140,7 +140,7 @@ test('a lock file whose pid belongs to another program does not prevent a start'
   await (await start()).stop();
   const lock = join(dataDir, 'postgres', 'postmaster.pid');
   await writeFile(lock, `${process.ppid}\n${join(dataDir, 'postgres')}\n0\n5432\n\n127.0.0.1\n\nready\n`);
-  expect(isPidTaken(process.ppid)).toBe(true);
+  expect(isPidInUse(process.ppid)).toBe(true);
   expect((await start()).adopted).toBe(false);
 });
 
@@ -213,7 +213,7 @@ test('a stop that takes too long can be cut short, and what was committed is the
   expect(await ask((await start()).urlFor('committed'), 'select 1')).toBe(1);
 });
 
-/** A disk of its own for the data folder. */
+/** A separate disk for the data folder. */
 async function smallDisk(size: string): Promise<{ remove(): void }> {
   await mkdir(dataDir);
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=0711`, 'gpuaas-test', dataDir]);

@@ -4,46 +4,49 @@ import { findBinaries } from './embedded/binaries.ts';
 import { locateCluster, openDataDir } from './embedded/cluster-location.ts';
 import { connectionUrl } from './embedded/connection.ts';
 import { checkCluster, createCluster } from './embedded/create-cluster.ts';
-import { nameDiskFull } from './embedded/disk-space.ts';
-import { cancelled, EmbeddedPostgresError, type EmbeddedPostgresErrorCode } from './embedded/errors.ts';
+import { classifyDiskFull } from './embedded/classify-disk-full.ts';
+import { startCancelled, EmbeddedPostgresError, type EmbeddedPostgresErrorCode } from './embedded/errors.ts';
 import { readOrCreatePassword } from './embedded/password.ts';
 import { findPostmaster } from './embedded/postmaster-file.ts';
 import type { Postmaster } from './embedded/postmaster-file.ts';
 import { isPostmasterOf } from './embedded/processes.ts';
 import { startServer } from './embedded/start-server.ts';
-import { stopServer, stopServerAtOnce } from './embedded/stop-server.ts';
+import { stopServer, stopServerImmediately } from './embedded/stop-server.ts';
 import { takeSupervisorLock } from './embedded/supervisor-lock.ts';
 import { waitUntilReady } from './embedded/wait-until-ready.ts';
+import { watchServer } from './embedded/watch-server.ts';
 
 export { EmbeddedPostgresError } from './embedded/errors.ts';
 export type { EmbeddedPostgresErrorCode } from './embedded/errors.ts';
 
-/** Failures whose reason may be a full disk. */
+/** Failures that a full disk may cause. */
 const MAY_BE_DISK = new Set<EmbeddedPostgresErrorCode>(['initdb_failed', 'start_failed', 'not_accessible']);
 
 export type EmbeddedPostgresOptions = {
-  /** The platform's data folder; made when missing. */
+  /** The platform's data folder; created if missing. */
   dataDir: string;
   log?: (line: string) => void;
   /** Server settings beyond our defaults, such as `fsync: 'off'` in tests. */
   settings?: Record<string, string>;
-  /** Calls the start off; it then rejects with `cancelled` and leaves nothing running. */
+  /** Cancels the start; it then rejects with `cancelled` and leaves nothing running. */
   signal?: AbortSignal;
+  /** Given, a server that dies is started again; called when that cannot be done. */
+  onLost?: (error: EmbeddedPostgresError) => void;
 };
 
 export type EmbeddedPostgres = {
   /** The superuser's URL of the database `postgres`. */
   url: string;
   urlFor(database: string): string;
-  /** True when a server left running by a killed platform process was taken over. */
+  /** True if a server left running by a killed platform process was taken over. */
   adopted: boolean;
-  /** Ends the server and waits until it is gone. Safe to call more than once. */
+  /** Ends the server and waits until it is gone. Safe to repeat. */
   stop(): Promise<void>;
-  /** The same for whoever will not wait; it may follow a `stop` that takes too long. */
+  /** Ends the server without waiting for its sessions; may follow a `stop` that takes too long. */
   stopAtOnce(): Promise<void>;
 };
 
-/** Starts, or takes over, the Postgres that lives in the platform's data folder. */
+/** Starts, or takes over, the Postgres in the platform's data folder. */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const dataDir = await openDataDir(options.dataDir);
   const release = await takeSupervisorLock(dataDir).catch(async (error: unknown) => {
@@ -60,7 +63,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 async function startFailure(failure: unknown, dataDir: string): Promise<EmbeddedPostgresError> {
   if (failure instanceof EmbeddedPostgresError && !MAY_BE_DISK.has(failure.code)) return failure;
   const noted = (await readFile(join(dataDir, 'postgres.location'), 'utf8').catch(() => '')).trim();
-  const named = await nameDiskFull(failure, noted ? [dirname(noted), dataDir] : [dataDir]);
+  const named = await classifyDiskFull(failure, noted ? [dirname(noted), dataDir] : [dataDir]);
   if (named instanceof EmbeddedPostgresError) return named;
   const reason = failure instanceof Error ? failure.message : String(failure);
   return new EmbeddedPostgresError('start_failed', `Postgres did not start: ${reason}`, { cause: failure });
@@ -68,7 +71,7 @@ async function startFailure(failure: unknown, dataDir: string): Promise<Embedded
 
 async function start(
   dataDir: string,
-  { log = () => undefined, settings = {}, signal }: EmbeddedPostgresOptions,
+  { log = () => undefined, settings = {}, signal, onLost }: EmbeddedPostgresOptions,
   release: () => Promise<void>,
 ): Promise<EmbeddedPostgres> {
   const cluster = await locateCluster(dataDir);
@@ -81,21 +84,32 @@ async function start(
   }
 
   const orphan = await adopt(cluster.folder, password, signal);
-  if (signal?.aborted && !orphan) throw cancelled();
-  const postmaster =
-    orphan ?? (await startServer({ dataDir, cluster, binaries, password, settings, log, signal }));
+  if (signal?.aborted && !orphan) throw startCancelled();
+  const server = { dataDir, cluster, binaries, password, settings, log };
+  const postmaster = orphan ?? (await startServer({ ...server, signal }));
   log(`${orphan ? 'took over' : 'started'} Postgres on 127.0.0.1:${postmaster.port} (pid ${postmaster.pid})`);
 
+  const watched = onLost
+    ? watchServer({
+        first: postmaster,
+        folder: cluster.folder,
+        restart: (port, ending) => startServer({ ...server, port, signal: ending }),
+        log,
+        onLost,
+      })
+    : { postmaster: () => postmaster, end: async () => undefined };
+  const stop = async (end: (pid: number, folder: string) => Promise<void>): Promise<void> => {
+    await watched.end();
+    await end(watched.postmaster().pid, cluster.folder);
+    await release();
+  };
   let stopped: Promise<void> | undefined;
   return {
     url: connectionUrl(postmaster.port, password, 'postgres'),
     urlFor: (database) => connectionUrl(postmaster.port, password, database),
     adopted: orphan !== undefined,
-    stop: () => (stopped ??= stopServer(postmaster.pid, cluster.folder).then(release)),
-    async stopAtOnce() {
-      await stopServerAtOnce(postmaster.pid, cluster.folder);
-      await release();
-    },
+    stop: () => (stopped ??= stop(stopServer)),
+    stopAtOnce: () => stop(stopServerImmediately),
   };
 }
 
@@ -113,8 +127,8 @@ async function adopt(
     signal,
   );
   if (outcome === 'cancelled') {
-    await stopServerAtOnce(found.pid, folder);
-    throw cancelled();
+    await stopServerImmediately(found.pid, folder);
+    throw startCancelled();
   }
   if (outcome === 'ready') return found;
   if (outcome === 'exited') return undefined;

@@ -1,6 +1,8 @@
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
 
+const CONNECT_TIMEOUT_MS = 10_000;
+
 /**
  * One LISTEN connection per process. Notifications only wake readers; they carry no truth, so a lost
  * connection costs latency, never data.
@@ -27,7 +29,11 @@ export class Listener {
 
   async start(): Promise<void> {
     if (this.#closed) return;
-    const client = new pg.Client({ connectionString: this.#url });
+    const client = new pg.Client({
+      connectionString: this.#url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+    });
     client.on('error', () => this.#reconnect(client));
     client.on('end', () => this.#reconnect(client));
     client.on('notification', (message) => this.#emitter.emit(message.channel, message.payload ?? ''));
@@ -40,7 +46,7 @@ export class Listener {
       return;
     }
     this.#connected = client === this.#client;
-    // Whatever was notified while we were away.
+    // Notifications during the outage were lost, so notify every channel.
     for (const channel of this.#channels) this.#emitter.emit(channel, '');
   }
 

@@ -4,7 +4,7 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { migrate } from './migrate.ts';
 import { createTestDatabase, runAsAdmin } from './testing.ts';
 
@@ -36,7 +36,7 @@ async function tableExists(name: string): Promise<boolean> {
   return rows[0]?.found ?? false;
 }
 
-const run = () => migrate(database.url, undefined, folder);
+const run = () => migrate(database.url, undefined, { migrations: folder });
 
 test('files are applied in order and only once', async () => {
   expect(await run()).toEqual({ applied: ['0001_racks'] });
@@ -45,7 +45,7 @@ test('files are applied in order and only once', async () => {
   expect(await run()).toEqual({ applied: [] });
 });
 
-test('two starts at once apply each file once', async () => {
+test('two concurrent starts apply each file once', async () => {
   const results = await Promise.all([run(), run(), run()]);
   expect(results.flatMap(({ applied }) => applied)).toEqual(['0001_racks']);
 });
@@ -96,6 +96,69 @@ test('misnamed and twice-numbered files are refused', async () => {
   await expect(run()).rejects.toMatchObject({ code: 'bad_file_name' });
 });
 
+describe('functions', () => {
+  let functions: string;
+  const runBoth = () => migrate(database.url, undefined, { migrations: folder, functions });
+  const rackNumber = (body: string) =>
+    writeFile(
+      join(functions, 'test_rack_number.sql'),
+      `create or replace function test_rack_number() returns integer language sql as $$ ${body} $$;`,
+    );
+  const answer = async () => {
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    try {
+      const { rows } = await client.query<{ n: number }>('select test_rack_number() as n');
+      return rows[0]?.n;
+    } finally {
+      await client.end();
+    }
+  };
+
+  beforeEach(async () => {
+    functions = await mkdtemp(join(tmpdir(), 'gpuaas-functions-'));
+    await rackNumber('select 1');
+  });
+  afterEach(() => rm(functions, { recursive: true, force: true }));
+
+  test('are applied after the migrations and again whenever a file changes', async () => {
+    await runBoth();
+    expect(await answer()).toBe(1);
+    await rackNumber('select 2');
+    expect(await runBoth()).toEqual({ applied: [] });
+    expect(await answer()).toBe(2);
+  });
+
+  test('win over an older text that a later migration brings', async () => {
+    await runBoth();
+    await writeFile(
+      join(folder, '0002_older.sql'),
+      'create or replace function test_rack_number() returns integer language sql as $$ select 0 $$;',
+    );
+    await runBoth();
+    expect(await answer()).toBe(1);
+  });
+
+  test('apply all or none, and a failure names its file', async () => {
+    await runBoth();
+    await rackNumber('select 2');
+    await writeFile(
+      join(functions, 'test_zone.sql'),
+      'create or replace function test_zone() returns nothing;',
+    );
+    await expect(runBoth()).rejects.toMatchObject({
+      code: 'migration_failed',
+      message: expect.stringContaining('functions/test_zone.sql failed') as string,
+    });
+    expect(await answer()).toBe(1);
+  });
+
+  test('stand in the file of their name', async () => {
+    await writeFile(join(functions, 'test_zone.sql'), 'select 1');
+    await expect(runBoth()).rejects.toMatchObject({ code: 'bad_file_name' });
+  });
+});
+
 async function serverVersion(): Promise<string> {
   const client = new Client({ connectionString: database.url });
   await client.connect();
@@ -104,7 +167,7 @@ async function serverVersion(): Promise<string> {
   return rows[0]!.server_version_num;
 }
 
-/** The same server as seen by somebody to whom it says that it is PostgreSQL 14.22. */
+/** The same server through a proxy that reports PostgreSQL 14.22. */
 async function olderServer(): Promise<{ url: string; close(): void }> {
   const { hostname, port } = new URL(database.url);
   const version = await serverVersion();
@@ -126,7 +189,7 @@ async function olderServer(): Promise<{ url: string; close(): void }> {
 
 test('a server older than 15 is refused, untouched', async () => {
   const older = await olderServer();
-  await expect(migrate(older.url, undefined, folder)).rejects.toMatchObject({
+  await expect(migrate(older.url, undefined, { migrations: folder })).rejects.toMatchObject({
     code: 'unsupported_server_version',
     message: expect.stringContaining('PostgreSQL 14.22; the platform needs 15 or newer') as string,
   });

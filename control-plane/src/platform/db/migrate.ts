@@ -1,20 +1,31 @@
 import { Client, DatabaseError } from 'pg';
+import { checksumOf, FUNCTIONS_FOLDER, readFunctions } from './functions.ts';
 import { MIGRATIONS_FOLDER, MigrationError, pendingMigrations, readMigrations } from './migrations.ts';
-import { requireSupportedServer } from './server-version.ts';
+import { requireSupportedServer } from './require-supported-server.ts';
+import type { SqlFunction } from './functions.ts';
 import type { AppliedMigration, Migration } from './migrations.ts';
 
 export { MigrationError } from './migrations.ts';
 
-/** Any fixed number serves, as long as every release asks for the same one. */
+/** Any fixed number works, as long as every release uses the same one. */
 const MIGRATION_LOCK = 4_872_001;
 
-/** Brings the schema up to date, forward only, one transaction per file. */
+/** Where a release keeps its schema. Tests that stop at an old migration have no functions to apply. */
+export type SchemaFolders = { migrations: string; functions?: string };
+
+export const SCHEMA_FOLDERS: SchemaFolders = { migrations: MIGRATIONS_FOLDER, functions: FUNCTIONS_FOLDER };
+
+/**
+ * Brings the schema up to date: migrations forward only, one transaction per file, then the functions as this release
+ * has them.
+ */
 export async function migrate(
   url: string,
   log: (line: string) => void = () => undefined,
-  folder: string = MIGRATIONS_FOLDER,
+  folders: SchemaFolders = SCHEMA_FOLDERS,
 ): Promise<{ applied: string[] }> {
-  const migrations = await readMigrations(folder);
+  const migrations = await readMigrations(folders.migrations);
+  const functions = folders.functions === undefined ? [] : await readFunctions(folders.functions);
   const client = new Client({ connectionString: url });
   // A broken connection also fails the query in flight; without a listener it would end the process.
   client.on('error', () => undefined);
@@ -31,6 +42,13 @@ export async function migrate(
          applied_at timestamptz not null default now()
        )`,
     );
+    await client.query(
+      `create table if not exists public.schema_functions (
+         only_row boolean primary key default true check (only_row),
+         checksum text not null,
+         applied_at timestamptz not null default now()
+       )`,
+    );
     const { rows } = await client.query<AppliedMigration>(
       'select version, checksum from public.schema_migrations',
     );
@@ -39,6 +57,11 @@ export async function migrate(
       await apply(client, migration);
       log(`applied migration ${migration.version}`);
     }
+    // A migration may have replaced a function with an older text, so each one is followed by all functions.
+    if (functions.length > 0 && (pending.length > 0 || !(await hasFunctions(client, functions)))) {
+      await applyFunctions(client, functions);
+      log(`applied ${functions.length} functions`);
+    }
     return { applied: pending.map(({ version }) => version) };
   } finally {
     await client.end();
@@ -46,8 +69,9 @@ export async function migrate(
 }
 
 /** Refuses a database that `migrate` has not brought to this release. */
-export async function requireMigrated(url: string, folder: string = MIGRATIONS_FOLDER): Promise<void> {
-  const migrations = await readMigrations(folder);
+export async function requireMigrated(url: string): Promise<void> {
+  const migrations = await readMigrations(MIGRATIONS_FOLDER);
+  const functions = await readFunctions(FUNCTIONS_FOLDER);
   const client = new Client({ connectionString: url });
   client.on('error', () => undefined);
   await client.connect();
@@ -59,7 +83,14 @@ export async function requireMigrated(url: string, folder: string = MIGRATIONS_F
       ? await client.query<AppliedMigration>('select version, checksum from public.schema_migrations')
       : { rows: [] };
     const [first, ...more] = pendingMigrations(migrations, rows);
-    if (!first) return;
+    if (!first) {
+      if (await hasFunctions(client, functions)) return;
+      throw new MigrationError(
+        'not_migrated',
+        'The SQL functions of the database differ from those of this release. ' +
+          'Run node control-plane/src/roles/migrate.ts with the same DATABASE_URL first.',
+      );
+    }
     throw new MigrationError(
       'not_migrated',
       `The database lacks ${more.length + 1} migrations, the first is ${first.version}. ` +
@@ -85,10 +116,47 @@ async function apply(client: Client, { version, sql, checksum }: Migration): Pro
   }
 }
 
+async function hasFunctions(client: Client, functions: readonly SqlFunction[]): Promise<boolean> {
+  const { rows: known } = await client.query<{ known: boolean }>(
+    "select to_regclass('public.schema_functions') is not null as known",
+  );
+  if (!known[0]?.known) return false;
+  const { rows } = await client.query<{ checksum: string }>('select checksum from public.schema_functions');
+  return rows[0]?.checksum === checksumOf(functions);
+}
+
+/** All in one transaction; functions may call each other, so their bodies are checked when they run. */
+async function applyFunctions(client: Client, functions: readonly SqlFunction[]): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query('set local check_function_bodies = off');
+    for (const { name, sql } of functions) await applyFunction(client, name, sql);
+    await client.query(
+      `insert into public.schema_functions (checksum) values ($1)
+       on conflict (only_row) do update set checksum = excluded.checksum, applied_at = now()`,
+      [checksumOf(functions)],
+    );
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function applyFunction(client: Client, name: string, sql: string): Promise<void> {
+  try {
+    await client.query(sql);
+  } catch (error) {
+    throw new MigrationError('migration_failed', `functions/${name}.sql${describe(error, sql)}`, {
+      cause: error,
+    });
+  }
+}
+
 function describe(error: unknown, sql: string): string {
   if (!(error instanceof DatabaseError))
     return ` failed: ${error instanceof Error ? error.message : String(error)}`;
   const line = error.position && ` at line ${sql.slice(0, Number(error.position)).split('\n').length}`;
-  // Which row it was: who runs it must find it in a database full of them.
+  // Includes the row: the operator must find it in a large database.
   return ` failed${line ?? ''}: ${error.message}${error.detail ? `. ${error.detail}` : ''}`;
 }

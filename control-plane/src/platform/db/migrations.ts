@@ -10,7 +10,7 @@ export type MigrationErrorCode =
   | 'not_migrated'
   | 'migration_failed';
 
-/** The schema cannot be brought up to date; the message says which file and why. */
+/** The schema cannot be updated; the message names the file and the reason. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
   readonly code: MigrationErrorCode;
@@ -26,7 +26,7 @@ export type AppliedMigration = { version: string; checksum: string };
 
 export const MIGRATIONS_FOLDER = join(import.meta.dirname, '../../../migrations');
 
-/** Reads `NNNN_name.sql` files in order. A folder that does not exist holds none. */
+/** Reads `NNNN_name.sql` files in order. A missing folder counts as empty. */
 export async function readMigrations(folder: string): Promise<Migration[]> {
   const files = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.sql')).sort();
   const seen = new Set<string>();
@@ -45,7 +45,7 @@ export async function readMigrations(folder: string): Promise<Migration[]> {
   );
 }
 
-/** What is left to apply, or a refusal when database and files do not share one history. */
+/** Migrations left to apply; throws if database and files do not share one history. */
 export function pendingMigrations(known: Migration[], applied: AppliedMigration[]): Migration[] {
   for (const { version, checksum } of applied) {
     const file = known.find((migration) => migration.version === version);

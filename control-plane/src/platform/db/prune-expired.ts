@@ -1,11 +1,15 @@
 import { sql } from 'kysely';
-import { forgetHandledEvents } from '../events/handle-once.ts';
+import { pruneHandledEvents } from '../events/handle-once.ts';
+import { pruneParkedEvents } from '../events/parked-events.ts';
 import type { Policies } from '../policy/policies.ts';
 import type { Tick } from '../ticks/tick.ts';
 import type { Db } from './database.ts';
 
-/** Deletes what nobody can use any more. The clock is the database's, as in the policies of `0012_pruning.sql`. */
-export const pruneExpired: Tick<{ db: Db; policies: Policies }> = {
+/** Deletes the rows of a domain whose time is over. */
+export type Retention = (db: Db) => Promise<void>;
+
+/** Deletes rows that are no longer usable. The clock is the database's, as in the policies of `0012_pruning.sql`. */
+export const pruneExpired = (ofDomains: readonly Retention[]): Tick<{ db: Db; policies: Policies }> => ({
   name: 'db.prune_expired',
   everySeconds: 3600,
   catchUp: 'skip',
@@ -14,11 +18,10 @@ export const pruneExpired: Tick<{ db: Db; policies: Policies }> = {
     await sql`delete from idempotency_keys where created_at < now() - make_interval(secs => ${kept})`.execute(
       db,
     );
-    await sql`delete from sessions where expires_at < now()`.execute(db);
+    await sql`delete from sign_ins where expires_at < now()`.execute(db);
     await sql`delete from pending_logins where expires_at < now()`.execute(db);
-    await sql`delete from terminal_tokens where expires_at < now()`.execute(db);
-    // Whoever has not looked for so long reads everything again (domains/fleet/fleet-index.ts).
-    await sql`delete from placement_changes where changed_at < now() - interval '1 hour'`.execute(db);
-    await forgetHandledEvents(db);
+    await pruneHandledEvents(db);
+    await pruneParkedEvents(db);
+    for (const prune of ofDomains) await prune(db);
   },
-};
+});

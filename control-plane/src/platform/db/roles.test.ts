@@ -7,11 +7,11 @@ import { openDatabase } from './database.ts';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
 import { migrate } from './migrate.ts';
 import { inScope } from './scope.ts';
-import { ourRoles } from './testing/catalog.ts';
+import { platformRoles } from './testing/catalog.ts';
 import { writeTenantRows } from './testing/tenant-rows.ts';
 import { runAsAdmin } from './testing.ts';
 
-// A server of its own: roles belong to the whole server, and these tests need one that has none of ours.
+// A separate server: roles belong to the whole server, and these tests need one without ours.
 let dataDir: string;
 let server: Awaited<ReturnType<typeof startEmbeddedPostgres>>;
 
@@ -41,14 +41,14 @@ function urlFor(user: string, database: string): string {
 async function expectScopesWork(url: string): Promise<void> {
   const database = openDatabase(url, { max: 2 });
   try {
-    for (const role of await ourRoles(database.db)) {
+    for (const role of await platformRoles(database.db)) {
       const acting = await inScope(database.db, { role: role as 'gpuaas_tenant' }, async (tx) => {
         const { rows } = await sql<{ role: string }>`select current_user::text as role`.execute(tx);
         return rows[0]!.role;
       });
       expect(acting).toBe(role);
     }
-    // What runs as the owner is not blinded by row-level security, superuser or not.
+    // Row-level security does not hide rows from the owner, superuser or not.
     await writeTenantRows(database.db, 'one');
     const asWorker = (statement: string) =>
       inScope(database.db, { role: 'gpuaas_worker' }, (tx) => sql.raw(statement).execute(tx));
@@ -62,17 +62,17 @@ async function expectScopesWork(url: string): Promise<void> {
   }
 }
 
-test('a user who may make roles migrates several databases of one server at once', async () => {
+test('a user who may make roles migrates several databases of one server concurrently', async () => {
   const urls = ['one', 'two', 'three'].map((name) => urlFor('builder', name));
   await Promise.all(urls.map((url) => migrate(url)));
   for (const url of urls) await expectScopesWork(url);
 });
 
-test('a user who may not is told what it needs, and goes on when it was given the roles', async () => {
+test('a user without CREATEROLE gets an error with the needed grants, and succeeds with the roles', async () => {
   const url = urlFor('guest', 'of_guest');
   await expect(migrate(url)).rejects.toThrow(/guest can neither make nor take the role gpuaas_/);
   const admin = openDatabase(server.url, { max: 1 });
-  const roles = await ourRoles(admin.db);
+  const roles = await platformRoles(admin.db);
   await admin.close();
   await runAsAdmin(server.url, ...roles.map((role) => `grant ${role} to guest`));
   await migrate(url);

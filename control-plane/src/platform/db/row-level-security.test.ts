@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase, type Database, type Db } from './database.ts';
 import { inScope, type DatabaseRole } from './scope.ts';
-import { columnsFor, ourRoles, ourTables, tenantTables } from './testing/catalog.ts';
+import { columnsWithPrivilege, platformRoles, platformTables, tenantTables } from './testing/catalog.ts';
 import {
-  functionsOfTheOwner,
-  policiesForEveryRow,
+  securityDefinerFunctions,
+  unrestrictedPolicies,
   rolesWithoutRowSecurity,
-  sharedRows,
-  tablesOfTheOwner,
+  tablesWithSharedRows,
+  ownerOnlyTables,
   tenantTablesWithoutRowSecurity,
 } from './testing/reviewed-access.ts';
 import { writeTenantRows, type TenantRows } from './testing/tenant-rows.ts';
@@ -59,9 +59,9 @@ async function affected(table: string, statement: string): Promise<bigint | unde
   return count;
 }
 
-/** Rows that everybody may see: those of no tenant, where that was looked at. */
+/** Rows visible to all: those of no tenant, where that was reviewed. */
 async function sharedCount(table: string): Promise<number> {
-  if (!(table in sharedRows)) return 0;
+  if (!(table in tablesWithSharedRows)) return 0;
   const { rows } = await sql<{ count: bigint }>`
     select count(*) as count from ${sql.table(table)} where organization_id is null`.execute(owner);
   return Number(rows[0]!.count);
@@ -75,7 +75,7 @@ describe('a tenant whose query forgets its WHERE', () => {
         .selectNoFrom(sql<bigint>`(select count(*) from ${sql.table(table)})`.as('count'))
         .executeTakeFirstOrThrow();
       expect(all.count, `the test must write rows of two tenants into ${table}`).toBeGreaterThanOrEqual(2n);
-      const columns = await columnsFor(owner, 'gpuaas_tenant', table, 'select');
+      const columns = await columnsWithPrivilege(owner, 'gpuaas_tenant', table, 'select');
       if (columns.length === 0) {
         await expect(
           asTenant([one.organizationId], (tx) => sql`select from ${sql.table(table)}`.execute(tx)),
@@ -115,7 +115,7 @@ describe('a tenant whose query forgets its WHERE', () => {
   test('changes and deletes its own rows only', async () => {
     const changed: string[] = [];
     for (const table of await tenantTables(owner)) {
-      const [column] = await columnsFor(owner, 'gpuaas_tenant', table, 'update');
+      const [column] = await columnsWithPrivilege(owner, 'gpuaas_tenant', table, 'update');
       if (column) {
         expect(await affected(table, `update ${table} set ${column} = ${column}`), table).toBe(1n);
         changed.push(table);
@@ -131,7 +131,7 @@ describe('a tenant whose query forgets its WHERE', () => {
   test('cannot write a row for another tenant', async () => {
     const tried: string[] = [];
     for (const table of await tenantTables(owner)) {
-      const columns = (await columnsFor(owner, 'gpuaas_tenant', table, 'insert')).join(', ');
+      const columns = (await columnsWithPrivilege(owner, 'gpuaas_tenant', table, 'insert')).join(', ');
       if (columns === '') continue;
       const { rows } = await sql<{
         row: string;
@@ -151,7 +151,7 @@ describe('a tenant whose query forgets its WHERE', () => {
     );
   });
 
-  test('cannot move a row of its own to another tenant', async () => {
+  test('cannot move its own row to another tenant', async () => {
     const move = sql`update webhooks set organization_id = ${other.organizationId}`;
     await expect(asTenant([one.organizationId], (tx) => move.execute(tx))).rejects.toThrow(
       'violates row-level security policy',
@@ -187,7 +187,7 @@ test('notifications and the choice of them are seen by their person alone', asyn
   }
 });
 
-test('a node sees its own tasks and the allocations on it, and tells of no others', async () => {
+test('a node sees its own tasks and the allocations on it, and emits events for no others', async () => {
   const asNode = <T>(work: Parameters<typeof inScope<T>>[2]): Promise<T> =>
     inScope(owner, { role: 'gpuaas_node', nodeId: one.nodeId }, work);
   expect(await asNode((tx) => tx.selectFrom('node_tasks').select('node_id').execute())).toEqual([
@@ -247,23 +247,25 @@ describe('what is reviewed', () => {
       select distinct tablename || ': ' || policyname || ': ' || role as found
       from pg_policies, unnest(roles) as role
       where schemaname = 'public' and (qual = 'true' or with_check = 'true')`.execute(owner);
-    expect(rows.map((row) => row.found).toSorted()).toEqual(Object.keys(policiesForEveryRow).toSorted());
+    expect(rows.map((row) => row.found).toSorted()).toEqual(Object.keys(unrestrictedPolicies).toSorted());
   });
 
-  test('functions that run as the owner, and who may call them', async () => {
+  test('functions that run as the owner, and their callers', async () => {
     const { rows } = await sql<{ name: string; roles: string[] }>`
       select p.proname as name, array_agg(substr(r.rolname, 8)::text order by r.rolname) as roles
       from pg_proc p, pg_roles r
       where p.pronamespace = 'public'::regnamespace and p.prosecdef and p.prorettype <> 'trigger'::regtype
         and r.rolname like 'gpuaas\\_%' and has_function_privilege(r.oid, p.oid, 'execute')
       group by 1`.execute(owner);
-    const everybody = (await ourRoles(owner)).length;
+    const everybody = (await platformRoles(owner)).length;
     const found = rows.map(({ name, roles }) => [
       name,
       roles.length === everybody ? 'everybody' : roles.join(', '),
     ]);
     expect(Object.fromEntries(found)).toEqual(
-      Object.fromEntries(Object.entries(functionsOfTheOwner).map(([name, { callers }]) => [name, callers])),
+      Object.fromEntries(
+        Object.entries(securityDefinerFunctions).map(([name, { callers }]) => [name, callers]),
+      ),
     );
   });
 
@@ -275,8 +277,8 @@ describe('what is reviewed', () => {
     expect(rows).toEqual([]);
   });
 
-  test('tables no role may touch; nothing is granted to everybody, and nothing on a partition', async () => {
-    const roles = await ourRoles(owner);
+  test('tables no role may touch; nothing is granted to public, and nothing on a partition', async () => {
+    const roles = await platformRoles(owner);
     const { rows } = await sql<{ name: string; grantee: string; partition: boolean }>`
       select distinct c.relname as name, case g.grantee when 0 then 'public' else pg_get_userbyid(g.grantee) end as grantee, c.relispartition as partition
       from pg_class c left join pg_attribute a on a.attrelid = c.oid,
@@ -285,13 +287,16 @@ describe('what is reviewed', () => {
       owner,
     );
     expect(rows.filter((row) => !roles.includes(row.grantee) || row.partition)).toEqual([]);
-    const untouched = (await ourTables(owner)).filter((table) => !rows.some((row) => row.name === table));
-    expect(untouched.toSorted()).toEqual(Object.keys(tablesOfTheOwner).toSorted());
+    const untouched = (await platformTables(owner)).filter(
+      (table) => !rows.some((row) => row.name === table),
+    );
+    expect(untouched.toSorted()).toEqual(Object.keys(ownerOnlyTables).toSorted());
   });
 
   test('the roles the platform knows are the roles there are', async () => {
     const known: Record<DatabaseRole, true> = {
       gpuaas_auth: true,
+      gpuaas_blobs: true,
       gpuaas_gateway: true,
       gpuaas_node: true,
       gpuaas_operator: true,
@@ -300,6 +305,6 @@ describe('what is reviewed', () => {
       gpuaas_tenant: true,
       gpuaas_worker: true,
     };
-    expect(await ourRoles(owner)).toEqual(Object.keys(known));
+    expect(await platformRoles(owner)).toEqual(Object.keys(known));
   });
 });

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../ids.ts';
 import { openDatabase, type Database, type Db, type Tx } from './database.ts';
-import { actingAs, inScope, withRole } from './scope.ts';
+import { servicesAsRole, inScope, withRole } from './scope.ts';
 import { createTestDatabase } from './testing.ts';
 
 let database: Database;
@@ -12,7 +12,7 @@ let drop: () => Promise<void>;
 beforeAll(async () => {
   const made = await createTestDatabase();
   drop = made.drop;
-  // One connection: whatever a scope left behind, the next statement would meet.
+  // One connection: the next statement would see anything that a scope left behind.
   database = openDatabase(made.url, { max: 1 });
   db = database.db;
 });
@@ -76,9 +76,9 @@ describe('a scope', () => {
       return query(...args);
     }) as typeof client.query;
     client.release();
-    await inScope(db, { role: 'gpuaas_worker' }, (tx) => sql`select 1`.execute(tx));
+    await inScope(db, { role: 'gpuaas_tenant' }, (tx) => sql`select 1`.execute(tx));
     client.query = query as typeof client.query;
-    expect(sent).toEqual(['begin; set local role gpuaas_worker', 'select 1', 'commit']);
+    expect(sent).toEqual(['begin; set local role gpuaas_tenant', 'select 1', 'commit']);
   });
 
   test('takes nothing but UUIDs', async () => {
@@ -130,7 +130,7 @@ describe('part of a transaction under another role', () => {
 
 describe('services that act under a role', () => {
   test('do so in transactions and in single statements, whose effects stay', async () => {
-    const { db: worker } = actingAs({ db, database }, 'gpuaas_worker');
+    const { db: worker } = servicesAsRole({ db, database }, 'gpuaas_worker');
     expect((await whoAmI(worker)).role).toBe('gpuaas_worker');
     expect((await worker.transaction().execute(whoAmI)).role).toBe('gpuaas_worker');
     await worker.insertInto('workflow_executors').values({ executor_id: 'e' }).execute();
@@ -144,7 +144,7 @@ describe('services that act under a role', () => {
   });
 
   test('send a single statement as it is, on connections that no transaction uses', async () => {
-    const { db: worker } = actingAs({ db, database }, 'gpuaas_worker');
+    const { db: worker } = servicesAsRole({ db, database }, 'gpuaas_worker');
     const backend = async (handle: Db | Tx): Promise<number> => {
       const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(handle);
       return rows[0]!.pid;
@@ -152,7 +152,7 @@ describe('services that act under a role', () => {
     const alone = await backend(worker);
     expect(await worker.transaction().execute(backend)).not.toBe(alone);
     expect(await backend(worker)).toBe(alone);
-    // A scope of more than a role has no connections of its own, and its statements no way around it.
+    // A scope of more than a role has no dedicated connections, and its statements cannot bypass it.
     const organization = newId();
     const scoped = await inScope(db, { role: 'gpuaas_worker', organizationIds: [organization] }, whoAmI);
     expect(scoped).toMatchObject({ role: 'gpuaas_worker', organizations: `{${organization}}` });

@@ -1,10 +1,11 @@
 import { sql, type RawBuilder } from 'kysely';
 import type pg from 'pg';
 import { isUuid } from '../ids.ts';
-import { openHandle, poolOf, standingPool, type Database, type Db, type Tx } from './database.ts';
+import { openHandle, poolOf, poolOfRole, openRolePool, type Database, type Db, type Tx } from './database.ts';
+import { HandleCache } from './handle-cache.ts';
 import { ScopedDialect } from './scoped-dialect.ts';
 
-/** The database roles of `0010_roles.sql`, which says what each may do. */
+/** The database roles; `0010_roles.sql` and `0150_blobs.sql` make them. */
 export type DatabaseRole =
   | 'gpuaas_tenant'
   | 'gpuaas_operator'
@@ -13,17 +14,23 @@ export type DatabaseRole =
   | 'gpuaas_relay'
   | 'gpuaas_node'
   | 'gpuaas_gateway'
-  | 'gpuaas_auth';
+  | 'gpuaas_auth'
+  | 'gpuaas_blobs';
 
-/** Under which role a piece of work runs and whose rows it sees. What is not named sees nothing. */
+/** Role and visible rows of a unit of work. Rows outside the scope are invisible. */
 export interface Scope {
   role: DatabaseRole;
   organizationIds?: readonly string[];
-  /** Whose idempotency keys. */
+  /** Caller whose idempotency keys are visible. */
   callerId?: string;
   nodeId?: string;
-  /** How long a statement may wait for a lock; without it as long as it takes. */
+  /** Lock timeout of a statement; unlimited without it. */
   lockTimeoutMs?: number;
+}
+
+/** What a host may do: nothing but what is its own. */
+export function nodeScope(nodeId: string): Scope {
+  return { role: 'gpuaas_node', nodeId };
 }
 
 /** One transaction under the scope, begun in one round trip. */
@@ -44,7 +51,7 @@ export async function withRole<T>(tx: Tx, role: DatabaseRole, work: (tx: Tx) => 
   try {
     result = await work(tx);
   } catch (error) {
-    // In a transaction that has failed nothing can be set, and nothing can be done under the wrong role either.
+    // In a failed transaction the role cannot be set, and nothing can run under the wrong role either.
     await setRole(tx, before).catch(() => undefined);
     throw error;
   }
@@ -52,26 +59,26 @@ export async function withRole<T>(tx: Tx, role: DatabaseRole, work: (tx: Tx) => 
   return result;
 }
 
-/** Lets the rest of the transaction see a tenant that its caller has just made or joined. */
-export async function widenScope(tx: Tx, organizationId: string): Promise<void> {
+/** Lets the rest of the transaction see a tenant that its caller has just created or joined. */
+export async function addTenantToScope(tx: Tx, organizationId: string): Promise<void> {
   await sql`select set_config('app.organization_ids',
     (scope_organizations() || ${organizationId}::uuid)::text, true)`.execute(tx);
 }
 
 /** The tenants of a transaction that acts for many, as a part of the statement that writes for them. */
-export function actingFor(organizationIds: Iterable<string>): RawBuilder<void> {
+export function actForTenantsSql(organizationIds: Iterable<string>): RawBuilder<void> {
   const ids = [...new Set(organizationIds)].map(checked).join(',');
   return sql`set_config('app.organization_ids', ${`{${ids}}`}, true)`;
 }
 
-/** The same database for a part of the platform that always acts under one role. */
-export function actingAs<S extends { db: Db; database: Database }>(services: S, role: DatabaseRole): S {
+/** Services bound to one role, for a part of the platform that always acts under it. */
+export function servicesAsRole<S extends { db: Db; database: Database }>(services: S, role: DatabaseRole): S {
   const db = openScope(services.db, { role });
   return { ...services, db, database: { ...services.database, db } };
 }
 
-/** The same for single statements, each of them a transaction of its own. */
-export function statementsAs(db: Db, role: DatabaseRole): Db {
+/** Database handle bound to a role, for single statements; each runs in its own transaction. */
+export function databaseAsRole(db: Db, role: DatabaseRole): Db {
   return openScope(db, { role });
 }
 
@@ -84,25 +91,21 @@ async function setRole(tx: Tx, role: RoleName): Promise<void> {
   rolesOf.set(tx, role);
 }
 
-/** Handles by pool and opening: callers come back, and a handle costs as much as a small query. */
-const handles = new WeakMap<pg.Pool, Map<string, Db>>();
-const MAX_HANDLES = 1000;
+const handles = new WeakMap<pg.Pool, HandleCache>();
 
 function openScope(db: Db, scope: Scope): Db {
-  const pool = poolOf(db);
+  const pool = poolOfRole(poolOf(db), scope.role);
   const begin = opening(scope);
-  const known = handles.get(pool) ?? new Map<string, Db>();
+  const known = handles.get(pool) ?? new HandleCache();
   handles.set(pool, known);
   const handle = known.get(begin) ?? openHandle(pool, new ScopedDialect(pool, begin, aloneIn(pool, scope)));
-  // They hold nothing of their own, so forgetting all of them is cheap and safe.
-  if (known.size >= MAX_HANDLES) known.clear();
-  known.set(begin, handle);
+  known.add(begin, handle);
   return handle;
 }
 
-/** A scope that is nothing but a role has connections that stand in it; any other begins with every transaction. */
+/** A scope of only a role has dedicated connections; any other is set in every transaction. */
 function aloneIn(pool: pg.Pool, { role, ...more }: Scope): pg.Pool | null {
-  return Object.values(more).every((setting) => setting === undefined) ? standingPool(pool, role) : null;
+  return Object.values(more).every((setting) => setting === undefined) ? openRolePool(pool, role) : null;
 }
 
 function opening({ role, organizationIds = [], callerId, nodeId, lockTimeoutMs }: Scope): string {
@@ -116,7 +119,7 @@ function opening({ role, organizationIds = [], callerId, nodeId, lockTimeoutMs }
   return statements.join('; ');
 }
 
-/** The statement is put together as text: nothing but a UUID may enter it. */
+/** The statement is assembled as text: only a UUID may enter it. */
 function checked(id: string): string {
   if (!isUuid(id)) throw new Error('a scope takes UUIDs only');
   return id;

@@ -10,9 +10,9 @@ import {
 import type pg from 'pg';
 
 /**
- * Postgres whose every transaction begins with `opening`, in the same round trip. A statement outside a transaction runs
- * on a connection of `alone`, which stands in the same scope, or else gets a transaction of its own: nothing ever runs
- * without the scope.
+ * Postgres dialect that starts every transaction with `opening`, in the same round trip. A statement outside
+ * a transaction runs on a connection of `alone`, which is in the same scope, or else gets its own
+ * transaction: nothing ever runs without the scope.
  */
 export class ScopedDialect extends PostgresDialect {
   readonly #pool: pg.Pool;
@@ -51,7 +51,7 @@ class ScopedDriver implements Driver {
     await this.#alone?.init();
   }
 
-  /** Which pool it comes from shows with the first thing that is asked of it. */
+  /** The first call decides the pool. */
   acquireConnection(): Promise<ScopedConnection> {
     return Promise.resolve(new ScopedConnection(this.#postgres, this.#alone, this.#opening));
   }
@@ -96,7 +96,7 @@ class ScopedConnection implements DatabaseConnection {
     try {
       await postgres.executeQuery(CompiledQuery.raw(this.#opening));
     } catch (error) {
-      // `begin` may have worked although what follows it did not.
+      // `begin` may have worked although the rest failed.
       await this.#driver
         .rollbackTransaction(postgres)
         .finally(() => this.#driver.releaseConnection(postgres));

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 export const TEST_POSTGRES_URL_VARIABLE = 'GPUAAS_TEST_POSTGRES_URL';
 export const TEMPLATE_DATABASE = 'gpuaas_template';
 
-/** A database of one's own, cloned from the migrated template; for one test file at a time. */
+/** A separate database, cloned from the migrated template; for one test file at a time. */
 export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const adminUrl = process.env[TEST_POSTGRES_URL_VARIABLE];
   if (!adminUrl)

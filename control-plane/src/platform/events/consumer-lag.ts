@@ -6,13 +6,13 @@ export interface ConsumerLag {
   runner: string | null;
   /** Counted up to 10,000. */
   eventsBehind: number;
-  /** Age of the oldest event it has not handled; 0 when it is up to date. */
+  /** Age of the oldest unhandled event; 0 when up to date. */
   secondsBehind: number;
   failures: number;
   lastError: string | null;
 }
 
-/** How far each consumer is behind the log. */
+/** Lag of each consumer behind the log. */
 export async function listConsumerLag(db: Db): Promise<ConsumerLag[]> {
   const { rows } = await sql<ConsumerLag>`
     select c.name, case when c.lease_expires_at > now() then c.runner end as runner,

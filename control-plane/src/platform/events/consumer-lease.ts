@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from '../db/database.ts';
+import type { Db, Tx } from '../db/database.ts';
 import { headCursor, LOG_START, type Cursor } from './event-log.ts';
 
 export const LEASE_SECONDS = 10;
@@ -9,7 +9,7 @@ export interface ConsumerState {
   failures: number;
 }
 
-/** Makes the consumer's row at its first start. */
+/** Creates the consumer's row at its first start. */
 export async function registerConsumer(db: Db, name: string, startFrom: 'beginning' | 'now'): Promise<void> {
   const start = startFrom === 'now' ? await headCursor(db) : LOG_START;
   await sql`insert into event_consumers (name, cursor_xid, cursor_position)
@@ -17,7 +17,7 @@ export async function registerConsumer(db: Db, name: string, startFrom: 'beginni
 }
 
 /** Takes or renews the lease; null while another process holds it. */
-export async function takeLease(db: Db, name: string, runner: string): Promise<ConsumerState | null> {
+export async function acquireLease(db: Db, name: string, runner: string): Promise<ConsumerState | null> {
   const { rows } = await sql<{ xid: string; position: string; failures: number }>`
     update event_consumers
     set runner = ${runner}, lease_expires_at = now() + make_interval(secs => ${LEASE_SECONDS})
@@ -28,8 +28,8 @@ export async function takeLease(db: Db, name: string, runner: string): Promise<C
   return { cursor: { xid: row.xid, position: row.position }, failures: row.failures };
 }
 
-/** Moves the cursor; false when the lease was lost and another process decides now. */
-export async function advance(db: Db, name: string, runner: string, to: Cursor): Promise<boolean> {
+/** Moves the cursor; false if the lease was lost to another process. */
+export async function advanceCursor(db: Db | Tx, name: string, runner: string, to: Cursor): Promise<boolean> {
   const result = await sql`
     update event_consumers
     set cursor_xid = ${to.xid}::xid8, cursor_position = ${to.position},

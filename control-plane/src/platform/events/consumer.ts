@@ -3,32 +3,32 @@ import type { LoggedEvent } from './event-log.ts';
 
 /**
  * A durable reader of events. Each event is handled at least once; events of one subject arrive in order; one
- * process at a time runs a consumer. Effects must bear repetition: see `handleOnce`.
+ * process at a time runs a consumer. Effects must be safe to repeat: see `handleOnce`.
  */
 export interface Consumer {
   /** Names the cursor; never reuse it for another purpose. */
   name: string;
-  /** Only these; every type when absent. */
+  /** Event types to handle; all types if omitted. */
   types?: readonly EventType[];
-  /** Where a consumer begins that has no cursor yet. */
+  /** Where a consumer without a cursor starts. */
   startFrom: 'beginning' | 'now';
-  /** A throw holds the consumer at this event and tries again later. */
+  /** A throw holds the consumer at this event and retries later; after several tries the event is parked. */
   handle(event: LoggedEvent): Promise<void>;
-  /** The same for several in their order, where that costs less. After a throw each is handled by itself. */
+  /** Handles several events in order, where one call is cheaper. After a throw each is handled individually. */
   handleTogether?(events: readonly LoggedEvent[]): Promise<void>;
 }
 
-/** What consumers rely on, whichever way events travel. */
+/** Interface of consumers to the transport of events. */
 export interface Bus {
   readonly kind: 'embedded' | 'nats';
   consume(consumer: Consumer): Promise<Consumption>;
-  /** For readiness: says how well events get through, or throws with the reason why they do not. */
+  /** For readiness: describes the connection, or throws the reason why events do not arrive. */
   check(): Promise<string>;
   /** Stops every consumer started here. */
   close(): Promise<void>;
 }
 
 export interface Consumption {
-  /** Finishes the event in hand and gives the lease to the next process. */
+  /** Finishes the current event and gives the lease to the next process. */
   stop(): Promise<void>;
 }

@@ -4,18 +4,20 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Bus, Consumer, Consumption } from './consumer.ts';
 import { handleInOrder } from './handle-in-order.ts';
 import { LogFollower } from './log-follower.ts';
-import { GATHER_MS, runConsumer } from './run-consumer.ts';
+import { BATCH_WINDOW_MS, runConsumer } from './run-consumer.ts';
 
-/** Events straight from the log in Postgres. */
+/** Reads events directly from the log in Postgres. */
 export class EmbeddedBus implements Bus {
   readonly kind = 'embedded';
   readonly #db: Db;
   readonly #listener: Listener;
   readonly #log: Logger;
+  readonly #parkAfter: (() => number) | undefined;
   readonly #running: Consumption[] = [];
 
-  constructor(db: Db, listener: Listener, log: Logger) {
+  constructor(db: Db, listener: Listener, log: Logger, parkAfter?: () => number) {
     this.#db = db;
+    this.#parkAfter = parkAfter;
     this.#listener = listener;
     this.#log = log;
   }
@@ -26,7 +28,8 @@ export class EmbeddedBus implements Bus {
       startFrom: consumer.startFrom,
       openSource: () => Promise.resolve(new LogFollower(this.#db, this.#listener)),
       handleBatch: handleInOrder(consumer),
-      gatherMs: GATHER_MS,
+      gatherMs: BATCH_WINDOW_MS,
+      ...(this.#parkAfter ? { parkAfter: this.#parkAfter } : {}),
     });
     this.#running.push(consumption);
     return consumption;
@@ -41,7 +44,7 @@ export class EmbeddedBus implements Bus {
   }
 }
 
-/** Without it readers poll, which is slower and loses nothing. */
+/** Without it readers poll, which is slower but loses nothing. */
 export async function checkListener(listener: Listener): Promise<string> {
   if (!listener.connected) throw new Error('PostgreSQL cannot wake readers: the LISTEN connection is down');
   return 'woken by PostgreSQL';

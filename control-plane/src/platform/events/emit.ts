@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
-import { payloadMismatch, type EventPayloads, type EventType } from '@gpuaas/contracts/events';
+import { payloadError, type EventPayloads, type EventType } from '@gpuaas/contracts/events';
 import type { Tx } from '../db/database.ts';
 import { newId } from '../ids.ts';
 import { sanitize } from '@gpuaas/contracts/sanitize';
@@ -11,9 +11,9 @@ const checkPayloads = process.env['VITEST'] !== undefined || process.env['GPUAAS
 
 interface EventOf<T extends EventType> {
   type: T;
-  /** The resource the event is about; its events stay in order. */
+  /** The subject of the event; its events stay in order. */
   subjectId: string;
-  /** Whose event it is; null for operators only. */
+  /** The tenant of the event; null for operators only. */
   organizationId: string | null;
   correlationId: string;
   payload: EventPayloads[T];
@@ -21,20 +21,20 @@ interface EventOf<T extends EventType> {
 
 export type NewEvent = { [T in EventType]: EventOf<T> }[EventType];
 
-/** Writes the event in the transaction of the change it tells of. Returns its id. */
+/** Writes an event in the transaction of its change. Returns its id. */
 export async function emit(tx: Tx, event: NewEvent): Promise<string> {
   const row = eventRow(event);
   await sql`select emit_events(${JSON.stringify([row])})`.execute(tx);
   return row.event_id;
 }
 
-/** Many events in one statement, in their order. */
+/** Writes many events in one statement, in order. */
 export async function emitAll(tx: Tx, events: readonly NewEvent[]): Promise<void> {
-  await sql`select ${emitting(events)}`.execute(tx);
+  await sql`select ${emitEventsSql(events)}`.execute(tx);
 }
 
-/** The same as a part of a statement that writes what the events tell of. */
-export function emitting(events: readonly NewEvent[]): RawBuilder<void> {
+/** SQL fragment that emits the events inside another statement. */
+export function emitEventsSql(events: readonly NewEvent[]): RawBuilder<void> {
   return sql`emit_events(${eventRows(events)})`;
 }
 
@@ -45,7 +45,7 @@ export function eventRows(events: readonly NewEvent[]): string {
 
 function eventRow(event: NewEvent) {
   if (checkPayloads) {
-    const mismatch = payloadMismatch(event.type, event.payload);
+    const mismatch = payloadError(event.type, event.payload);
     if (mismatch) throw new Error(`event breaks the contract: ${mismatch}`);
   }
   return {

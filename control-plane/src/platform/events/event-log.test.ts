@@ -3,7 +3,14 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { newId } from '../ids.ts';
 import { emit } from './emit.ts';
 import { assertLogIsReadable, headCursor, isAfter, LOG_START, readEvents, readLog } from './event-log.ts';
-import { begin, labelOf, openTestEvents, tell, until, type TestEvents } from './testing.ts';
+import {
+  beginTransaction,
+  labelOf,
+  openTestEvents,
+  emitLabelled,
+  waitUntil,
+  type TestEvents,
+} from './testing.ts';
 
 let events: TestEvents;
 beforeEach(async () => {
@@ -11,49 +18,49 @@ beforeEach(async () => {
 });
 afterEach(() => events.close());
 
-/** Transaction ids belong to the whole server: tests in other databases may hold events back for a moment. */
+/** Transaction ids are shared by the whole server: tests in other databases may delay events for a moment. */
 async function labels(count: number): Promise<string[]> {
-  await until(async () => (await readEvents(events.db, LOG_START, 100)).length >= count);
+  await waitUntil(async () => (await readEvents(events.db, LOG_START, 100)).length >= count);
   return (await readEvents(events.db, LOG_START, 100)).map(labelOf);
 }
 
 test('an event is not read past an older transaction that is still running', async () => {
-  const early = await begin(events.db);
-  await tell(early.tx, newId(), 'early');
-  await events.db.transaction().execute((tx) => tell(tx, newId(), 'late'));
+  const early = await beginTransaction(events.db);
+  await emitLabelled(early.tx, newId(), 'early');
+  await events.db.transaction().execute((tx) => emitLabelled(tx, newId(), 'late'));
   expect(await readLog(events.db, LOG_START, 100)).toEqual({ events: [], held: true });
   await early.commit();
   expect(await labels(2)).toEqual(['early', 'late']);
 });
 
 test('a rolled back transaction holds nothing back and leaves nothing', async () => {
-  const early = await begin(events.db);
-  await tell(early.tx, newId(), 'never');
-  await events.db.transaction().execute((tx) => tell(tx, newId(), 'late'));
+  const early = await beginTransaction(events.db);
+  await emitLabelled(early.tx, newId(), 'never');
+  await events.db.transaction().execute((tx) => emitLabelled(tx, newId(), 'late'));
   await early.rollback();
   expect(await labels(1)).toEqual(['late']);
 });
 
-test('what a subject told first is read first, though a transaction with an older id told later', async () => {
+test('the first event of a subject is read first, even if an older transaction emits a later one', async () => {
   const subject = newId();
-  const old = await begin(events.db);
+  const old = await beginTransaction(events.db);
   await sql`select pg_current_xact_id()`.execute(old.tx);
-  const between = await begin(events.db);
+  const between = await beginTransaction(events.db);
   await sql`select pg_current_xact_id()`.execute(between.tx);
-  await events.db.transaction().execute((tx) => tell(tx, subject, 'first'));
-  await tell(old.tx, subject, 'second');
-  await tell(old.tx, newId(), 'other subject');
+  await events.db.transaction().execute((tx) => emitLabelled(tx, subject, 'first'));
+  await emitLabelled(old.tx, subject, 'second');
+  await emitLabelled(old.tx, newId(), 'other subject');
   await old.commit();
   // `between` still holds back the first event; the second one must not overtake it.
   expect(await labels(1)).toEqual(['other subject']);
   await between.commit();
-  await events.db.transaction().execute((tx) => tell(tx, subject, 'third'));
+  await events.db.transaction().execute((tx) => emitLabelled(tx, subject, 'third'));
   expect(await labels(4)).toEqual(['other subject', 'first', 'second', 'third']);
 });
 
-test('no reader ever moves past an event, whatever the order of commits', async () => {
+test('no reader ever skips an event, in any order of commits', async () => {
   const subjects = Array.from({ length: 5 }, newId);
-  const told = new Map<string, number>(subjects.map((subject) => [subject, 0]));
+  const emitted = new Map<string, number>(subjects.map((subject) => [subject, 0]));
   const seen: { subject: string; label: number }[] = [];
   let writing = true;
   const reader = (async () => {
@@ -66,20 +73,20 @@ test('no reader ever moves past an event, whatever the order of commits', async 
         cursor = event.cursor;
         seen.push({ subject: event.subjectId, label: Number(labelOf(event)) });
       }
-      if (finished && seen.length >= [...told.values()].reduce((sum, count) => sum + count)) return;
+      if (finished && seen.length >= [...emitted.values()].reduce((sum, count) => sum + count)) return;
     }
   })();
   const write = async (index: number): Promise<void> => {
     for (let round = 0; round < 25; round += 1) {
       await events.db.transaction().execute(async (tx) => {
-        // Ids are taken in one order, subjects are changed in another, as in real transactions.
+        // Transactions get their ids in one order and change subjects in another, as real ones do.
         await sql`select pg_current_xact_id()`.execute(tx);
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 8));
         const subject = subjects[(index + round) % subjects.length]!;
         await sql`select pg_advisory_xact_lock(hashtextextended(${subject}, 0))`.execute(tx);
-        const next = told.get(subject)! + 1;
-        told.set(subject, next);
-        await tell(tx, subject, String(next));
+        const next = emitted.get(subject)! + 1;
+        emitted.set(subject, next);
+        await emitLabelled(tx, subject, String(next));
       });
     }
   };
@@ -88,7 +95,7 @@ test('no reader ever moves past an event, whatever the order of commits', async 
   await reader;
   for (const subject of subjects) {
     const order = seen.filter((event) => event.subject === subject).map((event) => event.label);
-    expect(order).toEqual(Array.from({ length: told.get(subject)! }, (_, index) => index + 1));
+    expect(order).toEqual(Array.from({ length: emitted.get(subject)! }, (_, index) => index + 1));
   }
 });
 
@@ -108,11 +115,11 @@ test('a payload that breaks the contract is refused, and secrets in it are redac
   );
 });
 
-test('a log restored from another server is recognised and can be rebased', async () => {
-  await events.db.transaction().execute((tx) => tell(tx, newId(), 'read'));
+test('a log restored from another server is detected and can be rebased', async () => {
+  await events.db.transaction().execute((tx) => emitLabelled(tx, newId(), 'read'));
   await labels(1);
   const { xid, position } = await headCursor(events.db);
-  await events.db.transaction().execute((tx) => tell(tx, newId(), 'unread'));
+  await events.db.transaction().execute((tx) => emitLabelled(tx, newId(), 'unread'));
   await assertLogIsReadable(events.db);
   const future = 1_000_000_000n;
   await sql`alter table outbox_events disable trigger outbox_events_append_only`.execute(events.db);

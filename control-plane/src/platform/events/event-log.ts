@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
 
-/** A place in the event log: transaction id, then position inside it. */
+/** A position in the event log: transaction id, then position inside it. */
 export interface Cursor {
   xid: string;
   position: string;
@@ -29,9 +29,15 @@ export function formatCursor({ xid, position }: Cursor): string {
   return `${xid}-${position}`;
 }
 
+/** Bounds of PostgreSQL's types: an xid8, a bigint. */
+const LAST_XID = 2n ** 64n - 1n;
+const LAST_POSITION = 2n ** 63n - 1n;
+
+/** Null for a text that cannot be the position of an event. */
 export function parseCursor(text: string): Cursor | null {
-  const match = /^(\d{1,20})-(\d{1,19})$/.exec(text);
-  return match ? { xid: match[1]!, position: match[2]! } : null;
+  const [, xid, position] = /^(\d{1,20})-(\d{1,19})$/.exec(text) ?? [];
+  if (xid === undefined || position === undefined) return null;
+  return BigInt(xid) <= LAST_XID && BigInt(position) <= LAST_POSITION ? { xid, position } : null;
 }
 
 export function isAfter(a: Cursor, b: Cursor): boolean {
@@ -39,7 +45,7 @@ export function isAfter(a: Cursor, b: Cursor): boolean {
   return BigInt(a.position) > BigInt(b.position);
 }
 
-/** Where a reader starts that wants only what comes from now on. */
+/** Start of a reader that wants only new events. */
 export async function headCursor(db: Db): Promise<Cursor> {
   const { rows } = await sql<Cursor>`
     select xid::text as xid, position::text as position from outbox_events
@@ -54,8 +60,8 @@ export async function readEvents(db: Db, cursor: Cursor, limit: number): Promise
 }
 
 /**
- * Only transactions older than every running one are read: what commits later also sorts later, so no event is
- * ever skipped. `held` says that committed events wait for an older transaction to end.
+ * Reads only transactions older than every running one: a later commit also sorts later, so no event is ever
+ * skipped. `held` means that committed events wait for an older transaction to end.
  */
 export async function readLog(
   db: Db,
@@ -98,7 +104,10 @@ export async function readLog(
   return { events, held: unsafe !== -1 };
 }
 
-/** A dump restored into another server carries ids from that server's future; its events would never be read. */
+/**
+ * A dump restored into another server has higher transaction ids than that server; its events would never be
+ * read.
+ */
 export async function assertLogIsReadable(db: Db): Promise<void> {
   const { rows } = await sql<{ foreign: boolean }>`
     select coalesce(max(xid) >= pg_snapshot_xmax(pg_current_snapshot()), false) as foreign from (

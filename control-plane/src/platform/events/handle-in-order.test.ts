@@ -20,7 +20,7 @@ function event(position: number, event_type = 'node.changed'): LoggedEvent {
 
 const positions = (events: readonly LoggedEvent[]): string[] => events.map(({ cursor }) => cursor.position);
 
-/** A consumer of `node.changed` that writes down what it was given, and which events were done. */
+/** A consumer of `node.changed` that records the events it handled and those marked as done. */
 function listening({ fails = [] }: { fails?: string[] } = {}) {
   const seen: string[][] = [];
   const done: string[] = [];
@@ -40,21 +40,21 @@ function listening({ fails = [] }: { fails?: string[] } = {}) {
   return { seen, done, run };
 }
 
-test('what came together is handled together, without events of other types, and all of it is done', async () => {
+test('events that arrive together are handled together, without other types, and all are done', async () => {
   const { seen, done, run } = listening();
   await run([event(1), event(2, 'node.enrolled'), event(3), event(4, 'node.enrolled')]);
   expect(seen).toEqual([['1', '3']]);
   expect(done).toEqual(['4']);
 });
 
-test('what fails together is tried one by one, and only the event that fails holds the consumer', async () => {
+test('events that fail together are retried one by one, and only the failing one holds the consumer', async () => {
   const { seen, done, run } = listening({ fails: ['2'] });
   await expect(run([event(1), event(2), event(3)])).rejects.toThrow('not this one');
   expect(seen).toEqual([['1', '2', '3'], ['1'], ['2']]);
   expect(done).toEqual(['1']);
 });
 
-test('a single event goes the usual way', async () => {
+test('a single event is handled individually', async () => {
   const { seen, done, run } = listening();
   await run([event(1, 'node.enrolled'), event(2)]);
   expect(seen).toEqual([['2']]);

@@ -1,9 +1,10 @@
 import type { Consumer } from './consumer.ts';
 import type { LoggedEvent } from './event-log.ts';
+import { last } from '../present.ts';
 
 /**
- * One event after the other, or all of them at once where the consumer can; those of other types count as done. What
- * fails together is tried one by one, so that only the event that is to blame holds the consumer.
+ * Handles events one by one, or together if the consumer can; events of other types count as done. Events
+ * that fail together are retried one by one, so that only the failing event holds the consumer.
  */
 export function handleInOrder(consumer: Consumer) {
   const types: ReadonlySet<string> | null = consumer.types ? new Set(consumer.types) : null;
@@ -13,7 +14,7 @@ export function handleInOrder(consumer: Consumer) {
     done: (event: LoggedEvent) => void,
     signal: AbortSignal,
   ): Promise<void> => {
-    if (await handledTogether(consumer, events.filter(isWanted))) return done(events.at(-1)!);
+    if (await handledTogether(consumer, events.filter(isWanted))) return done(last(events, 'event'));
     for (const event of events) {
       if (signal.aborted) return;
       if (isWanted(event)) await consumer.handle(event);

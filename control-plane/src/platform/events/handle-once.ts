@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../db/database.ts';
 
-/** Longer than any bus repeats an event by itself. */
+/** Longer than any bus repeats an event automatically. */
 const KEPT = '14 days';
 
 /**
- * Runs `effect` unless this consumer has done it for this event before; mark and effect stand or fall together.
- * True when it ran.
+ * Runs `effect` unless this consumer has done it for this event; mark and effect commit together. True if it
+ * ran.
  */
 export async function handleOnce(
   tx: Tx,
@@ -24,7 +24,7 @@ export async function handleOnce(
   return true;
 }
 
-/** Marks many events as done by this consumer, and names those that it had not done before. */
+/** Marks many events as done by this consumer, and returns those that it had not done before. */
 export async function markHandled(
   tx: Tx,
   consumer: string,
@@ -39,6 +39,6 @@ export async function markHandled(
   return new Set(marked.map(({ event_id }) => event_id));
 }
 
-export async function forgetHandledEvents(db: Db): Promise<void> {
+export async function pruneHandledEvents(db: Db): Promise<void> {
   await sql`delete from handled_events where handled_at < now() - ${KEPT}::interval`.execute(db);
 }

@@ -9,14 +9,14 @@ const HELD_MS = 5;
 const MAX_HELD_MS = 50;
 const ENDED = 'the wait has ended';
 
-/** Something consumers can read in the order of the log. */
+/** A source that consumers can read in the order of the log. */
 export interface EventSource {
-  /** The next events after `cursor`; waits for some, and comes back with none now and then or when aborted. */
+  /** The next events after `cursor`; waits for some, and returns none from time to time or when aborted. */
   next(cursor: Cursor, limit: number, signal: AbortSignal): Promise<LoggedEvent[]>;
   close(): Promise<void>;
 }
 
-/** The log itself, woken by NOTIFY. A notification carries nothing; a lost one costs a second. */
+/** The log itself, woken by NOTIFY. A notification has no content; a lost one costs a second. */
 export class LogFollower implements EventSource {
   readonly #db: Db;
   readonly #listener: Listener;
@@ -29,7 +29,7 @@ export class LogFollower implements EventSource {
 
   async next(cursor: Cursor, limit: number, signal: AbortSignal): Promise<LoggedEvent[]> {
     const stopWaiting = new AbortController();
-    // Listening starts before the read, so nothing falls between the two.
+    // Listen before the read, so that no event is missed between the two.
     const woken = this.#listener.wait(EVENTS_CHANNEL, IDLE_MS, {
       signal: AbortSignal.any([signal, stopWaiting.signal]),
     });
@@ -40,13 +40,13 @@ export class LogFollower implements EventSource {
         return events;
       }
       if (held) {
-        // The transaction that holds them back may notify nobody when it ends.
+        // The transaction that holds them back may send no notification when it ends.
         await sleep(this.#heldMs, undefined, { signal }).catch(() => undefined);
         this.#heldMs = Math.min(this.#heldMs * 2, MAX_HELD_MS);
       } else await woken;
       return [];
     } finally {
-      // A reason of its own spares the making of an error that nobody reads.
+      // A prepared reason avoids creating an error that nothing reads.
       stopWaiting.abort(ENDED);
     }
   }

@@ -10,7 +10,14 @@ import { NatsBus } from './nats-bus.ts';
 import { RELAY, startRelay } from './nats-relay.ts';
 import { STREAM } from './nats-stream.ts';
 import { natsServerInstalled, startNatsServer, type NatsServer } from './nats-testing.ts';
-import { begin, labelOf, openTestEvents, tell, until, type TestEvents } from './testing.ts';
+import {
+  beginTransaction,
+  labelOf,
+  openTestEvents,
+  emitLabelled,
+  waitUntil,
+  type TestEvents,
+} from './testing.ts';
 
 const reason = natsServerInstalled ? '' : ' (needs nats-server: apt-get install nats-server)';
 
@@ -47,7 +54,7 @@ describe.skipIf(!natsServerInstalled)(`events through NATS JetStream${reason}`, 
   });
 
   const say = (label: string, subject = newId()) =>
-    events.db.transaction().execute((tx) => tell(tx, subject, label));
+    events.db.transaction().execute((tx) => emitLabelled(tx, subject, label));
 
   async function published(): Promise<{ subject: string; id: string; label: string }[]> {
     const connection = await connect({ servers: nats.url });
@@ -71,12 +78,12 @@ describe.skipIf(!natsServerInstalled)(`events through NATS JetStream${reason}`, 
     await relay();
     const seen: string[] = [];
     await bus().consume(collect(seen));
-    const early = await begin(events.db);
+    const early = await beginTransaction(events.db);
     const subject = newId();
-    await tell(early.tx, subject, '0');
+    await emitLabelled(early.tx, subject, '0');
     for (let i = 1; i < 50; i += 1) await say(String(i));
     await early.commit();
-    await until(() => seen.length === 50);
+    await waitUntil(() => seen.length === 50);
     expect(seen).toEqual(Array.from({ length: 50 }, (_, i) => String(i)));
     const messages = await published();
     expect(messages.map((message) => message.label)).toEqual(seen);
@@ -84,45 +91,45 @@ describe.skipIf(!natsServerInstalled)(`events through NATS JetStream${reason}`, 
     expect(new Set(messages.map((message) => message.id)).size).toBe(50);
   });
 
-  test('a NATS server that is killed and comes back costs time, not events', async () => {
+  test('a killed NATS server that comes back causes a delay and loses no event', async () => {
     await relay();
     const seen: string[] = [];
     await bus().consume(collect(seen));
     await say('a');
-    await until(() => seen.length === 1);
+    await waitUntil(() => seen.length === 1);
     await nats.kill();
     await say('b');
     await say('c');
     await nats.start();
     await say('d');
-    await until(() => seen.length === 4, 25_000);
+    await waitUntil(() => seen.length === 4, 25_000);
     expect(seen).toEqual(['a', 'b', 'c', 'd']);
-    await until(async () => (await published()).length === 4, 20_000);
-  }, 60_000);
+    await waitUntil(async () => (await published()).length === 4, 20_000);
+  });
 
-  test('a NATS server that lost its data costs nothing either', async () => {
+  test('a NATS server that lost its data loses no event', async () => {
     await relay();
     const seen: string[] = [];
     await bus().consume(collect(seen));
     await say('a');
-    await until(() => seen.length === 1);
+    await waitUntil(() => seen.length === 1);
     await nats.kill();
     await nats.wipe();
     await say('b');
     await nats.start();
     await say('c');
-    await until(() => seen.length === 3, 25_000);
+    await waitUntil(() => seen.length === 3, 25_000);
     expect(seen).toEqual(['a', 'b', 'c']);
-  }, 60_000);
+  });
 
   test('two relays publish each event once, also when the leader changes in the middle', async () => {
     const first = await relay();
     await relay();
     for (let i = 0; i < 100; i += 1) await say(String(i));
-    await until(async () => (await published()).length > 0);
+    await waitUntil(async () => (await published()).length > 0);
     await first.stop();
     for (let i = 100; i < 200; i += 1) await say(String(i));
-    await until(async () => (await published()).length >= 200);
+    await waitUntil(async () => (await published()).length >= 200);
     expect((await published()).map((message) => message.label)).toEqual(
       Array.from({ length: 200 }, (_, i) => String(i)),
     );
@@ -132,12 +139,12 @@ describe.skipIf(!natsServerInstalled)(`events through NATS JetStream${reason}`, 
   test('a cursor that went back (a restored database row) publishes nothing twice', async () => {
     const first = await relay();
     for (const label of ['a', 'b', 'c']) await say(label);
-    await until(async () => (await published()).length === 3);
+    await waitUntil(async () => (await published()).length === 3);
     await first.stop();
     await events.db.updateTable('event_consumers').set({ cursor_xid: '0', cursor_position: 0n }).execute();
     await relay();
     await say('d');
-    await until(async () => (await published()).length >= 4);
+    await waitUntil(async () => (await published()).length >= 4);
     expect((await published()).map((message) => message.label)).toEqual(['a', 'b', 'c', 'd']);
   });
 
@@ -146,21 +153,21 @@ describe.skipIf(!natsServerInstalled)(`events through NATS JetStream${reason}`, 
     const embedded = new EmbeddedBus(events.db, events.listener, events.log);
     await embedded.consume(collect(seen));
     await say('a');
-    await until(() => seen.length === 1);
+    await waitUntil(() => seen.length === 1);
     await embedded.close();
-    // Told before there was a relay: the stream never has it.
+    // Emitted before there was a relay: the stream never has it.
     await say('b');
     await relay();
     const first = bus();
     await first.consume(collect(seen));
     await say('c');
-    await until(() => seen.length === 3);
+    await waitUntil(() => seen.length === 3);
     await first.close();
     await say('d');
     const again = new EmbeddedBus(events.db, events.listener, events.log);
     running.push(again);
     await again.consume(collect(seen));
-    await until(() => seen.length === 4);
+    await waitUntil(() => seen.length === 4);
     expect(seen).toEqual(['a', 'b', 'c', 'd']);
   });
 });

@@ -4,18 +4,20 @@ import type { Bus, Consumer, Consumption } from './consumer.ts';
 import { handleInOrder } from './handle-in-order.ts';
 import { NatsSource } from './nats-source.ts';
 import { NatsLink } from './nats-stream.ts';
-import { GATHER_MS, runConsumer } from './run-consumer.ts';
+import { BATCH_WINDOW_MS, runConsumer } from './run-consumer.ts';
 
-/** Events through JetStream, where the relay puts them. */
+/** Events through JetStream, where the relay publishes them. */
 export class NatsBus implements Bus {
   readonly kind = 'nats';
   readonly #db: Db;
   readonly #log: Logger;
   readonly #link: NatsLink;
+  readonly #parkAfter: (() => number) | undefined;
   readonly #running: Consumption[] = [];
 
-  constructor(db: Db, log: Logger, natsUrl: string) {
+  constructor(db: Db, log: Logger, natsUrl: string, parkAfter?: () => number) {
     this.#db = db;
+    this.#parkAfter = parkAfter;
     this.#log = log;
     this.#link = new NatsLink(natsUrl, 'gpuaas consumers');
   }
@@ -26,7 +28,8 @@ export class NatsBus implements Bus {
       startFrom: consumer.startFrom,
       openSource: async () => await NatsSource.open(this.#db, await this.#link.connection()),
       handleBatch: handleInOrder(consumer),
-      gatherMs: GATHER_MS,
+      gatherMs: BATCH_WINDOW_MS,
+      ...(this.#parkAfter ? { parkAfter: this.#parkAfter } : {}),
     });
     this.#running.push(consumption);
     return consumption;

@@ -7,18 +7,19 @@ import { LOG_START, type Cursor } from './event-log.ts';
 import { LogFollower, type EventSource } from './log-follower.ts';
 import { ensureStream, messageHeaders, NatsLink, streamHead, type StreamedEvent } from './nats-stream.ts';
 import { runConsumer } from './run-consumer.ts';
+import { present } from '../present.ts';
 
 export const RELAY = 'nats-relay';
 
 export interface Relay extends Consumption {
-  /** Whether NATS answers; throws with the reason when not. */
+  /** Whether NATS answers; throws the reason if not. */
   check(): Promise<string>;
 }
 
 /**
- * Publishes the log to JetStream in its own order; one process at a time. The stream itself says how far it got:
- * each message expects to follow the one before it, so neither a lost publish nor a second relay can leave a gap
- * or a swap, and a crash between publishing and moving the cursor repeats nothing.
+ * Publishes the log to JetStream in its order; one process at a time. The stream itself holds the progress:
+ * each message expects to follow the one before it, so neither a lost publish nor a second relay can cause a
+ * gap or a wrong order, and a crash between publishing and moving the cursor repeats nothing.
  */
 export async function startRelay(options: {
   db: Db;
@@ -31,7 +32,7 @@ export async function startRelay(options: {
   let head = { sequence: 0, cursor: LOG_START };
   const relay = await runConsumer(options.db, options.log, {
     name: RELAY,
-    // What came before the stream is read from Postgres by those who need it.
+    // Consumers read events from before the stream in Postgres.
     startFrom: 'now',
     async openSource(state) {
       const connection = await link.connection();
@@ -49,7 +50,7 @@ export async function startRelay(options: {
       });
       for (const [index, result] of (await Promise.allSettled(acks)).entries()) {
         if (result.status === 'rejected') throw result.reason;
-        done(events[index]!);
+        done(present(events[index], 'event'));
       }
     },
   });

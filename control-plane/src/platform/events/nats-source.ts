@@ -10,14 +10,14 @@ const IDLE_POLLS = 5;
 const INACTIVE_NANOS = 60_000_000_000;
 
 /**
- * NATS carries, Postgres remembers. Cursors are the log's own and are kept with the consumer, so order and place
- * outlive a process as well as a NATS server that was emptied or restored. Each message names the event before it;
- * where that is not what was read last, the missing part comes from the log.
+ * NATS transports, Postgres stores. Cursors are those of the log and are stored with the consumer, so order
+ * and position survive a restart and an emptied or restored NATS server. Each message names the event before
+ * it; if that is not the last one read, the missing part comes from the log.
  */
 export class NatsSource implements EventSource {
   readonly #db: Db;
   readonly #reader: PullConsumer;
-  /** First the log from the cursor on, then the stream. */
+  /** Reads the log from the cursor on, then the stream. */
   #catchingUp = true;
   #idlePolls = 0;
 
@@ -80,7 +80,7 @@ export class NatsSource implements EventSource {
     return messages.map(readMessage);
   }
 
-  /** Silence may mean that a message was lost with a connection, or that a restarted server forgot this reader. */
+  /** Silence may mean that a message was lost with a connection, or that a restarted server lost this reader. */
   async #checkSilence(): Promise<void> {
     this.#idlePolls += 1;
     if (this.#idlePolls % IDLE_POLLS !== 0) return;

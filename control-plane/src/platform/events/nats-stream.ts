@@ -16,11 +16,11 @@ const PREVIOUS_HEADER = 'Gpuaas-Previous';
 const ORGANIZATION_HEADER = 'Gpuaas-Organization';
 const SUBJECT_HEADER = 'Gpuaas-Subject';
 const NANOS = 1_000_000_000;
-/** Older events are still in Postgres, where consumers that fell behind read them. */
+/** Older events are still in Postgres, where late consumers read them. */
 const KEPT_SECONDS = 7 * 24 * 3600;
 const DUPLICATE_SECONDS = 120;
 
-/** One connection, made at the first use and again after it was closed for good. */
+/** One connection, opened at the first use and again after it was closed for good. */
 export class NatsLink {
   readonly #url: string;
   readonly #name: string;
@@ -49,7 +49,7 @@ export class NatsLink {
     return await this.connection();
   }
 
-  /** Asks the server; the error says why there is no answer, without the address, which may hold a password. */
+  /** Pings the server; the error gives the reason without the address, which may hold a password. */
   async check(): Promise<string> {
     // A process that waits for its turn has not needed the connection yet.
     const connection = await this.connection().catch((error: unknown) => {
@@ -85,7 +85,7 @@ export async function ensureStream(connection: NatsConnection): Promise<JetStrea
   return manager;
 }
 
-/** How far the stream has got: its last sequence, and the log cursor of the message there. */
+/** Progress of the stream: its last sequence, and the log cursor of that message. */
 export async function streamHead(
   manager: JetStreamManager,
 ): Promise<{ sequence: number; cursor: Cursor | null }> {

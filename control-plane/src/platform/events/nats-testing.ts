@@ -1,10 +1,11 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, connect, type AddressInfo } from 'node:net';
+import { createServer, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from './testing.ts';
+import { listeningPort } from '@gpuaas/contracts/listening-port';
+import { waitUntil } from './testing.ts';
 
 export const natsServerInstalled = ((): boolean => {
   try {
@@ -17,10 +18,10 @@ export const natsServerInstalled = ((): boolean => {
 
 export interface NatsServer {
   url: string;
-  /** SIGKILL, as a crash would. */
+  /** Ends it by SIGKILL, as a crash would. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Loses everything it stored. */
+  /** Deletes everything it stored. */
   wipe(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -36,7 +37,7 @@ export async function startNatsServer(): Promise<NatsServer> {
       child = spawn('nats-server', ['-js', '-a', '127.0.0.1', '-p', String(port), '-sd', folder], {
         stdio: 'ignore',
       });
-      await until(() => accepts(port));
+      await waitUntil(() => accepts(port));
     },
     async kill() {
       if (!child || child.exitCode !== null || child.signalCode !== null) return;
@@ -59,7 +60,7 @@ export async function startNatsServer(): Promise<NatsServer> {
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
+  const port = listeningPort(probe);
   probe.close();
   await once(probe, 'close');
   return port;

@@ -5,8 +5,8 @@ import { LEASE_SECONDS } from './consumer-lease.ts';
 import { RELAY } from './nats-relay.ts';
 
 /**
- * For an installation without NATS: removes the cursor that a relay of earlier left, which would be reported as
- * late and hold back retention for ever. Nothing is lost, the stream itself says where a relay goes on.
+ * For an installation without NATS: removes the cursor of a former relay, which would be reported as late and
+ * block retention indefinitely. Nothing is lost: the stream itself holds where a relay continues.
  */
 export async function retireRelay(db: Db): Promise<'retired' | 'running'> {
   await sql`delete from event_consumers where name = ${RELAY} and lease_expires_at < now()`.execute(db);
@@ -14,7 +14,7 @@ export async function retireRelay(db: Db): Promise<'retired' | 'running'> {
   return rows.length === 0 ? 'retired' : 'running';
 }
 
-/** Retires the relay now, and once more after the lease of one that was killed a moment ago has run out. */
+/** Retires the relay now, and again after the lease of a recently killed relay has expired. */
 export async function startRetiringRelay(db: Db, log: Logger): Promise<{ stop(): void }> {
   if ((await retireRelay(db)) === 'retired') return { stop: () => undefined };
   const again = setTimeout(

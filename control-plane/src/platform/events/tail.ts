@@ -7,7 +7,7 @@ import { LogFollower } from './log-follower.ts';
 
 type Subscriber = (event: LoggedEvent) => void;
 
-/** Reads new events once per process and hands each to every live subscriber. */
+/** Reads new events once per process and passes each to every live subscriber. */
 export class EventTail {
   readonly #db: Db;
   readonly #follower: LogFollower;
@@ -28,7 +28,7 @@ export class EventTail {
     this.#done = this.#run();
   }
 
-  /** Everything after the returned cursor reaches `subscriber`. */
+  /** Every event after the returned cursor reaches `subscriber`. */
   subscribe(subscriber: Subscriber): { from: Cursor; unsubscribe: () => void } {
     this.#subscribers.add(subscriber);
     return { from: this.#cursor, unsubscribe: () => void this.#subscribers.delete(subscriber) };

@@ -14,7 +14,7 @@ export interface TestEvents {
   close(): Promise<void>;
 }
 
-/** A database with an event log of its own. */
+/** A database with its own event log. */
 export async function openTestEvents(): Promise<TestEvents> {
   const { url, drop } = await createTestDatabase();
   const database = openDatabase(url);
@@ -35,8 +35,8 @@ export async function openTestEvents(): Promise<TestEvents> {
   };
 }
 
-/** An event of `subjectId` that tells `label`. */
-export async function tell(tx: Tx, subjectId: string, label: string): Promise<string> {
+/** An event of `subjectId` that carries `label`. */
+export async function emitLabelled(tx: Tx, subjectId: string, label: string): Promise<string> {
   return await emit(tx, {
     type: 'node.enrolled',
     subjectId,
@@ -51,7 +51,9 @@ export function labelOf(event: LoggedEvent): string {
 }
 
 /** A transaction whose steps a test can interleave with others. */
-export async function begin(db: Db): Promise<{ tx: Tx; commit(): Promise<void>; rollback(): Promise<void> }> {
+export async function beginTransaction(
+  db: Db,
+): Promise<{ tx: Tx; commit(): Promise<void>; rollback(): Promise<void> }> {
   const opened = Promise.withResolvers<Tx>();
   const finished = Promise.withResolvers<void>();
   const transaction = db.transaction().execute(async (tx) => {
@@ -72,7 +74,10 @@ export async function begin(db: Db): Promise<{ tx: Tx; commit(): Promise<void>; 
   };
 }
 
-export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 15_000): Promise<void> {
+export async function waitUntil(
+  condition: () => boolean | Promise<boolean>,
+  timeoutMs = 30_000,
+): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`gave up waiting after ${timeoutMs} ms: ${String(condition)}`);

@@ -1,14 +1,14 @@
 import type { Scope } from '../db/scope.ts';
 
-/** Who stands behind a request, as far as the HTTP layer must know. */
+/** The caller of a request, as the HTTP layer needs it. */
 export interface CallerIdentity {
   /** Scopes idempotency keys and rate limits. */
   id: string;
-  /** Named in the audit log: a user or service account; null for a host or a stranger. */
+  /** Named in the audit log: a user or service account; null for a host or an unknown caller. */
   actorId: string | null;
   role: string;
   /** Set once a use-case has checked a permission. */
   authorised: boolean;
-  /** What the database lets its requests see and do. */
+  /** The database scope of its requests. */
   scope: Scope;
 }

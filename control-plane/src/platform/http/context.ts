@@ -1,21 +1,31 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Denials } from '../audit/denials.ts';
 import type { Db, Tx } from '../db/database.ts';
 import { inScope } from '../db/scope.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { CallerIdentity } from './caller-identity.ts';
+import type { CheckCreation } from './creation-limits.ts';
 import type { GracefulStop } from './graceful-stop.ts';
-import { runMutation, runTogether, type Together } from './mutation.ts';
+import { runMutation, runBatchableMutation, type BatchableMutation } from './mutation.ts';
 import type { AuditTarget, Context, OperationObject } from './operation.ts';
 
-/** What a handler works with. The logger is made when it is first used: most requests have nothing to say. */
+/** Context of a handler. The logger is created at its first use: most requests log nothing. */
 export function createContext<Caller extends CallerIdentity>(
-  settings: { db: Db; log: Logger; graceful: GracefulStop },
+  settings: {
+    db: Db;
+    log: Logger;
+    graceful: GracefulStop;
+    denied: Denials;
+    checkCreation?: CheckCreation | undefined;
+  },
   operation: OperationObject,
   caller: Caller,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Context<never, Caller> {
   const audited: { target?: AuditTarget } = {};
+  const { db, denied: denials, checkCreation } = settings;
+  const mutation = { db, denials, checkCreation, operation, caller, request, audited };
   let log: Logger | undefined;
   const context = {
     caller,
@@ -33,10 +43,8 @@ export function createContext<Caller extends CallerIdentity>(
       audited.target = target;
     },
     read: <T>(look: (tx: Tx) => Promise<T>) => inScope(settings.db, caller.scope, look),
-    mutate: (decide: Parameters<Context<never, Caller>['mutate']>[0]) =>
-      runMutation({ db: settings.db, operation, caller, request, log: context.log, audited }, decide),
-    mutateTogether: (way: Together<never>) =>
-      runTogether({ db: settings.db, operation, caller, request, log: context.log, audited }, way),
+    mutate: (decide: Parameters<Context<never, Caller>['mutate']>[0]) => runMutation(mutation, decide),
+    mutateInBatch: (way: BatchableMutation<never>) => runBatchableMutation(mutation, way),
   };
-  return context as unknown as Context<never, Caller>;
+  return context as Context<never, Caller>;
 }

@@ -1,39 +1,51 @@
 import Fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import glue from 'fastify-openapi-glue';
+import type { Denials } from '../audit/denials.ts';
 import type { Db } from '../db/database.ts';
 import { isUuid, newId } from '../ids.ts';
 import type { HttpMetrics } from '../telemetry/http-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { createAdmission } from './admission.ts';
-import { DenialLog } from './denial-log.ts';
+import { createAdmission, type AdmissionParts } from './admission/admission.ts';
+import { DenialLog } from './admission/denial-log.ts';
+import type { CheckCreation } from './creation-limits.ts';
 import type { CallerIdentity } from './caller-identity.ts';
-import { checkAnswers, type OnMismatch } from './check-answers.ts';
-import { answerBrokenRequest, answerProblem, toProblem } from './errors.ts';
+import { validateResponses, type OnContractMismatch } from './responses/validate-responses.ts';
+import { sendMalformedRequest, sendProblem, toProblem } from './send-problem.ts';
 import { GracefulStop } from './graceful-stop.ts';
 import type { ContractDocument, Handler, OperationObject } from './operation.ts';
 import { operationRoute } from './operation-route.ts';
 import { Problem } from './problem.ts';
-import type { RateLimits } from './rate-limits.ts';
-import { observeRequests } from './request-log.ts';
+import type { RateLimits } from './admission/rate-limits.ts';
+import { observeRequests } from './observe-requests.ts';
 import { acceptOnlyJson } from './strict-body.ts';
 import { refuseUndeclaredMethods } from './undeclared-methods.ts';
 import { createValidators } from './validation.ts';
+import { guardSockets } from './wire/guard-sockets.ts';
 
 export interface ContractServerOptions<Caller extends CallerIdentity> {
   /** Names the server in logs, metrics and spans. */
   name: 'public' | 'node';
   document: ContractDocument;
+  /** Of the port that browsers use. */
+  publicUrl?: string;
   handlers: Record<string, Handler<never, Caller>>;
-  /** Runs before any validation; throws a problem when the credentials do not hold. */
+  /** Runs before any validation; throws a problem for invalid credentials. */
   authenticate(request: FastifyRequest, operation: OperationObject): Promise<Caller>;
   db: Db;
   log: Logger;
   metrics?: HttpMetrics;
+  /** See `AdmissionParts`. */
+  isProven?: AdmissionParts<Caller>['isProven'];
+  requirePermission?: AdmissionParts<Caller>['requirePermission'];
   rateLimits: RateLimits;
-  /** In tests everything sent is held against the contract; what breaks it is told here and answered as 500. */
-  onMismatch?: OnMismatch;
+  /** Refuses a creation above the limit of its operation. */
+  checkCreation?: CheckCreation;
+  /** Where refused attempts are audited. */
+  denials: Denials;
+  /** In tests every response is compared with the contract; a mismatch is reported here and answered as 500. */
+  onMismatch?: OnContractMismatch;
   fastify?: FastifyServerOptions;
-  /** Plugins that must stand before the routes. */
+  /** Plugins that must be registered before the routes. */
   prepare?: (server: FastifyInstance) => Promise<void>;
 }
 
@@ -43,7 +55,7 @@ export interface ContractServer {
   stop(): Promise<void>;
 }
 
-/** A strict HTTP server of one OpenAPI document: what is not in the contract is not answered. */
+/** A strict HTTP server of one OpenAPI document: anything outside the contract is refused. */
 export async function createContractServer<Caller extends CallerIdentity>(
   options: ContractServerOptions<Caller>,
 ): Promise<ContractServer> {
@@ -52,38 +64,41 @@ export async function createContractServer<Caller extends CallerIdentity>(
     bodyLimit: options.document['x-max-body-bytes'],
     genReqId: (request) => correlationId(request.headers['x-correlation-id']),
     requestIdHeader: false,
-    // How long a parameter may be is the contract's matter, after authentication; a request line has its own limit.
+    // The contract limits the length of a parameter, after authentication; a request line has its own limit.
     routerOptions: { maxParamLength: 16_384 },
     forceCloseConnections: 'idle',
-    // What fails before a route is found is told like everything else.
+    // A failure before a route is found is answered as a problem, too.
     frameworkErrors: (error, request, reply) =>
-      answerProblem(toProblem(error, options.log, request), request, reply),
-    clientErrorHandler: (_error, socket) => answerBrokenRequest(socket),
-    // While stopping, whoever still has a connection is served and told to open another one next time.
+      sendProblem(toProblem(error, options.log, request), request, reply),
+    clientErrorHandler: (_error, socket) => sendMalformedRequest(socket, options.publicUrl ?? null),
+    // While stopping, open connections are served and closed after the response.
     return503OnClosing: false,
   });
+  guardSockets(server.server);
   const graceful = new GracefulStop(server);
   const validators = createValidators();
-  server.setValidatorCompiler(({ schema, httpPart }) => validators.compile(schema as object, httpPart));
+  server.setValidatorCompiler(({ schema, httpPart }) => validators.compile(schema, httpPart));
   server.setSerializerCompiler(() => (data) => JSON.stringify(data));
   server.setErrorHandler((error, request, reply) =>
-    answerProblem(toProblem(error, options.log, request), request, reply),
+    sendProblem(toProblem(error, options.log, request), request, reply),
   );
   server.setNotFoundHandler((request, reply) =>
-    answerProblem(new Problem('not_found', 'There is nothing at this path.'), request, reply),
+    sendProblem(new Problem('not_found', 'This path does not exist.'), request, reply),
   );
   acceptOnlyJson(server);
   observeRequests(server, { ...options, version: options.document.info.version });
   const { onMismatch, log } = options;
-  const checkStream = onMismatch ? checkAnswers(server, options.document, { log, onMismatch }) : undefined;
+  const checkStream = onMismatch
+    ? validateResponses(server, options.document, { log, onMismatch })
+    : undefined;
   await options.prepare?.(server);
-  const denials = new DenialLog(options);
-  const admit = createAdmission(options.authenticate, options.rateLimits, denials);
+  const denials = new DenialLog(options.denials);
+  const admit = createAdmission({ ...options, denials });
   await server.register(glue, {
     specification: structuredClone(options.document),
     operationResolver: (operationId) =>
       operationRoute(
-        { ...options, admit, denials, graceful, checkStream },
+        { ...options, admit, denials, denied: options.denials, graceful, checkStream },
         findOperation(options.document, operationId),
       ),
   });

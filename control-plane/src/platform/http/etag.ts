@@ -10,10 +10,10 @@ export function etagOf(representation: unknown): string {
 }
 
 /**
- * Throws `precondition_failed` when the caller saw another version than `current`. Call it inside the
+ * Throws `precondition_failed` if the caller saw another version than `current`. Call it inside the
  * transaction, after locking the row.
  */
-export function requireMatch(request: FastifyRequest, current: unknown): void {
+export function requireIfMatch(request: FastifyRequest, current: unknown): void {
   const header = request.headers['if-match'];
   if (header === undefined || header.trim() === '*') return;
   const etag = etagOf(current);
@@ -21,7 +21,7 @@ export function requireMatch(request: FastifyRequest, current: unknown): void {
   if (header.split(',').some((tag) => tag.trim() === etag)) return;
   throw new Problem(
     'precondition_failed',
-    'It was changed since you read it; read it again and repeat the edit.',
+    'The resource has changed since you read it; read it again and repeat the edit.',
     {
       extensions: { current_etag: etag },
     },

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 const DRAIN_MS = 10_000;
 
-/** Ends a server without cutting anybody off in mid-sentence. */
+/** Stops a server without breaking off responses. */
 export class GracefulStop {
   readonly #server: FastifyInstance;
   readonly #streams = new Set<ServerResponse>();
@@ -15,12 +15,12 @@ export class GracefulStop {
     this.#drainMs = drainMs;
   }
 
-  /** Aborts when the server stops; long polls answer then instead of waiting on. */
+  /** Aborts when the server stops; long polls then answer instead of waiting. */
   get stopping(): AbortSignal {
     return this.#stopping.signal;
   }
 
-  /** An endless answer that is ended, not cut, at the stop; its client connects again elsewhere. */
+  /** A stream that is ended, not cut, at the stop; its client connects again elsewhere. */
   track(response: ServerResponse): void {
     this.#streams.add(response);
     response.once('close', () => this.#streams.delete(response));

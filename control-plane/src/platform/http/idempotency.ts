@@ -27,14 +27,14 @@ export function hashRequest(operation: string, params: unknown, body: unknown): 
     .digest();
 }
 
-/** What runs in this process, by caller and key. */
+/** Mutations that run in this process, by caller and key. */
 const running = new Map<string, Promise<void>>();
 
 /**
- * Runs the mutations of one key one after the other. They wait here, where they hold no database connection:
- * one caller with many equal requests must not keep the pool from everybody else.
+ * Runs the mutations of one key serially. They wait here, where they hold no database connection: one caller
+ * with many equal requests must not exhaust the pool.
  */
-export async function inTurn<T>(request: IdempotentRequest, run: () => Promise<T>): Promise<T> {
+export async function serializeByKey<T>(request: IdempotentRequest, run: () => Promise<T>): Promise<T> {
   const name = `${request.callerId} ${request.key}`;
   const deadline = deadlineAfter(WAIT_SECONDS * 1000);
   for (let earlier = running.get(name); earlier; earlier = running.get(name)) {
@@ -65,8 +65,8 @@ function inProgress(): Problem {
 }
 
 /**
- * Takes the key inside the mutation's own transaction. An equal request in flight in another process is waited
- * for until it commits or rolls back; the stored answer is returned when there is one.
+ * Takes the key inside the mutation's own transaction. Blocks on an equal request in flight in another
+ * process until it commits or rolls back; returns the stored reply if there is one.
  */
 export async function claimIdempotencyKey(tx: Tx, request: IdempotentRequest): Promise<StoredReply | null> {
   await sql`select set_config('lock_timeout', ${`${WAIT_SECONDS}s`}, true)`.execute(tx);
@@ -93,7 +93,7 @@ export async function claimIdempotencyKey(tx: Tx, request: IdempotentRequest): P
   return reply;
 }
 
-/** The stored answer to an earlier request with this key; null if there was none. */
+/** The stored reply to an earlier request with this key; null if there was none. */
 async function findReply(tx: Tx, request: IdempotentRequest): Promise<StoredReply | null> {
   const row = await tx
     .selectFrom('idempotency_keys')
@@ -101,7 +101,7 @@ async function findReply(tx: Tx, request: IdempotentRequest): Promise<StoredRepl
     .where('caller_id', '=', request.callerId)
     .where('key', '=', request.key)
     .executeTakeFirst();
-  return row ? replyFrom(row, request) : null;
+  return row ? replayReply(row, request) : null;
 }
 
 /** An earlier request with the same key, as it is stored. */
@@ -112,8 +112,8 @@ export interface KeyRow {
   response_location: string | null;
 }
 
-/** The answer to an earlier request, if it asked for the same. */
-export function replyFrom(row: KeyRow, request: IdempotentRequest): StoredReply {
+/** The reply to an earlier request; throws if that request was different. */
+export function replayReply(row: KeyRow, request: IdempotentRequest): StoredReply {
   if (!row.request_hash.equals(request.requestHash)) {
     throw new Problem('idempotency_key_reused', 'This idempotency key was sent before with another request.');
   }
@@ -125,19 +125,19 @@ export function replyFrom(row: KeyRow, request: IdempotentRequest): StoredReply 
   };
 }
 
-/** A request with its answer. */
-export interface KeptAnswer {
+/** A request with its reply. */
+export interface IdempotentReply {
   request: IdempotentRequest;
   reply: StoredReply;
 }
 
-/** Keys with their answers, as a part of a statement for many callers. A key that was used before fails it. */
-export function keepingAnswers(answered: readonly KeptAnswer[]): RawBuilder<void> {
-  return sql`keep_answers(${answerRows(answered)})`;
+/** SQL fragment that stores the keys and replies of many callers. It fails for a used key. */
+export function storeRepliesSql(answered: readonly IdempotentReply[]): RawBuilder<void> {
+  return sql`keep_answers(${replyRows(answered)})`;
 }
 
 /** The argument of `keep_answers`. */
-export function answerRows(answered: readonly KeptAnswer[]): string {
+export function replyRows(answered: readonly IdempotentReply[]): string {
   return JSON.stringify(
     answered.map(({ request, reply }) => ({
       caller_id: request.callerId,

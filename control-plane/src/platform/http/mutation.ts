@@ -1,17 +1,18 @@
 import type { FastifyRequest } from 'fastify';
 import { recordAudit, type AuditEntry } from '../audit/record.ts';
-import { actorOf } from '../audit/actor.ts';
+import { auditActor } from '../audit/actor.ts';
+import type { Denials } from '../audit/denials.ts';
 import type { Db, Tx } from '../db/database.ts';
 import { inScope } from '../db/scope.ts';
-import type { Logger } from '../telemetry/logger.ts';
 import type { CallerIdentity } from './caller-identity.ts';
+import type { CheckCreation } from './creation-limits.ts';
 import {
   claimIdempotencyKey,
   hashRequest,
-  inTurn,
+  serializeByKey,
   storeReply,
   type IdempotentRequest,
-  type KeptAnswer,
+  type IdempotentReply,
   type StoredReply,
 } from './idempotency.ts';
 import type { AnyReply, AuditTarget, OperationObject } from './operation.ts';
@@ -22,8 +23,9 @@ interface Mutation {
   operation: OperationObject;
   caller: CallerIdentity;
   request: FastifyRequest;
-  log: Logger;
   audited: { target?: AuditTarget };
+  denials: Denials;
+  checkCreation: CheckCreation | undefined;
 }
 
 /** One decision, one transaction: idempotency row, domain rows, audit row. */
@@ -32,30 +34,33 @@ export async function runMutation<R>(mutation: Mutation, decide: (tx: Tx) => Pro
   return await accountFor(mutation, idempotent, () => decideOnce(mutation, idempotent, decide));
 }
 
-/** What else is written in the transaction that does what a request asked for. */
-export interface Papers {
+/** Rows that are committed with a mutation: the audit entry, and the reply of its idempotency key. */
+export interface CommitExtras {
   audit(target: AuditTarget): AuditEntry;
   /** Null for a request without a key. */
-  answer(reply: AnyReply): KeptAnswer | null;
+  answer(reply: AnyReply): IdempotentReply | null;
 }
 
-/** How a mutation commits together with those of others. */
-export interface Together<R> {
+/** A mutation that can share a transaction with others. */
+export interface BatchableMutation<R> {
   /**
-   * Hands it, with its key and its papers, to a transaction of many, which looks for an earlier answer to the key as well.
-   * Null if it must be decided alone.
+   * Decides it in a shared transaction, which writes its extras and also finds an earlier reply of its key. Null if it
+   * must be decided individually.
    */
-  join(
+  inBatch(
     idempotent: IdempotentRequest | null,
-    papers: Papers,
-  ): Promise<{ reply: R } | { replay: StoredReply } | null>;
-  alone(tx: Tx): Promise<R>;
+    commitExtras: CommitExtras,
+  ): Promise<{ kind: 'decided'; reply: R } | { kind: 'replay'; reply: StoredReply } | null>;
+  individually(tx: Tx): Promise<R>;
 }
 
-/** The same for a mutation that can share a transaction with those of others. */
-export async function runTogether<R>(mutation: Mutation, way: Together<R>): Promise<R> {
+/** Decides in a batch if possible, else in a transaction for this mutation only. */
+export async function runBatchableMutation<R>(
+  mutation: Mutation,
+  batchable: BatchableMutation<R>,
+): Promise<R> {
   const idempotent = idempotentRequest(mutation);
-  const papers: Papers = {
+  const commitExtras: CommitExtras = {
     audit: (target) => auditEntry(mutation, 'succeeded', target),
     answer: ({ status, body, location, replayBody }) =>
       idempotent && {
@@ -64,20 +69,20 @@ export async function runTogether<R>(mutation: Mutation, way: Together<R>): Prom
       },
   };
   return await accountFor(mutation, idempotent, async () => {
-    const joined = await way.join(idempotent, papers);
-    if (!joined) return await decideOnce(mutation, idempotent, way.alone);
-    return 'replay' in joined ? (replay(mutation, joined.replay) as R) : joined.reply;
+    const result = await batchable.inBatch(idempotent, commitExtras);
+    if (!result) return await decideOnce(mutation, idempotent, batchable.individually);
+    return result.kind === 'replay' ? (replay(mutation, result.reply) as R) : result.reply;
   });
 }
 
-/** Requests with one key follow each other, and a refusal leaves its audit row. */
+/** Runs requests with one key serially, and audits a refusal. */
 async function accountFor<R>(
   mutation: Mutation,
   idempotent: IdempotentRequest | null,
   transact: () => Promise<R>,
 ): Promise<R> {
   try {
-    return await (idempotent ? inTurn(idempotent, transact) : transact());
+    return await (idempotent ? serializeByKey(idempotent, transact) : transact());
   } catch (error) {
     if (mutation.operation['x-audit']) await recordRefusal(mutation, error);
     throw error;
@@ -93,11 +98,23 @@ async function decideOnce<R>(
     const stored = idempotent && (await claimIdempotencyKey(tx, idempotent));
     if (stored) return replay(mutation, stored) as R;
     const reply = await decide(tx);
-    const { status, body, location, replayBody } = reply as AnyReply;
-    if (mutation.operation['x-audit']) await recordAudit(tx, auditEntry(mutation, 'succeeded'));
+    const { status, body, location, replayBody, unchanged = false } = reply as AnyReply;
+    await requireRoom(tx, mutation);
+    if (mutation.operation['x-audit'] && !unchanged) await recordAudit(tx, auditEntry(mutation, 'succeeded'));
     if (idempotent)
       await storeReply(tx, idempotent, { status, body: replayBody ?? body, location: location ?? null });
     return reply;
+  });
+}
+
+async function requireRoom(tx: Tx, mutation: Mutation): Promise<void> {
+  const limit = mutation.operation['x-limit'];
+  if (!limit) return;
+  const body = (mutation.request.body ?? {}) as Record<string, string | undefined>;
+  await mutation.checkCreation?.(tx, limit, {
+    caller: mutation.caller,
+    target: mutation.audited.target,
+    body,
   });
 }
 
@@ -114,12 +131,15 @@ async function recordRefusal(mutation: Mutation, error: unknown): Promise<void> 
       ? 'denied'
       : 'refused';
   const entry = auditEntry(mutation, result);
-  try {
-    const detail = { ...entry.detail, code: problem?.code ?? 'internal_error' };
-    await inScope(mutation.db, mutation.caller.scope, (tx) => recordAudit(tx, { ...entry, detail }));
-  } catch (failure) {
-    mutation.log.error({ err: failure }, 'the refusal could not be audited');
-  }
+  const detail = { ...entry.detail, code: problem?.code ?? 'internal_error' };
+  const organizationId = ownTenant(mutation.caller, entry.organizationId);
+  await mutation.denials.record({ ...entry, organizationId, result, ip: mutation.request.ip, detail });
+}
+
+/** A caller cannot write into a tenant's log by naming the tenant. */
+function ownTenant({ scope }: CallerIdentity, named: string | null | undefined): string | null {
+  const isOwn = scope.role === 'gpuaas_operator' || scope.organizationIds?.includes(named ?? '');
+  return isOwn ? (named ?? null) : null;
 }
 
 function auditEntry(
@@ -132,7 +152,7 @@ function auditEntry(
   }
   return {
     actorUserId: mutation.caller.actorId,
-    ...actorOf(mutation.caller, mutation.request),
+    ...auditActor(mutation.caller, mutation.request),
     actorRole: mutation.caller.role,
     action: mutation.operation['x-audit']!,
     targetType: target?.targetType ?? 'unknown',

@@ -1,12 +1,15 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import { isRecord } from '@gpuaas/contracts/is-record';
+import type { Denials } from '../audit/denials.ts';
 import type { Db } from '../db/database.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { CallerIdentity } from './caller-identity.ts';
 import { createContext } from './context.ts';
-import type { DenialLog } from './denial-log.ts';
+import type { DenialLog } from './admission/denial-log.ts';
+import type { CheckCreation } from './creation-limits.ts';
 import { etagOf } from './etag.ts';
 import type { GracefulStop } from './graceful-stop.ts';
-import { HIJACKED, type AnyReply, type Handler, type OperationObject } from './operation.ts';
+import { HIJACKED, type Handler, type OperationObject } from './operation.ts';
 import { Problem } from './problem.ts';
 import { requireDeclaredBody } from './strict-body.ts';
 
@@ -14,10 +17,12 @@ export interface RouteSettings<Caller extends CallerIdentity> {
   handlers: Record<string, Handler<never, Caller>>;
   admit(request: FastifyRequest, reply: FastifyReply, operation: OperationObject): Promise<Caller>;
   denials: DenialLog;
+  denied: Denials;
+  checkCreation?: CheckCreation | undefined;
   graceful: GracefulStop;
   db: Db;
   log: Logger;
-  /** In tests: holds the head of a stream against the contract. */
+  /** In tests: compares the head of a stream with the contract. */
   checkStream: ((request: FastifyRequest, reply: FastifyReply) => void) | undefined;
 }
 
@@ -26,13 +31,17 @@ declare module 'fastify' {
     /** Set once the request is admitted. */
     caller: CallerIdentity | null;
     operationId: string | null;
-    /** The operation checks a signature over the very bytes. */
+    /** The operation verifies a signature over the raw bytes. */
     keepsRawBody?: boolean;
+    /** Counts a refused body; set for operations with a body. */
+    chargeForBody?: (bytes: number) => void;
+    /** Size of the body that was read. */
+    bodyBytes?: number;
     rawBody?: string;
   }
 }
 
-/** One operation of the contract as a route: admission, strict body, handler, declared answer. */
+/** Route of one operation: admission, strict body, handler, declared response. */
 export function operationRoute<Caller extends CallerIdentity>(
   settings: RouteSettings<Caller>,
   operation: OperationObject,
@@ -47,6 +56,9 @@ export function operationRoute<Caller extends CallerIdentity>(
       request.operationId = operation.operationId;
       if (operation['x-raw-body']) request.keepsRawBody = true;
       request.caller = await settings.admit(request, reply, operation);
+    },
+    onResponse: async (request: FastifyRequest, reply: FastifyReply) => {
+      if (REFUSED.has(reply.statusCode)) request.chargeForBody?.(bodyBytes(request, operation));
     },
     preValidation: async (request: FastifyRequest) => {
       requireDeclaredBody(request, operation);
@@ -67,11 +79,11 @@ export function operationRoute<Caller extends CallerIdentity>(
         settings.checkStream?.(request, reply);
         return reply;
       }
-      const { status, body, location, mediaType } = answer as unknown as AnyReply;
+      const { status, body, location, mediaType } = answer;
       if (needsPermission && !caller.authorised) {
         throw new Error(`operation ${operation.operationId} answered without checking a permission`);
       }
-      // Answers are the caller's alone.
+      // Responses are private to the caller.
       reply.header('cache-control', 'no-store');
       reply.header('x-content-type-options', 'nosniff');
       if (location) reply.header('location', location);
@@ -84,7 +96,7 @@ export function operationRoute<Caller extends CallerIdentity>(
   return route as unknown as RouteOptions;
 }
 
-/** A mistyped filter must not look like an answer. Public operations are redirect targets of others and lenient. */
+/** A mistyped filter must not be ignored. Public operations are redirect targets and ignore unknown parameters. */
 function refuseUnknownQuery(request: FastifyRequest, operation: OperationObject): void {
   const names = Object.keys(request.query as object);
   if (names.length === 0) return;
@@ -106,7 +118,16 @@ function statusesWithEtag(operation: OperationObject): Set<number> {
   return new Set(tagged.map(([status]) => Number(status)));
 }
 
-/** The document's limit holds where an operation declares none of its own. */
+/** The body was refused after it was read: it cost the read and changed nothing. */
+const REFUSED: ReadonlySet<number> = new Set([400, 403, 404, 413, 415, 422]);
+
+/** The size that was read, or declared if nothing was read; never more than the limit. */
+function bodyBytes({ bodyBytes: read, headers }: FastifyRequest, operation: OperationObject): number {
+  const limit = operation['x-max-body-bytes'] ?? 0;
+  return Math.min(read ?? Number(headers['content-length'] ?? limit), limit);
+}
+
+/** The document's limit applies to operations that declare none. */
 function bodyLimitOf(operation: OperationObject): { bodyLimit?: number } {
   const bytes = operation['x-max-body-bytes'];
   return bytes === undefined ? {} : { bodyLimit: bytes };
@@ -115,6 +136,6 @@ function bodyLimitOf(operation: OperationObject): { bodyLimit?: number } {
 function taggedPart(operation: OperationObject, body: unknown): unknown {
   const fields = operation['x-etag-fields'];
   if (!fields) return body;
-  const values = body as Record<string, unknown>;
-  return Object.fromEntries(fields.map((field) => [field, values[field]]));
+  if (!isRecord(body)) throw new Error('an answer with x-etag-fields must be an object');
+  return Object.fromEntries(fields.map((field) => [field, body[field]]));
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Tx } from '../db/database.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import type { Together } from './mutation.ts';
+import type { BatchableMutation } from './mutation.ts';
 
 type JsonOf<R> = R extends { content: { 'application/json': infer B } }
   ? B
@@ -9,42 +9,49 @@ type JsonOf<R> = R extends { content: { 'application/json': infer B } }
     ? C[keyof C]
     : undefined;
 
-/** What a handler may answer: exactly the statuses and bodies the contract declares. */
+/** Possible replies of a handler: exactly the statuses and bodies that the contract declares. */
 export type Reply<O> = O extends { responses: infer R }
   ? {
       [S in keyof R & number]: {
         status: S;
         body: JsonOf<R[S]>;
         location?: string;
-        /** For answers that are not JSON. */
+        /** For replies that are not JSON. */
         mediaType?: string;
-        /** What a replay with the same idempotency key gets instead, when the body holds a secret. */
+        /** Body of a replay with the same idempotency key, if the body holds a secret. */
         replayBody?: JsonOf<R[S]>;
+        /** Nothing was changed, so there is nothing to audit. */
+        unchanged?: boolean;
       };
     }[keyof R & number]
   : never;
 
 type PathOf<O> = O extends { parameters: { path: infer P } } ? P : Record<string, never>;
-type QueryOf<O> = O extends { parameters: { query?: infer Q } } ? NonNullable<Q> : Record<string, never>;
+type QueryOf<O> = O extends { parameters: { query?: infer Q } }
+  ? WithPageSize<NonNullable<Q>>
+  : Record<string, never>;
+/** Validation fills in the page size that the contract gives as default. */
+type WithPageSize<Q> = 'limit' extends keyof Q ? Omit<Q, 'limit'> & { limit: number } : Q;
 type BodyOf<O> = O extends { requestBody: { content: { 'application/json': infer B } } } ? B : undefined;
 
-/** A reply when its operation is not known by type. */
+/** A reply whose operation is not known by type. */
 export interface AnyReply {
   status: number;
   body: unknown;
   location?: string;
   mediaType?: string;
   replayBody?: unknown;
+  unchanged?: boolean;
 }
 
-/** The handler wrote the answer itself (a stream). */
+/** The handler wrote the response itself (a stream). */
 export const HIJACKED = Symbol('hijacked');
 
 export interface AuditTarget {
   targetType: string;
   targetId: string;
   organizationId?: string | null;
-  /** A summary of what changed, as it was and as it is. */
+  /** A summary of the change: before and after. */
   before?: Record<string, unknown> | null;
   after?: Record<string, unknown> | null;
   detail?: Record<string, unknown>;
@@ -56,22 +63,22 @@ export interface Context<O, Caller> {
   query: QueryOf<O>;
   body: BodyOf<O>;
   correlationId: string;
-  /** Aborts when the server stops; whoever waits for something must answer then. */
+  /** Aborts when the server stops; a handler that waits must then answer. */
   stopping: AbortSignal;
   log: Logger;
   request: FastifyRequest;
   reply: FastifyReply;
-  /** Names what a mutation acted on; operations with `x-audit` must call it before they can fail on it. */
+  /** Names the target of a mutation; operations with `x-audit` must call it before they can fail on it. */
   audit(target: AuditTarget): void;
-  /** Reads in one transaction that sees what the caller's scope sees. */
+  /** Reads in one transaction, in the caller's scope. */
   read<T>(look: (tx: Tx) => Promise<T>): Promise<T>;
   /**
    * Runs the decision in one transaction, together with its idempotency row and audit row.
    * A thrown problem rolls all of it back and leaves a `refused` or `denied` audit row.
    */
   mutate(decide: (tx: Tx) => Promise<Reply<O>>): Promise<Reply<O>>;
-  /** The same for what can commit together with the requests of others. */
-  mutateTogether(way: Together<Reply<O>>): Promise<Reply<O>>;
+  /** Runs a mutation that can commit together with those of other requests. */
+  mutateInBatch(way: BatchableMutation<Reply<O>>): Promise<Reply<O>>;
 }
 
 export type Handler<O, Caller> = (context: Context<O, Caller>) => Promise<Reply<O> | typeof HIJACKED>;
@@ -86,13 +93,15 @@ export interface OperationObject {
   security?: Record<string, string[]>[];
   'x-permission'?: string;
   'x-audit'?: string;
-  /** What the ETag covers, when the body also holds what changes by itself; all of it otherwise. */
+  /** Members that the ETag covers, if others change without an edit; all of the body otherwise. */
   'x-etag-fields'?: string[];
   /** `none` for probes, which must answer under load. */
   'x-rate-limit'?: 'none';
-  /** A limit of its own, where the document's does not fit. */
+  /** The policy that limits how much the operation creates. */
+  'x-limit'?: string;
+  /** Largest accepted body. */
   'x-max-body-bytes'?: number;
-  /** The handler gets the body as it came, too. */
+  /** The handler also gets the raw bytes of the body. */
   'x-raw-body'?: boolean;
   parameters?: { name?: string; in?: string; $ref?: string }[];
   requestBody?: object;
@@ -101,7 +110,7 @@ export interface OperationObject {
 
 export interface ContractDocument {
   info: { version: string };
-  /** The largest body any operation takes that declares no limit of its own. */
+  /** Largest body of operations that declare no limit. */
   'x-max-body-bytes': number;
   paths: Record<string, Record<string, OperationObject>>;
 }

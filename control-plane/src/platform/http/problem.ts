@@ -1,5 +1,8 @@
 import { problems, type ProblemCode } from '@gpuaas/contracts/generated/problems.ts';
 
+/** Maximum errors in one answer: enough for a form, and cheap for a body with a million mistakes. */
+export const MAX_ERRORS = 20;
+
 export interface ProblemDetail {
   pointer: string;
   code?: string;
@@ -14,7 +17,7 @@ export interface ProblemOptions {
   cause?: unknown;
 }
 
-/** A refusal with a stable code; the only error that reaches a caller in words. */
+/** A refusal with a stable code; the only error whose text reaches a caller. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly status: number;
@@ -36,13 +39,13 @@ export class Problem extends Error {
       detail: this.message,
       code: this.code,
       correlation_id: correlationId,
-      ...(this.options.errors ? { errors: this.options.errors.slice(0, 100) } : {}),
+      ...(this.options.errors ? { errors: this.options.errors.slice(0, MAX_ERRORS) } : {}),
       ...this.options.extensions,
     };
   }
 }
 
-/** The same answer for what does not exist and for what belongs to somebody else. */
+/** One answer for a missing resource and for one of another tenant. */
 export function notFound(): Problem {
-  return new Problem('not_found', 'There is no such resource, or it is not yours to see.');
+  return new Problem('not_found', 'The resource does not exist, or you may not see it.');
 }

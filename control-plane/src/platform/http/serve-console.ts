@@ -1,29 +1,40 @@
 import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
-import { answerProblem } from './errors.ts';
+import { sendProblem } from './send-problem.ts';
 import { Problem } from './problem.ts';
 
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'self'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self' ws: wss:",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** The console connects to its own origin only; some browsers do not count its WebSockets as `'self'`. */
+function contentSecurityPolicy(publicUrl: string): string {
+  return [
+    "default-src 'self'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    `connect-src 'self' ${new URL(publicUrl).origin.replace(/^http/, 'ws')}`,
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
 
 const NOT_PAGES = /^\/(api|auth|idp|node|docs|openapi\.json|metrics|healthz|readyz|assets)(\/|$|\?)/;
 
-/** The built console with a strict CSP; unknown paths are its own routes, except those of the API. */
-export async function serveConsole(server: FastifyInstance, folder: string): Promise<void> {
+/**
+ * Serves the built console with a strict CSP; unknown paths are routes of the console, except those of the
+ * API.
+ */
+export async function serveConsole(
+  server: FastifyInstance,
+  folder: string,
+  publicUrl: string,
+): Promise<void> {
+  const policy = contentSecurityPolicy(publicUrl);
   await server.register(async (scope) => {
     scope.addHook('onSend', async (_request, reply) => {
-      reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
+      reply.header('content-security-policy', policy);
       reply.header('x-content-type-options', 'nosniff');
       reply.header('referrer-policy', 'no-referrer');
     });
@@ -37,11 +48,7 @@ export async function serveConsole(server: FastifyInstance, folder: string): Pro
     });
     scope.get('/*', async (request, reply) => {
       if (NOT_PAGES.test(request.url)) {
-        return await answerProblem(
-          new Problem('not_found', 'There is nothing at this path.'),
-          request,
-          reply,
-        );
+        return await sendProblem(new Problem('not_found', 'This path does not exist.'), request, reply);
       }
       return await reply.header('cache-control', 'no-cache').sendFile('index.html');
     });

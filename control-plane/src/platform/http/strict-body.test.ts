@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
-import { toProblem } from './errors.ts';
+import { toProblem } from './send-problem.ts';
 import { acceptOnlyJson } from './strict-body.ts';
 import { createLogger } from '../telemetry/logger.ts';
 
@@ -19,7 +19,7 @@ describe('bodies', () => {
     expect((await post('"\\u0000"')).statusCode).toBe(400);
     expect((await post('{"a":["x\\\\\\u0000"]}')).statusCode).toBe(400);
     expect((await post('"a \\\\u0000 in words"')).json()).toEqual({ body: 'a \\u0000 in words' });
-    // Half of a character, which the database could not store either.
+    // Half of a surrogate pair, which the database cannot store either.
     expect((await post('"a\\ud800"')).statusCode).toBe(400);
     expect((await post('{"a":["\\uDC00x"]}')).statusCode).toBe(400);
     expect((await post('{"\\udfff":1}')).statusCode).toBe(400);

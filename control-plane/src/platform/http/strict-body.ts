@@ -5,14 +5,15 @@ import { Problem } from './problem.ts';
 /** An escaped NUL; an even number of backslashes before it would only escape each other. */
 const NUL_ESCAPE = /(?<!\\)(?:\\\\)*\\u0000/;
 
-/** An escaped half of a character that takes two. */
+/** An escaped half of a surrogate pair. */
 const SURROGATE_ESCAPE = /(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]/;
 
-/** JSON is the only body there is; what fastify would also take by default would pass no schema. */
+/** Accepts only JSON bodies; other types that fastify accepts by default would pass no schema. */
 export function acceptOnlyJson(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   const parse = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text: string, done) => {
+    request.bodyBytes = text.length;
     if (NUL_ESCAPE.test(text) || text.includes('\0')) done(refusal('The body contains a NUL character.'));
     else if (SURROGATE_ESCAPE.test(text) && !isWellFormed(text))
       done(refusal('The body contains half of a character.'));
@@ -23,7 +24,7 @@ export function acceptOnlyJson(server: FastifyInstance): void {
   });
 }
 
-/** Written anew, whole characters need no escapes; what is no JSON is left to the parser. */
+/** Serialized again, whole characters need no escapes; text that is not JSON is left to the parser. */
 function isWellFormed(text: string): boolean {
   try {
     return !SURROGATE_ESCAPE.test(JSON.stringify(JSON.parse(text)));
@@ -32,7 +33,7 @@ function isWellFormed(text: string): boolean {
   }
 }
 
-/** A body exactly where the contract declares one; no text that the database could not store. */
+/** Requires a body exactly where the contract declares one, and refuses text that the database cannot store. */
 export function requireDeclaredBody(request: FastifyRequest, operation: OperationObject): void {
   if (request.url.includes('%00')) throw refusal('The path or query contains a NUL character.');
   if (operation.requestBody) {

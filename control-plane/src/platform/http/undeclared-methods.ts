@@ -4,15 +4,15 @@ import { Problem } from './problem.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-/** A known path with a method the contract does not declare is a 405 that names the others. */
+/** Answers an undeclared method of a known path with 405 and the declared methods. */
 export function refuseUndeclaredMethods(server: FastifyInstance, document: ContractDocument): void {
   for (const [path, item] of Object.entries(document.paths)) {
-    // What can be read can also be asked for its headers.
+    // GET operations also answer HEAD.
     const declared = METHODS.filter((method) => (method === 'HEAD' ? 'get' : method.toLowerCase()) in item);
     server.route({
       method: METHODS.filter((method) => !declared.includes(method)),
       url: routePath(path),
-      // Before any body is read.
+      // Runs before any body is read.
       onRequest: async (_request, reply) => {
         reply.header('allow', declared.join(', '));
         throw new Problem('method_not_allowed', `This resource answers ${declared.join(', ')}.`);

@@ -5,9 +5,10 @@ import type { Listener } from '../db/listener.ts';
 import { inScope } from '../db/scope.ts';
 import { newId } from '../ids.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { createAuthorityText, fingerprintOf, openAuthority, type Authority } from './authority.ts';
+import { createAuthorityPem, fingerprintOf, openAuthority, type Authority } from './authority.ts';
 import type { Sealer } from './seal.ts';
 import type { StepCa } from './step-ca.ts';
+import { first, present } from '../present.ts';
 
 export const AUTHORITIES_CHANNEL = 'gpuaas_node_authorities';
 
@@ -17,12 +18,12 @@ const FIRST_LOCK = 4_872_003;
 const SEAL_CONTEXT = 'ca';
 
 export interface AuthoritiesOptions {
-  /** Of the login user: it makes the very first CA. */
+  /** Connection of the login user, which creates the first CA. */
   db: Db;
   listener: Listener;
   sealer: Sealer;
   log: Logger;
-  /** Signs instead of a CA of our own. */
+  /** Signs instead of our own CA. */
   stepCa?: StepCa | null;
   rereadMs?: number;
 }
@@ -30,10 +31,9 @@ export interface AuthoritiesOptions {
 type IssuingAuthority = Authority & { issue: NonNullable<Authority['issue']> };
 
 /**
- * The CAs in force, in the memory of this process; read again when one changes anywhere.
- *
- * The newest signs for hosts. Our own port is vouched for by the oldest that is still trusted: whoever has a valid
- * certificate, of whichever CA, knows that one, so nobody is cut off while two overlap.
+ * The trusted CAs, cached in this process and read again when one changes.
+ * The newest signs certificates of hosts. The certificate of our own port is signed by the oldest trusted CA:
+ * every host with a valid certificate, of any CA, trusts that one, so no host is cut off while two overlap.
  */
 export class Authorities {
   readonly #options: AuthoritiesOptions;
@@ -67,26 +67,29 @@ export class Authorities {
     return authorities;
   }
 
-  /** Signs what is issued from now on. */
+  /** Signs new certificates. */
   get signing(): IssuingAuthority {
-    return this.#issuing.find((authority) => authority.state === 'signing')!;
+    return present(
+      this.#issuing.find((authority) => authority.state === 'signing'),
+      'signing authority',
+    );
   }
 
-  /** Vouches for our own port. */
+  /** Signs the certificate of our own port. */
   get serving(): IssuingAuthority {
-    return this.#issuing[0]!;
+    return first(this.#issuing, 'issuing authority');
   }
 
   get #issuing(): IssuingAuthority[] {
     return this.#inForce.filter((authority): authority is IssuingAuthority => authority.issue !== null);
   }
 
-  /** What agents are to trust. */
+  /** CAs that agents must trust. */
   get bundle(): { pem: string; sha256: string } {
     return this.#bundle;
   }
 
-  /** Those that the transaction sees in force, should the news not have come here yet. */
+  /** Trusted CAs that the transaction sees, in case the notification has not arrived here yet. */
   async inStepWith(tx: Tx): Promise<Authorities> {
     const rows = await tx
       .selectFrom('node_authorities')
@@ -103,7 +106,7 @@ export class Authorities {
     return () => this.#watchers.delete(watcher);
   }
 
-  /** A read that has begun may have missed a change, so each one waits for its own. */
+  /** A running read may have missed a change, so each caller waits for a read that starts now. */
   refresh(): Promise<void> {
     this.#reading = this.#reading.catch(() => undefined).then(() => this.#read());
     return this.#reading;
@@ -130,7 +133,10 @@ export class Authorities {
       rows.map(async ({ id, state, kind, certificate_pem: certificatePem, sealed_private_key: sealed }) => {
         const row = { id, state: state as Authority['state'] };
         if (kind === 'step_ca') return externalAuthority(row, certificatePem, stepCa);
-        return await openAuthority(row, { certificatePem, privatePem: openKey(sealer, sealed!) });
+        return await openAuthority(row, {
+          certificatePem,
+          privatePem: openKey(sealer, present(sealed, 'sealed key')),
+        });
       }),
     );
     const pem = this.#inForce.map((authority) => authority.pem.trimEnd()).join('\n');
@@ -140,9 +146,9 @@ export class Authorities {
   }
 }
 
-/** The new one signs; the one that did stays trusted. */
+/** The new CA signs; the previous one stays trusted. */
 export async function addAuthority(tx: Tx, sealer: Sealer): Promise<string> {
-  const { certificatePem, privatePem } = await createAuthorityText();
+  const { certificatePem, privatePem } = await createAuthorityPem();
   const id = newId();
   await tx.updateTable('node_authorities').set({ state: 'trusted' }).where('state', '=', 'signing').execute();
   await tx
@@ -150,7 +156,7 @@ export async function addAuthority(tx: Tx, sealer: Sealer): Promise<string> {
     .values({
       id,
       certificate_pem: certificatePem,
-      sealed_private_key: sealer.seal(privatePem, SEAL_CONTEXT),
+      sealed_private_key: sealer.seal('node_authority', privatePem, SEAL_CONTEXT),
       state: 'signing',
     })
     .execute();
@@ -158,8 +164,8 @@ export async function addAuthority(tx: Tx, sealer: Sealer): Promise<string> {
   return id;
 }
 
-/** Nothing it signed is believed any more, and its key is gone. */
-export async function endAuthority(tx: Tx, id: string, now: Date): Promise<void> {
+/** Its certificates are no longer trusted, and its key is gone. */
+export async function distrustAuthority(tx: Tx, id: string, now: Date): Promise<void> {
   await tx
     .updateTable('node_authorities')
     .set({ state: 'retired', retired_at: now, sealed_private_key: null })
@@ -173,7 +179,7 @@ async function announce(tx: Tx): Promise<void> {
   await sql`select pg_notify(${AUTHORITIES_CHANNEL}, '')`.execute(tx);
 }
 
-/** The CA that this process is set up for signs; one that did before stays trusted until nobody depends on it. */
+/** The CA configured for this process signs; a previous one stays trusted until no host depends on it. */
 async function ensureSigning({ db, sealer, stepCa }: AuthoritiesOptions): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(${FIRST_LOCK})`.execute(tx);
@@ -190,7 +196,7 @@ async function ensureSigning({ db, sealer, stepCa }: AuthoritiesOptions): Promis
   });
 }
 
-/** A root that is trusted already signs again under its own row. */
+/** A trusted root signs again under its existing row. */
 async function addExternalAuthority(tx: Tx, rootPem: string): Promise<void> {
   await tx.updateTable('node_authorities').set({ state: 'trusted' }).where('state', '=', 'signing').execute();
   const known = await tx
@@ -223,7 +229,7 @@ function signatureOf(authorities: readonly { id: string; state: string }[]): str
 
 function openKey(sealer: Sealer, sealed: Buffer): string {
   try {
-    return sealer.open(sealed, SEAL_CONTEXT);
+    return sealer.open('node_authority', sealed, SEAL_CONTEXT);
   } catch (error) {
     throw new Error('the key of a CA was sealed with another platform key; restore platform.key', {
       cause: error,

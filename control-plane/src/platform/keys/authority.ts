@@ -9,8 +9,8 @@ import {
 } from './certificates.ts';
 import { x509 } from './x509.ts';
 
-/** What is to be vouched for. The names are ours; the request only carries and proves a key. */
-export interface CertificateOrder {
+/** Contents of a certificate. The platform chooses the names; the request only carries and proves a key. */
+export interface CertificateParams {
   csrPem: string;
   commonName: string;
   names: x509.JsonGeneralNames;
@@ -25,14 +25,14 @@ export interface IssuedCertificate {
   notAfter: Date;
 }
 
-/** A CA that vouches for hosts and for the port they speak to. */
+/** A CA that signs certificates of hosts and of the port they connect to. */
 export interface Authority {
   id: string;
   state: 'signing' | 'trusted';
   pem: string;
   fingerprint: string;
-  /** Null for one that is trusted but cannot be asked from here. */
-  issue: ((order: CertificateOrder) => Promise<IssuedCertificate>) | null;
+  /** Null for a CA that is trusted but cannot sign from here. */
+  issue: ((order: CertificateParams) => Promise<IssuedCertificate>) | null;
 }
 
 export interface InProcessAuthority extends Authority {
@@ -40,15 +40,15 @@ export interface InProcessAuthority extends Authority {
   privateKey: CryptoKey;
 }
 
-export interface AuthorityText {
+export interface AuthorityPem {
   certificatePem: string;
   privatePem: string;
 }
 
 const CA_YEARS = 10;
 
-/** Each has a name of its own: a verifier that finds two CAs of one name in a bundle may try the wrong one. */
-export async function createAuthorityText(): Promise<AuthorityText> {
+/** Each CA has a unique name: a verifier that finds two CAs of one name in a bundle may try the wrong one. */
+export async function createAuthorityPem(): Promise<AuthorityPem> {
   const keys = await crypto.subtle.generateKey(EC_P256, true, ['sign', 'verify']);
   const serialNumber = certificateSerial();
   const notBefore = new Date(systemClock.now().getTime() - 60_000);
@@ -71,10 +71,13 @@ export async function createAuthorityText(): Promise<AuthorityText> {
   };
 }
 
-/** Throws unless the certificate is of this key: whoever can write the table must not be able to name a CA. */
+/**
+ * Throws unless the certificate belongs to this key: write access to the table must not be enough to install
+ * a CA.
+ */
 export async function openAuthority(
   row: { id: string; state: Authority['state'] },
-  { certificatePem, privatePem }: AuthorityText,
+  { certificatePem, privatePem }: AuthorityPem,
 ): Promise<InProcessAuthority> {
   const parsed = new X509Certificate(certificatePem);
   if (!parsed.publicKey.equals(createPublicKey(createPrivateKey(privatePem)))) {
@@ -93,13 +96,13 @@ export async function openAuthority(
     issue: async (order) => {
       const request = new x509.Pkcs10CertificateRequest(order.csrPem);
       const publicKey = await request.publicKey.export(EC_P256, ['verify']);
-      return describeIssued((await issueCertificate(ca, { ...order, publicKey })).toString('pem'));
+      return parseIssuedCertificate((await issueCertificate(ca, { ...order, publicKey })).toString('pem'));
     },
   };
 }
 
-/** As the platform keeps it: the serial as TLS will show it. */
-export function describeIssued(chainPem: string): IssuedCertificate {
+/** The certificate as stored: with the serial in the form that TLS shows. */
+export function parseIssuedCertificate(chainPem: string): IssuedCertificate {
   const leaf = new X509Certificate(chainPem);
   return {
     chainPem,

@@ -5,7 +5,7 @@ import { systemClock } from '../clock.ts';
 
 export const EC_P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
-/** No more than any CA gives by default; the port asks again in time. */
+/** As long as most CAs issue by default; the port renews its certificate before that. */
 const SERVER_LIFETIME_MS = 86_400_000;
 
 export interface IssueOptions {
@@ -16,7 +16,7 @@ export interface IssueOptions {
   lifetimeMs: number;
 }
 
-/** A leaf under one of our CAs. The caller decides every name; nothing is taken from a CSR but its key. */
+/** A leaf under one of our CAs. The caller chooses every name; only the key is taken from a CSR. */
 export async function issueCertificate(
   ca: { certificate: x509.X509Certificate; privateKey: CryptoKey },
   options: IssueOptions,
@@ -58,7 +58,7 @@ export async function issueServerIdentity(
     usage: 'serverAuth',
     lifetimeMs: SERVER_LIFETIME_MS,
   });
-  // The CA travels with the leaf: an enrolling agent compares its fingerprint with the token's.
+  // The CA is sent with the leaf: an enrolling agent compares its fingerprint with the token's.
   return {
     keyPem: await exportPrivateKeyPem(keys.privateKey),
     certPem: `${chainPem}\n${ca.pem}`,
@@ -66,10 +66,10 @@ export async function issueServerIdentity(
   };
 }
 
-/** Positive, random and 16 bytes long, as X.509 wants it. */
+/** Positive, random and 16 bytes long, as X.509 requires. */
 export function certificateSerial(): string {
   const bytes = randomBytes(16);
-  bytes[0] = (bytes[0]! & 0x7f) | 0x40;
+  bytes.writeUInt8((bytes.readUInt8(0) & 0x7f) | 0x40, 0);
   return bytes.toString('hex');
 }
 

@@ -25,7 +25,7 @@ export interface AuditKey {
 
 const KEYS_LOCK = 4_872_002;
 
-/** The platform's own keys, made once and shared by every replica through the database. */
+/** The platform's own keys, created once and shared by every replica through the database. */
 export async function loadPlatformKeys(db: Db, sealer: Sealer): Promise<PlatformKeys> {
   return await db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(${KEYS_LOCK})`.execute(tx);
@@ -39,7 +39,7 @@ export async function loadPlatformKeys(db: Db, sealer: Sealer): Promise<Platform
   });
 }
 
-/** The public half is derived, not read: whoever can write the table must not be able to name another one. */
+/** The public half is derived, not read: write access to the table must not be enough to install another one. */
 function auditKey(privatePem: string): AuditKey {
   const privateKey = createPrivateKey(privatePem);
   const publicKey = createPublicKey(privateKey);
@@ -62,14 +62,18 @@ async function loadOrCreate(tx: Tx, sealer: Sealer, name: string, create: () => 
   const key = create();
   await tx
     .insertInto('platform_keys')
-    .values({ name, sealed_private_key: sealer.seal(key.privatePem, name), public_pem: key.publicPem })
+    .values({
+      name,
+      sealed_private_key: sealer.seal('platform_key', key.privatePem, name),
+      public_pem: key.publicPem,
+    })
     .execute();
   return key;
 }
 
 function openKey(sealer: Sealer, sealed: Buffer, name: string): string {
   try {
-    return sealer.open(sealed, name);
+    return sealer.open('platform_key', sealed, name);
   } catch (error) {
     throw new Error(`the ${name} key was sealed with another platform key; restore platform.key`, {
       cause: error,

@@ -4,7 +4,12 @@ import { compactDecrypt, importJWK, SignJWT, type CryptoKey, type JWK } from 'jo
 import { systemClock } from '../clock.ts';
 import { Problem } from '../http/problem.ts';
 import { newId } from '../ids.ts';
-import { describeIssued, fingerprintOf, type CertificateOrder, type IssuedCertificate } from './authority.ts';
+import {
+  parseIssuedCertificate,
+  fingerprintOf,
+  type CertificateParams,
+  type IssuedCertificate,
+} from './authority.ts';
 
 export interface StepCaSettings {
   url: URL;
@@ -12,14 +17,14 @@ export interface StepCaSettings {
   rootFingerprint: string;
   /** The name of a JWK provisioner. */
   provisioner: string;
-  /** What its key is encrypted with. */
+  /** Password of its key. */
   password: string;
 }
 
 const DEADLINE_MS = 10_000;
 const MAX_ANSWER_BYTES = 1_000_000;
 const TOKEN_SECONDS = 300;
-/** step encrypts keys with up to this many rounds. */
+/** Most rounds with which step encrypts keys. */
 const MAX_ROUNDS = 1_000_000;
 
 interface Provisioner {
@@ -29,8 +34,9 @@ interface Provisioner {
 }
 
 /**
- * A step-ca server that vouches for hosts. We hold the key of a JWK provisioner and sign a one-time token for each
- * certificate, so the names are still ours: step-ca takes them from the token when the request itself names nothing.
+ * A step-ca server that signs certificates of hosts. We hold the key of a JWK provisioner and sign a one-time
+ * token for each certificate, so we still choose the names: step-ca takes them from the token if the request
+ * names nothing.
  */
 export class StepCa {
   readonly rootPem: string;
@@ -59,11 +65,11 @@ export class StepCa {
       keyManagementAlgorithms: ['PBES2-HS256+A128KW'],
       maxPBES2Count: MAX_ROUNDS,
     });
-    const jwk = JSON.parse(new TextDecoder().decode(plaintext)) as JWK;
+    const jwk: JWK = JSON.parse(new TextDecoder().decode(plaintext));
     return new StepCa(settings, rootPem, { id: keyId, value: await importJWK(jwk, 'ES256') });
   }
 
-  async issue(order: CertificateOrder): Promise<IssuedCertificate> {
+  async issue(order: CertificateParams): Promise<IssuedCertificate> {
     const body = {
       csr: order.csrPem,
       ott: await this.#token(order),
@@ -74,7 +80,7 @@ export class StepCa {
         ca: this.rootPem,
         body,
       });
-      return describeIssued(certChain.map((pem) => pem.trim()).join('\n'));
+      return parseIssuedCertificate(certChain.map((pem) => pem.trim()).join('\n'));
     } catch (error) {
       throw new Problem(
         'certificate_authority_unavailable',
@@ -86,7 +92,7 @@ export class StepCa {
     }
   }
 
-  async #token({ commonName, names }: CertificateOrder): Promise<string> {
+  async #token({ commonName, names }: CertificateParams): Promise<string> {
     const { url, provisioner, rootFingerprint } = this.#settings;
     const now = Math.floor(systemClock.now().getTime() / 1000);
     return await new SignJWT({ sans: names.map(({ value }) => value), sha: rootFingerprint })
@@ -102,7 +108,7 @@ export class StepCa {
   }
 }
 
-/** The one answer that is taken from a server not verified yet: it is worth what its fingerprint says. */
+/** The only response accepted from an unverified server: its fingerprint verifies it. */
 async function fetchRoot({ url, rootFingerprint }: StepCaSettings): Promise<string> {
   const { ca } = await call<{ ca: string }>(url, `/root/${rootFingerprint}`, { ca: null });
   if (fingerprintOf(ca) !== rootFingerprint) {

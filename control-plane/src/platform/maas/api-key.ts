@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 
-/** What `maas apikey` prints: `consumer:token:secret`. */
+/** Output of `maas apikey`: `consumer:token:secret`. */
 export interface MaasApiKey {
   consumer: string;
   token: string;
@@ -18,8 +18,8 @@ export function parseApiKey(text: string): MaasApiKey | null {
 }
 
 /**
- * OAuth 1.0 as MAAS wants it: PLAINTEXT, where the signature is both secrets joined and the consumer's is empty. Each
- * request has a nonce of its own, because MAAS takes none twice.
+ * OAuth 1.0 for MAAS: PLAINTEXT, where the signature is both secrets joined and the consumer's is empty. Each
+ * request has its own nonce, because MAAS rejects repeated ones.
  */
 export function authorization(key: MaasApiKey, clock: Clock): string {
   const parameters = {

@@ -1,18 +1,18 @@
 import { systemClock, type Clock } from '../clock.ts';
 import { authorization, type MaasApiKey } from './api-key.ts';
-import { MaasError, refusalOf } from './maas-error.ts';
+import { MaasError, parseMaasError } from './maas-error.ts';
 import {
-  objectOf,
+  asObject,
   readMachine,
   readMachines,
   readPowerState,
   readResults,
-  textOf,
+  readText,
   type MaasMachine,
   type PowerState,
   type ScriptResult,
 } from './machine.ts';
-import { send } from './send.ts';
+import { sendMaasRequest } from './send.ts';
 
 export interface MaasConnection {
   /** Where MAAS is, such as `https://maas.example:5443/MAAS`. */
@@ -21,12 +21,12 @@ export interface MaasConnection {
   ca: string | null;
 }
 
-/** Which scripts run; MAAS's own choice where nothing is named. */
+/** Scripts to run; MAAS's own choice if none are given. */
 export interface Commissioning {
   commissioningScripts?: readonly string[];
-  /** None at all when empty. */
+  /** None at all if empty. */
   testingScripts?: readonly string[];
-  /** For the scripts that know them; MAAS ignores them for all others. */
+  /** For scripts that have these parameters; MAAS ignores them for others. */
   parameters?: Readonly<Record<string, string>>;
 }
 
@@ -37,8 +37,8 @@ export interface Erasure {
 }
 
 /**
- * What we ask of MAAS, in its API 2.0. Operations are `?op=` on the path of a resource, bodies are forms; the newer
- * notation `op-…` of its documentation means the same.
+ * The part of MAAS's API 2.0 that we use. Operations are `?op=` on the path of a resource, bodies are forms;
+ * `op-…` in its newer documentation means the same.
  */
 export class MaasClient {
   readonly #connection: MaasConnection;
@@ -49,9 +49,9 @@ export class MaasClient {
     this.#clock = clock;
   }
 
-  /** The user whose API key we have: what it allocates is ours. */
+  /** The user of our API key: machines that it allocates are ours. */
   async whoAmI(): Promise<string> {
-    return textOf(objectOf(await this.#get('users/', 'whoami')), 'username');
+    return readText(asObject(await this.#get('users/', 'whoami')), 'username');
   }
 
   async machines(): Promise<MaasMachine[]> {
@@ -75,7 +75,7 @@ export class MaasClient {
     return await this.#ask(systemId, 'test', listed('testing_scripts', scripts));
   }
 
-  /** Takes one named machine for our user. */
+  /** Allocates one machine to our user. */
   async allocate(systemId: string): Promise<MaasMachine> {
     return readMachine(await this.#post('machines/', 'allocate', { system_id: systemId }));
   }
@@ -95,14 +95,15 @@ export class MaasClient {
   async release(systemId: string, erasure: Erasure | null, comment: string): Promise<MaasMachine> {
     return await this.#ask(systemId, 'release', {
       comment,
-      // `quick_erase` wipes two ends of a disk and proves nothing, so it is refused whatever MAAS has for a default.
+      // `quick_erase` wipes only both ends of a disk and proves nothing, so it is disabled regardless of
+      // MAAS's default.
       ...(erasure === null
         ? { erase: 'false' }
         : { erase: 'true', secure_erase: String(erasure.secureErase), quick_erase: 'false' }),
     });
   }
 
-  /** Stops what the machine is doing: a commissioning, test, deployment or erasure. */
+  /** Aborts the machine's current operation: a commissioning, test, deployment or erasure. */
   async abort(systemId: string, comment: string): Promise<MaasMachine> {
     return await this.#ask(systemId, 'abort', { comment });
   }
@@ -111,17 +112,17 @@ export class MaasClient {
     return await this.#ask(systemId, 'power_on', {});
   }
 
-  /** `hard` pulls the plug; else the operating system is asked. */
+  /** `hard` cuts the power; `soft` asks the operating system. */
   async powerOff(systemId: string, mode: 'hard' | 'soft'): Promise<MaasMachine> {
     return await this.#ask(systemId, 'power_off', { stop_mode: mode });
   }
 
-  /** Asks the machine's power controller, not MAAS's memory. */
+  /** Queries the machine's power controller, not MAAS's cached state. */
   async queryPower(systemId: string): Promise<PowerState> {
-    return readPowerState(objectOf(await this.#get(machinePath(systemId), 'query_power_state'))['state']);
+    return readPowerState(asObject(await this.#get(machinePath(systemId), 'query_power_state'))['state']);
   }
 
-  /** Puts a tag on a machine; one that MAAS does not know is made first. */
+  /** Tags a machine; creates the tag if needed. */
   async tag(systemId: string, tag: string): Promise<void> {
     try {
       await this.#post(`tags/${tag}/`, 'update_nodes', { add: systemId });
@@ -140,7 +141,7 @@ export class MaasClient {
     }
   }
 
-  /** What the scripts of the newest commissioning or test said. */
+  /** Script results of the newest commissioning or test. */
   async results(systemId: string, type: 'commissioning' | 'testing'): Promise<ScriptResult[]> {
     return readResults(await this.#get(`nodes/${encodeURIComponent(systemId)}/results/`, null, { type }));
   }
@@ -149,7 +150,7 @@ export class MaasClient {
     try {
       await this.#post('tags/', null, { name: tag, comment: 'What GPUaaS sells this machine as' });
     } catch (error) {
-      // Somebody else may have made it meanwhile, and MAAS calls that a wrong form.
+      // Another client may have created it in the meantime, which MAAS reports as an invalid form.
       if (!(error instanceof MaasError) || error.trouble !== 'invalid') throw error;
     }
   }
@@ -175,8 +176,13 @@ export class MaasClient {
     const { url: base, key, ca } = this.#connection;
     const url = new URL(`${base.href.replace(/\/$/, '')}/api/2.0/${path}`);
     url.search = new URLSearchParams(query).toString();
-    const answer = await send(url, { method, authorization: authorization(key, this.#clock), form, ca });
-    if (answer.status < 200 || answer.status > 299) throw refusalOf(answer.status, answer.body);
+    const answer = await sendMaasRequest(url, {
+      method,
+      authorization: authorization(key, this.#clock),
+      form,
+      ca,
+    });
+    if (answer.status < 200 || answer.status > 299) throw parseMaasError(answer.status, answer.body);
     try {
       return JSON.parse(answer.body);
     } catch (error) {

@@ -1,22 +1,22 @@
-/** Why MAAS did not do what it was asked. */
-export type MaasTrouble =
-  /** It could not be asked, or it could not do it at the moment: worth another try. */
+/** Kinds of MAAS errors. */
+export type MaasErrorKind =
+  /** MAAS was unreachable or temporarily unable: worth a retry. */
   | 'unavailable'
   /** The API key is not accepted. */
   | 'unauthorized'
-  /** The user of the API key may not do that. */
+  /** The user of the API key lacks the permission. */
   | 'forbidden'
   | 'not_found'
-  /** The machine is in a state that does not allow it, or somebody else has it. */
+  /** The machine's state does not allow it, or another user has it. */
   | 'conflict'
-  /** It understood something else than we meant. */
+  /** MAAS rejected the request as malformed. */
   | 'invalid';
 
 export class MaasError extends Error {
   override readonly name = 'MaasError';
-  readonly trouble: MaasTrouble;
+  readonly trouble: MaasErrorKind;
 
-  constructor(trouble: MaasTrouble, message: string, options?: ErrorOptions) {
+  constructor(trouble: MaasErrorKind, message: string, options?: ErrorOptions) {
     super(message, options);
     this.trouble = trouble;
   }
@@ -25,11 +25,11 @@ export class MaasError extends Error {
 const LONGEST = 300;
 
 /** MAAS answers with a sentence, or with the complaints about each field of the form. */
-export function refusalOf(status: number, body: string): MaasError {
+export function parseMaasError(status: number, body: string): MaasError {
   return new MaasError(troubleOf(status), `MAAS answered ${status}: ${inWords(body).slice(0, LONGEST)}`);
 }
 
-function troubleOf(status: number): MaasTrouble {
+function troubleOf(status: number): MaasErrorKind {
   switch (status) {
     case 401:
       return 'unauthorized';
@@ -49,7 +49,7 @@ function troubleOf(status: number): MaasTrouble {
 
 function inWords(body: string): string {
   try {
-    const fields = JSON.parse(body) as Record<string, unknown>;
+    const fields: unknown = JSON.parse(body);
     if (typeof fields === 'object' && fields !== null) {
       return Object.entries(fields)
         .map(([field, complaints]) => `${field}: ${[complaints].flat().join(' ')}`)

@@ -1,16 +1,16 @@
 import { MaasClient, type MaasConnection } from './maas-client.ts';
 
-/** How machines are made ready by MAAS. */
+/** How MAAS prepares machines. */
 export interface Deployment {
   /** Node port of the platform as a deployed machine reaches it. */
   nodeUrl: string;
-  /** What is installed; MAAS's default when null. */
+  /** Release to deploy; MAAS's default when null. */
   distroSeries: string | null;
   /** Shell script that puts `gpuaas-node-agent` on a deployed machine's path; null when the image brings it. */
   agentSetup: string | null;
   /** Custom commissioning scripts to run; all of them when null. */
   commissioningScripts: readonly string[] | null;
-  /** Hardware tests to run; those that MAAS prefers when null. */
+  /** Hardware tests to run; MAAS's own choice when null. */
   testingScripts: readonly string[] | null;
 }
 
@@ -18,7 +18,7 @@ export interface MaasSettings extends MaasConnection {
   deployment: Deployment;
 }
 
-/** MAAS, where an installation has it. Opening it asks nothing yet. */
+/** MAAS, if the installation has one. Opening it sends no request. */
 export interface Maas {
   client: MaasClient;
   deployment: Deployment;

@@ -1,6 +1,6 @@
 /**
- * What MAAS calls the states of a machine, by its numbers, and what they mean to somebody who waits: `resting` until
- * it is asked for something, `busy` by itself, `failed` until a person or a retry helps.
+ * MAAS's machine states by number, and their meaning for a waiting workflow: `resting` until it gets a
+ * request, `busy` in transition, `failed` until a person or a retry helps.
  */
 const STATUSES = {
   0: ['new', 'resting'],
@@ -31,7 +31,7 @@ const STATUSES = {
 type Phase = 'resting' | 'busy' | 'failed';
 type Known = (typeof STATUSES)[keyof typeof STATUSES][0];
 
-/** `unknown`: a number that this release has never heard of; nothing is done to such a machine. */
+/** `unknown`: a number that this release does not know; such a machine is left alone. */
 export type MachineStatus = Known | 'unknown';
 
 const NAMES: ReadonlyMap<number, readonly [Known, Phase]> = new Map(
@@ -39,7 +39,7 @@ const NAMES: ReadonlyMap<number, readonly [Known, Phase]> = new Map(
 );
 const PHASES: ReadonlyMap<string, Phase> = new Map(Object.values(STATUSES));
 
-export function statusOf(number: number): MachineStatus {
+export function parseMachineStatus(number: number): MachineStatus {
   return NAMES.get(number)?.[0] ?? 'unknown';
 }
 

@@ -1,14 +1,15 @@
+import { isRecord } from '@gpuaas/contracts/is-record';
 import { MaasError } from './maas-error.ts';
-import { statusOf, type MachineStatus } from './machine-status.ts';
+import { parseMachineStatus, type MachineStatus } from './machine-status.ts';
 
-/** What we use of a machine as MAAS describes it. */
+/** The fields of a MAAS machine that we use. */
 export interface MaasMachine {
   systemId: string;
   hostname: string;
   status: MachineStatus;
-  /** What MAAS says of the last thing that happened to it. */
+  /** MAAS's message about the machine's last event. */
   statusMessage: string;
-  /** The MAAS user who has it; null when nobody does. */
+  /** The MAAS user who has it; null if unallocated. */
   owner: string | null;
   tags: string[];
   powerState: PowerState;
@@ -20,9 +21,9 @@ export interface MaasMachine {
   vendor: string | null;
   product: string | null;
   serial: string | null;
-  /** Grows with each commissioning; tells whether one was begun since somebody looked. */
+  /** Grows with each commissioning; shows whether one was started since an earlier read. */
   commissioningSet: number | null;
-  /** The same for hardware tests. */
+  /** Grows with each hardware test. */
   testingSet: number | null;
 }
 
@@ -41,12 +42,12 @@ const UNKNOWN_HARDWARE: readonly unknown[] = ['', 'Unknown', undefined, null];
 type Json = Record<string, unknown>;
 
 export function readMachine(value: unknown): MaasMachine {
-  const json = objectOf(value);
-  const hardware = objectOf(json['hardware_info'] ?? {});
+  const json = asObject(value);
+  const hardware = asObject(json['hardware_info'] ?? {});
   return {
-    systemId: textOf(json, 'system_id'),
-    hostname: textOf(json, 'hostname'),
-    status: statusOf(numberOf(json, 'status')),
+    systemId: readText(json, 'system_id'),
+    hostname: readText(json, 'hostname'),
+    status: parseMachineStatus(numberOf(json, 'status')),
     statusMessage: typeof json['status_message'] === 'string' ? json['status_message'] : '',
     owner: typeof json['owner'] === 'string' && json['owner'] !== '' ? json['owner'] : null,
     tags: Array.isArray(json['tag_names']) ? json['tag_names'].map(String) : [],
@@ -76,24 +77,24 @@ export function readPowerState(value: unknown): PowerState {
 /** The scripts of the newest set in a list of result sets. */
 export function readResults(value: unknown): ScriptResult[] {
   if (!Array.isArray(value)) throw strange('a list of results');
-  const sets = value.map(objectOf).toSorted((a, b) => numberOf(b, 'id') - numberOf(a, 'id'));
+  const sets = value.map(asObject).toSorted((a, b) => numberOf(b, 'id') - numberOf(a, 'id'));
   const results = sets[0]?.['results'];
   if (!Array.isArray(results)) return [];
-  return results.map(objectOf).map((result) => ({
-    name: textOf(result, 'name'),
-    status: textOf(result, 'status_name'),
+  return results.map(asObject).map((result) => ({
+    name: readText(result, 'name'),
+    status: readText(result, 'status_name'),
     exitStatus: typeof result['exit_status'] === 'number' ? result['exit_status'] : null,
   }));
 }
 
-export function textOf(json: Json, field: string): string {
+export function readText(json: Json, field: string): string {
   const value = json[field];
   if (typeof value === 'string') return value;
   throw strange(`text in ${field}`);
 }
 
-export function objectOf(value: unknown): Json {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
+export function asObject(value: unknown): Json {
+  if (isRecord(value)) return value;
   throw strange('an object');
 }
 
@@ -104,7 +105,7 @@ function numberOf(json: Json, field: string): number {
 }
 
 function nameOf(value: unknown): string {
-  const name = typeof value === 'object' && value !== null ? (value as Json)['name'] : null;
+  const name = isRecord(value) ? value['name'] : null;
   return typeof name === 'string' ? name : '';
 }
 

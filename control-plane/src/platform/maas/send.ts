@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { MaasError } from './maas-error.ts';
 
-/** MAAS describes a machine with everything in it, and lists all of them in one answer. */
+/** MAAS describes machines in full, and lists all of them in one response. */
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
 const ANSWER_TIMEOUT_MS = 30_000;
 
@@ -11,18 +11,18 @@ export interface Message {
   authorization: string;
   /** Sent as a form. */
   form: Readonly<Record<string, string>> | null;
-  /** Vouches for a MAAS with a certificate of its own. */
+  /** CA of a MAAS with a private certificate. */
   ca: string | null;
 }
 
-export interface Answer {
+export interface MaasResponse {
   status: number;
   body: string;
 }
 
-/** One request. A silence ends it, so that nothing hangs on a MAAS that is stuck. */
-export async function send(url: URL, message: Message): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+/** One request. A timeout ends it, so that nothing hangs on a stuck MAAS. */
+export async function sendMaasRequest(url: URL, message: Message): Promise<MaasResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<MaasResponse>();
   const text = message.form === null ? null : new URLSearchParams(message.form).toString();
   const open = url.protocol === 'https:' ? httpsRequest : httpRequest;
   const request = open(url, {

@@ -1,8 +1,9 @@
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { before } from './before.ts';
+import { raceAbort } from './race-abort.ts';
 import { resolveTarget, type Address, type TargetRules } from './target.ts';
+import { first } from '../present.ts';
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const DEADLINE_MS = 10_000;
@@ -16,14 +17,14 @@ export interface CheckedRequest {
 }
 
 /**
- * A small `fetch` for addresses that a tenant chose: the name is resolved once, every address is checked, and the
- * connection goes to what was checked. It follows no redirects and reads no more than a megabyte.
+ * A small `fetch` for addresses that a tenant chose: the name is resolved once, every address is checked, and
+ * the connection goes to a checked address. It follows no redirects and reads at most a megabyte.
  */
 export function checkedFetch(rules: () => TargetRules) {
   return async (target: string, { method = 'GET', headers = {}, body, signal }: CheckedRequest) => {
     const deadline = AbortSignal.timeout(DEADLINE_MS);
     const ends = signal ? AbortSignal.any([signal, deadline]) : deadline;
-    const { url, addresses } = await before(ends, resolveTarget(target, rules()));
+    const { url, addresses } = await raceAbort(ends, resolveTarget(target, rules()));
     return await send(url, addresses, {
       method,
       headers,
@@ -83,6 +84,6 @@ async function send(url: URL, addresses: Address[], message: Message): Promise<R
 function answering(addresses: Address[]): LookupFunction {
   return (_hostname, options, callback) => {
     if (options.all) callback(null, addresses);
-    else callback(null, addresses[0]!.address, addresses[0]!.family);
+    else callback(null, first(addresses, 'address').address, first(addresses, 'address').family);
   };
 }

@@ -33,7 +33,7 @@ const mail = {
   html: '<p>Words</p>',
 };
 
-test('a message goes out encrypted, signed in, with text and HTML and an id of its own', async () => {
+test('a message goes out encrypted, signed in, with text, HTML and a unique id', async () => {
   server.behave({ credentials: CREDENTIALS });
   expect(await mailer(CREDENTIALS).send(mail)).toEqual({ result: 'sent' });
   const [taken] = server.received;
@@ -56,7 +56,7 @@ test('a wrong password concerns every message, so this one waits', async () => {
   expect(server.received).toEqual([]);
 });
 
-test('nothing is said in the clear where TLS is required, nor to a server nobody vouches for', async () => {
+test('sends nothing unencrypted if TLS is required, and nothing to an untrusted server', async () => {
   expect(await mailer({ ca: null }).send(mail)).toMatchObject({ result: 'later', broken: true });
   server.behave({ offersTls: false });
   expect(await mailer().send(mail)).toMatchObject({ result: 'later', broken: true });

@@ -9,7 +9,7 @@ export interface SmtpSettings {
   requireTls: boolean;
   user: string | null;
   password: string | null;
-  /** Certificates that vouch for the server, beside the well-known ones. */
+  /** CA certificates of the server, beside the well-known ones. */
   ca: string | null;
   from: string;
 }
@@ -37,7 +37,7 @@ const CONNECT_MS = 10_000;
 /** Silence in the middle of a conversation; a delivery's lease is longer than the whole of it. */
 const SILENCE_MS = 15_000;
 
-/** Sends by SMTP, one connection for each message. Never throws for what a server says. */
+/** Sends by SMTP, one connection for each message. Never throws for a server's reply. */
 export function openMailer(settings: SmtpSettings): Mailer {
   const { host, port, secure, requireTls, user, password, ca, from } = settings;
   const transport = createTransport({
@@ -81,7 +81,7 @@ interface SmtpError extends Error {
   responseCode?: number;
 }
 
-/** What was said about the recipient or the message concerns this one; everything else concerns all of them. */
+/** Errors about the recipient or the message concern this one only; all others concern every message. */
 const ABOUT_THE_MESSAGE = new Set(['RCPT TO', 'DATA']);
 
 function outcomeOf({ message, code, command, responseCode }: SmtpError): MailOutcome {

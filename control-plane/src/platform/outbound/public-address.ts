@@ -30,7 +30,7 @@ const blockedV4 = listOf('ipv4', notPublicV4);
 const routedV6 = listOf('ipv6', [globalV6]);
 const blockedV6 = listOf('ipv6', notPublicV6);
 
-/** True for an address anybody on the internet could reach. Whatever is in doubt is not public. */
+/** True for an address that is reachable from the whole internet. A doubtful address is not public. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !blockedV4.check(address, 'ipv4');
   if (!isIPv6(address) || address.includes('%')) return false;

@@ -15,28 +15,28 @@ export interface TargetRules {
 }
 
 /** The reason why nothing is sent to a URL. */
-export class TargetRefused extends Error {}
+export class TargetRefusedError extends Error {}
 
-/** What can be said of a URL without asking DNS. */
+/** Checks of a URL that need no DNS. */
 export function checkUrl(text: string, rules: TargetRules): URL {
   const url = URL.parse(text);
-  if (!url) throw new TargetRefused('it is not a URL');
+  if (!url) throw new TargetRefusedError('it is not a URL');
   if (url.protocol !== 'https:' && !(rules.allowPrivateTargets && url.protocol === 'http:')) {
-    throw new TargetRefused('it must begin with https://');
+    throw new TargetRefusedError('it must begin with https://');
   }
-  if (url.username || url.password) throw new TargetRefused('it must not carry credentials');
-  if (url.hash) throw new TargetRefused('it must not carry a fragment');
+  if (url.username || url.password) throw new TargetRefusedError('it must not carry credentials');
+  if (url.hash) throw new TargetRefusedError('it must not carry a fragment');
   if (rules.allowPrivateTargets) return url;
   const host = hostOf(url);
   if (isIP(host) ? !isPublicAddress(host) : /(^|\.)(localhost|local|internal)\.?$/.test(host)) {
-    throw new TargetRefused('its address is not public');
+    throw new TargetRefusedError('its address is not public');
   }
   return url;
 }
 
 /**
- * Resolves once and checks every address. The connection is made to these addresses and not to the name, so a name
- * that answers differently a moment later (DNS rebinding) changes nothing.
+ * Resolves once and checks every address. The connection goes to these addresses and not to the name, so a
+ * name that resolves differently a moment later (DNS rebinding) changes nothing.
  */
 export async function resolveTarget(
   text: string,
@@ -48,9 +48,9 @@ export async function resolveTarget(
   if (family) return { url, addresses: [{ address: host, family }] };
   const resolve = rules.lookup ?? ((name: string) => systemLookup(name, { all: true }));
   const addresses = await resolve(host);
-  if (addresses.length === 0) throw new TargetRefused('its name has no address');
+  if (addresses.length === 0) throw new TargetRefusedError('its name has no address');
   if (!rules.allowPrivateTargets && !addresses.every(({ address }) => isPublicAddress(address))) {
-    throw new TargetRefused('its name resolves to an address that is not public');
+    throw new TargetRefusedError('its name resolves to an address that is not public');
   }
   return { url, addresses };
 }

@@ -12,7 +12,7 @@ const KEY = 'terminal.token_ttl_seconds';
 const log = createLogger('test');
 log.level = 'silent';
 
-/** What one process has: its own connections, its own LISTEN, its own memory. */
+/** One process: its own connections, its own LISTEN, its own memory. */
 class Replica {
   readonly database: Database;
   readonly listener: Listener;
@@ -76,7 +76,7 @@ test('a change acts in every process without a restart', async () => {
   await eventually(() => other.policies.get(KEY) === 300);
 });
 
-test('who refreshes after a commit reads it, even while an older read is under way', async () => {
+test('a refresh after a commit includes it, even while an older read is running', async () => {
   for (let seconds = 100; seconds < 130; seconds += 1) {
     const older = one.policies.refresh();
     await setGlobally(seconds);
@@ -98,9 +98,9 @@ test('a tenantâ€™s value holds in the tenant alone and cannot pass the platformâ
   expect(one.policies.explain(KEY, scope)).toEqual({ value: 45, source: 'global', clamped: true });
 });
 
-test('a process that missed the notification reads again by itself', async () => {
+test('a process that missed the notification reads again after a while', async () => {
   const deaf = new Replica(url);
-  // Nobody tells it anything.
+  // Receives no notifications.
   deaf.listener.on = () => () => undefined;
   await deaf.start(50);
   try {

@@ -10,7 +10,7 @@ import type { Listener } from '../db/listener.ts';
 import { inScope } from '../db/scope.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Policies, PolicyScope } from './policies.ts';
-import { resolvePolicy, type Resolution, type SetValues } from './resolve.ts';
+import { resolvePolicy, type Resolution, type ScopedValues } from './resolve.ts';
 
 export const POLICIES_CHANNEL = 'gpuaas_policies';
 
@@ -21,8 +21,8 @@ const REREAD_MS = 30_000;
 type Snapshot = ReadonlyMap<string, unknown>;
 
 /**
- * Every value that is set, in the memory of this process; read again when one changes anywhere. Only what differs from
- * the defaults has a row, so all of them fit.
+ * Every value that is set, in the memory of this process; read again when one changes anywhere. Only values
+ * that differ from the defaults have a row, so all of them fit.
  */
 export class PolicyClient implements Policies {
   readonly #db: Db;
@@ -65,7 +65,10 @@ export class PolicyClient implements Policies {
     return resolvePolicy(definition, own ? { ...set, [scopeName(scope)]: own.value } : set);
   }
 
-  /** One read at a time. One that has begun may have missed a change, so the caller gets the one after it. */
+  /**
+   * One read at a time. A read that has already started may have missed a change, so the caller gets the next
+   * one.
+   */
   refresh(): Promise<void> {
     this.#next ??= this.#reading
       .catch(() => undefined)
@@ -77,7 +80,7 @@ export class PolicyClient implements Policies {
     return this.#next;
   }
 
-  /** How old the values may be at most. */
+  /** Maximum age of the values. */
   ageSeconds(): number {
     return (performance.now() - this.#readAt) / 1000;
   }
@@ -88,8 +91,8 @@ export class PolicyClient implements Policies {
     await Promise.allSettled([this.#next ?? this.#reading]);
   }
 
-  #setValues(key: string, { organizationId, projectId }: PolicyScope): SetValues {
-    const set: SetValues = { global: this.#values.get(addressOf(key)) };
+  #setValues(key: string, { organizationId, projectId }: PolicyScope): ScopedValues {
+    const set: ScopedValues = { global: this.#values.get(addressOf(key)) };
     if (organizationId) set.tenant = this.#values.get(addressOf(key, organizationId));
     if (organizationId && projectId)
       set.project = this.#values.get(addressOf(key, organizationId, projectId));
@@ -126,7 +129,7 @@ export interface PolicyClientOptions {
   rereadMs?: number;
 }
 
-/** The scope itself, without what is above it. */
+/** The scope itself, without the scopes above it. */
 export function scopeName({ organizationId, projectId }: PolicyScope): PolicyScopeName {
   if (projectId) return 'project';
   return organizationId ? 'tenant' : 'global';

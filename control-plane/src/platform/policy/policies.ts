@@ -1,17 +1,17 @@
 import type { PolicyName, PolicyValues } from '@gpuaas/contracts/generated/policies.ts';
 import type { Resolution } from './resolve.ts';
 
-/** Where a value is asked for: everywhere, in a tenant, or in one of its projects. */
+/** Scope of a value: the platform, a tenant, or one of its projects. */
 export type PolicyScope =
   | { organizationId?: undefined; projectId?: undefined }
   | { organizationId: string; projectId?: string | undefined };
 
 /** The only reader of business values. */
 export interface Policies {
-  /** The value that holds at the scope now. Never waits, so ask when the value is needed and keep none. */
+  /** The effective value at the scope now. Never waits, so read it when needed and do not store it. */
   get<K extends PolicyName>(key: K, scope?: PolicyScope): PolicyValues[K];
-  /** The value with where it comes from; as if `own` were set at the scope itself, where it is given. */
+  /** The effective value with its source; as if `own` were set at the scope, if given. */
   explain(key: PolicyName, scope?: PolicyScope, own?: { value: unknown }): Resolution;
-  /** Resolves when everything committed before the call is seen by `get`. */
+  /** Resolves when `get` sees everything committed before the call. */
   refresh(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { policyMismatch, type PolicyDefinition, type PolicyValue } from '@gpuaas/contracts/policies';
-import { isWeaker, resolvePolicy } from './resolve.ts';
+import { policyValueError, type PolicyDefinition, type PolicyValue } from '@gpuaas/contracts/policies';
+import { isLooser, resolvePolicy } from './resolve.ts';
 
 const set_by = { global: 'policy.manage', tenant: 'tenant_policy.manage', project: 'tenant_policy.manage' };
 const doc = 'for the test';
@@ -19,7 +19,7 @@ const definitions = fc
   .tuple(types, fc.constantFrom(undefined, 'at_most' as const, 'at_least' as const))
   .map(([type, guard_rail]): PolicyDefinition => (guard_rail ? { ...type, guard_rail } : type));
 
-/** Also what the registry does not allow: a row may be older than the registry. */
+/** Includes values that the registry does not allow: a row may be older than the registry. */
 const anything = fc.oneof(
   fc.constant(undefined),
   fc.integer({ min: -5, max: 100 }),
@@ -30,15 +30,15 @@ const anything = fc.oneof(
 const levels = fc.record({ global: anything, tenant: anything, project: anything });
 
 describe('resolution', () => {
-  test('of a guard-rail never gets weaker on the way down, whatever is set in whichever order', () => {
+  test('of a guard-rail never gets weaker at a lower scope, for any values in any order', () => {
     fc.assert(
       fc.property(definitions, levels, (definition, { global, tenant, project }) => {
         const platform = resolvePolicy(definition, { global }).value;
         const inTenant = resolvePolicy(definition, { global, tenant }).value;
         const inProject = resolvePolicy(definition, { global, tenant, project }).value;
-        expect(isWeaker(definition, inTenant, platform)).toBe(false);
-        expect(isWeaker(definition, inProject, inTenant)).toBe(false);
-        expect(isWeaker(definition, inProject, platform)).toBe(false);
+        expect(isLooser(definition, inTenant, platform)).toBe(false);
+        expect(isLooser(definition, inProject, inTenant)).toBe(false);
+        expect(isLooser(definition, inProject, platform)).toBe(false);
       }),
       { numRuns: 2000 },
     );
@@ -47,7 +47,7 @@ describe('resolution', () => {
   test('always gives a value that the registry allows', () => {
     fc.assert(
       fc.property(definitions, levels, (definition, set) => {
-        expect(policyMismatch(definition, resolvePolicy(definition, set).value)).toBeNull();
+        expect(policyValueError(definition, resolvePolicy(definition, set).value)).toBeNull();
       }),
       { numRuns: 2000 },
     );
@@ -57,7 +57,7 @@ describe('resolution', () => {
     fc.assert(
       fc.property(types, levels, (definition, set) => {
         const allowed = [set.project, set.tenant, set.global].filter(
-          (value) => value !== undefined && !policyMismatch(definition, value),
+          (value) => value !== undefined && !policyValueError(definition, value),
         ) as PolicyValue[];
         expect(resolvePolicy(definition, set)).toMatchObject({
           value: allowed[0] ?? definition.default,

@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import type { Tx } from '../db/database.ts';
+import { given } from '../db/given.ts';
 import { newId } from '../ids.ts';
 import type { PolicyScope } from './policies.ts';
 
-export interface Change {
+export interface PolicyValueChange {
   key: string;
   scope: PolicyScope;
-  /** Undefined where nothing is set. */
+  /** Undefined if no value is set. */
   before: unknown;
   after: unknown;
   actorId: string;
@@ -15,27 +16,27 @@ export interface Change {
   correlationId: string;
 }
 
-/** What is set at the scope itself. Whoever changes it next waits for this transaction. */
-export async function lockValue(tx: Tx, key: string, scope: PolicyScope): Promise<unknown> {
+/** Locks the value set at this scope; concurrent writers block until commit. */
+export async function lockPolicyValue(tx: Tx, key: string, scope: PolicyScope): Promise<unknown> {
   const name = `policy ${key} ${scope.organizationId ?? ''} ${scope.projectId ?? ''}`;
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx);
   return (await readValues(tx, scope, key)).get(key);
 }
 
-/** What is set at the scope itself, by key. */
+/** Values set at the scope itself, by key. */
 export async function readValues(tx: Tx, scope: PolicyScope, key?: string): Promise<Map<string, unknown>> {
   const rows = await tx
     .selectFrom('policy_values')
     .select(['key', 'value'])
     .where('organization_id', 'is not distinct from', scope.organizationId ?? null)
     .where('project_id', 'is not distinct from', scope.projectId ?? null)
-    .$if(key !== undefined, (q) => q.where('key', '=', key!))
+    .$call(given(key, (q, value) => q.where('key', '=', value)))
     .execute();
   return new Map(rows.map((row) => [row.key, row.value]));
 }
 
-/** Writes the value and its history; `after` undefined takes the value back. Returns the id of the change. */
-export async function writeChange(tx: Tx, change: Change): Promise<string> {
+/** Writes the value and its history; `after` undefined clears the value. Returns the id of the change. */
+export async function writeChange(tx: Tx, change: PolicyValueChange): Promise<string> {
   const { key, scope, before, after } = change;
   const organization_id = scope.organizationId ?? null;
   const project_id = scope.projectId ?? null;

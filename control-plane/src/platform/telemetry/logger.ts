@@ -1,6 +1,7 @@
-import { pino, type Bindings, type DestinationStream, type Logger as PinoLogger } from 'pino';
+import { pino, type DestinationStream, type Logger as PinoLogger } from 'pino';
 import pretty from 'pino-pretty';
-import { sanitize, sanitizeText } from '@gpuaas/contracts/sanitize';
+import { sanitize, sanitizeFields, sanitizeText } from '@gpuaas/contracts/sanitize';
+import { isRecord } from '@gpuaas/contracts/is-record';
 
 export type Logger = PinoLogger;
 
@@ -13,7 +14,7 @@ export function createLogger(role: string, destination: DestinationStream = defa
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: {
         level: (label) => ({ level: label }),
-        log: (fields) => sanitize(fields) as Record<string, unknown>,
+        log: sanitizeFields,
       },
       serializers: { err: (error: unknown) => error },
       hooks: {
@@ -24,21 +25,24 @@ export function createLogger(role: string, destination: DestinationStream = defa
     },
     destination,
   );
-  // pino hands what a child carries to no formatter. Children inherit this method.
+  // pino passes the bindings of a child to no formatter. Children inherit this method.
   const { child } = logger;
   logger.child = function sanitizedChild(this: Logger, bindings, options) {
-    return child.call(this, sanitize(bindings) as Bindings, options);
+    return child.call(this, sanitizeFields(bindings), options);
   } as typeof child;
   return logger;
 }
 
-/** Fields are cleaned by the formatter; messages, what is put into them, and those pino takes from errors are cleaned here. */
+/**
+ * The formatter sanitizes fields; this sanitizes messages, their arguments, and messages that pino takes from
+ * errors.
+ */
 function cleanArguments([first, ...rest]: unknown[]): unknown[] {
   const others = rest.map((arg) => sanitize(arg));
   if (first instanceof Error)
     return [{ err: first }, ...(others.length > 0 ? others : [sanitizeText(first.message)])];
   if (typeof first === 'string') return [sanitizeText(first), ...others];
-  const { err } = (first ?? {}) as { err?: unknown };
+  const err = isRecord(first) ? first['err'] : undefined;
   return err instanceof Error && others.length === 0
     ? [first, sanitizeText(err.message)]
     : [first, ...others];

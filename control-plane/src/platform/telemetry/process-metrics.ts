@@ -1,9 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type pg from 'pg';
 import { Gauge, type Registry } from 'prom-client';
+import type { Database } from '../db/database.ts';
 
 /** What this process is doing: event loop, memory, database connections. Returns the way to stop measuring. */
-export function measureProcess(registry: Registry, pool: pg.Pool): () => void {
+export function measureProcess(registry: Registry, database: Database): () => void {
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
   const lag = new Gauge({
@@ -32,9 +32,7 @@ export function measureProcess(registry: Registry, pool: pg.Pool): () => void {
     labelNames: ['state'],
     registers: [registry],
     collect() {
-      connections.set({ state: 'total' }, pool.totalCount);
-      connections.set({ state: 'idle' }, pool.idleCount);
-      connections.set({ state: 'waiting' }, pool.waitingCount);
+      for (const [state, count] of Object.entries(database.connections())) connections.set({ state }, count);
     },
   });
   return () => delay.disable();

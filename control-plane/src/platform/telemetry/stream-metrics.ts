@@ -9,7 +9,7 @@ export interface MeteredStream {
   close(): void;
 }
 
-/** Tunnels of hosts, and streams into guests, as this process has them. No label comes from a caller. */
+/** Tunnels of hosts, and streams into guests, in this process. No label comes from a caller. */
 export class StreamMetrics {
   readonly tunnels: Gauge;
   readonly #open: Gauge<'kind'>;

@@ -25,8 +25,8 @@ export interface RecordedSpan {
 let tracer: Tracer | null = null;
 
 /**
- * Exports spans when OTEL_EXPORTER_OTLP_ENDPOINT is set; without it nothing is loaded and nothing is recorded.
- * Returns the way to flush and stop.
+ * Exports spans if OTEL_EXPORTER_OTLP_ENDPOINT is set; without it nothing is loaded or recorded. Returns a
+ * function that flushes and stops.
  */
 export async function startTracing(
   role: string,
@@ -57,7 +57,7 @@ export function recordSpan(name: string, span: RecordedSpan): void {
   started.end(span.endedAt);
 }
 
-/** Runs `work` inside a span; costs nothing when spans are off. */
+/** Runs `work` inside a span; free of cost when spans are off. */
 export async function traced<T>(
   name: string,
   about: { correlationId: string; attributes(): ReturnType<RecordedSpan['attributes']> },
@@ -80,7 +80,7 @@ function clean(span: RecordedSpan): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== null));
 }
 
-/** Everybody derives the same parent from the id, so that no process must hand one to another. */
+/** All processes derive the same parent from the id, so no process must pass one to another. */
 function traceOf(correlationId: string): Context {
   const traceId = isUuid(correlationId)
     ? correlationId.replaceAll('-', '').toLowerCase()

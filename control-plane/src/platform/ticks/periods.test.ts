@@ -10,7 +10,7 @@ describe('periods', () => {
     expect(lastPassedPeriod(60, at('10:01:00'))).toEqual({ from: at('10:00:00'), to: at('10:01:00') });
   });
 
-  it('begin with the last one when there is no history', () => {
+  it('start with the last one when there is no history', () => {
     const due = duePeriods({ ...minutely, catchUp: 'each' }, null, at('10:00:30'));
     expect(due.periods).toEqual([{ from: at('09:59:00'), to: at('10:00:00') }]);
   });

@@ -4,7 +4,7 @@ export interface Period {
   to: Date;
 }
 
-/** What happens with periods that passed while nobody ran: only the last one is run, or each in its order. */
+/** Handling of periods missed during downtime: run only the last one, or each in order. */
 export type CatchUp = 'skip' | 'each';
 
 export interface DuePeriods {
@@ -29,7 +29,7 @@ export function duePeriods(
   const length = tick.everySeconds * 1000;
   const last = lastPassedPeriod(tick.everySeconds, now);
   if (!lastDone) return { periods: [last], skipped: 0 };
-  // An interval that was changed leaves starts that are not aligned to the new one.
+  // A changed interval leaves starts that are not aligned to the new one.
   const done = Math.floor(lastDone.getTime() / length) * length;
   const missing = (last.from.getTime() - done) / length;
   if (missing <= 0) return { periods: [], skipped: 0 };

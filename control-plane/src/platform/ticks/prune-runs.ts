@@ -4,7 +4,7 @@ import type { Tick } from './tick.ts';
 
 const KEPT_DAYS = 7;
 
-/** Forgets old runs; the newest finished one of each tick stays, it says where to go on. */
+/** Deletes old runs; the newest finished one of each tick stays, because it is the starting point. */
 export const pruneRuns: Tick<{ db: Db }> = {
   name: 'ticks.prune_runs',
   everySeconds: 3600,

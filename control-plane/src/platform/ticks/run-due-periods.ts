@@ -8,7 +8,7 @@ export interface TickContext<Services> {
   services: Services;
   now: Date;
   runner: string;
-  /** Asked between periods, so that a long catch-up does not hold up a stop. */
+  /** Checked between periods, so that a long catch-up does not delay a stop. */
   stopping(): boolean;
 }
 
@@ -22,8 +22,8 @@ const NOTHING: TickOutcome = { ran: [], failed: null };
 const MAX_RETRY_SECONDS = 60;
 
 /**
- * Runs what is due of one tick, if no other process is at it. The lock lives as long as its transaction, that
- * is, as long as its process; the transaction writes nothing, so it holds up nobody.
+ * Runs the due periods of one tick, unless another process does. The lock lives as long as its transaction,
+ * and so as long as its process; the transaction writes nothing, so it blocks no other.
  */
 export async function runDuePeriods<Services>(
   tick: Tick<Services>,
@@ -34,7 +34,7 @@ export async function runDuePeriods<Services>(
     const { rows } = await sql<{ held: boolean }>`
       select pg_try_advisory_xact_lock(hashtextextended(${`tick:${tick.name}`}, 0)) as held`.execute(lock);
     if (!rows[0]?.held) return NOTHING;
-    // Asked again under the lock: the runner before us may have done it all.
+    // Read again under the lock: the previous runner may have finished them.
     const { periods, skipped } = await unfinished(tick, context);
     const ran: Period[] = [];
     for (const [index, period] of periods.entries()) {
@@ -56,7 +56,7 @@ async function unfinished<Services>(tick: Tick<Services>, { db, now }: TickConte
     ])
     .where('tick', '=', tick.name)
     .executeTakeFirstOrThrow();
-  // Begun and never finished: the very first period is owed like any other.
+  // Started and never finished: the very first period is due like any other.
   const owedSince = firstBegun && new Date(firstBegun.getTime() - tick.everySeconds * 1000);
   const due = duePeriods(tick, lastDone ?? owedSince, now);
   const first = due.periods[0];

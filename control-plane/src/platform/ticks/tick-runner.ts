@@ -1,4 +1,4 @@
-import { atMost } from '../at-most.ts';
+import { limitConcurrency } from '../limit-concurrency.ts';
 import type { Clock } from '../clock.ts';
 import type { Db } from '../db/database.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -26,18 +26,18 @@ export interface TickRunnerOptions<Services> {
 
 const POLL_MS = 1000;
 /**
- * A tick at work has a connection for its lock and needs another one: were there as many at work as the pool has
- * connections, each would wait for the others for ever.
+ * A running tick has a connection for its lock and needs another one: with as many running ticks as the pool
+ * has connections, all would deadlock.
  */
 const AT_WORK = 5;
 
-/** Looks for due periods for as long as the process lives. Any number of processes may. */
+/** Polls for due periods for the life of the process. Any number of processes may run it. */
 export function startTickRunner<Services>(options: TickRunnerOptions<Services>): { stop(): Promise<void> } {
   let stopping = false;
   const complain = (error: unknown): void =>
     options.log.warn({ err: error }, 'ticks could not be looked for');
-  const inTurn = atMost(AT_WORK);
-  // One loop each: a slow tick holds up nobody else as long as few are slow.
+  const inTurn = limitConcurrency(AT_WORK);
+  // One loop each: a slow tick does not delay others as long as few are slow.
   const loops = options.ticks.map((tick) =>
     repeat(
       options.pollMs ?? POLL_MS,
@@ -60,10 +60,10 @@ async function poll<Services>(
 ): Promise<void> {
   const { db, clock, services, runner, log } = options;
   const { failed } = await runDuePeriods(tick, { db, services, runner, now: clock.now(), stopping });
-  if (failed) await tell(options, tick.name, failed, log);
+  if (failed) await reportFailure(options, tick.name, failed, log);
 }
 
-async function tell<Services>(
+async function reportFailure<Services>(
   { onFailing }: TickRunnerOptions<Services>,
   tick: string,
   { attempts, error }: NonNullable<TickOutcome['failed']>,

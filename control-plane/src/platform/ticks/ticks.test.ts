@@ -67,7 +67,7 @@ function run(database: Database, tick: Tick<object>, now: Date): Promise<TickOut
   });
 }
 
-it('runs each period once, one runner at a time, however many look', async () => {
+it('runs each period once, one runner at a time, with any number of processes', async () => {
   const { tick, periods, mostAtOnce } = recorder('once', 'each', () => pause(20));
   for (const second of [0, 3, 10, 11, 20]) {
     await Promise.all([one, two, one, two, one, two].map((database) => run(database, tick, after(second))));

@@ -1,7 +1,7 @@
 import { it } from 'vitest';
-import { proveCrashPoints } from './testing/crash-matrix.ts';
+import { verifyCrashPoints } from './testing/crash-matrix.ts';
 import { crashPoints } from './testing/six-steps.workflow.ts';
 
 it('ends with each effect once when its worker is killed at any point of any step', async () => {
-  await proveCrashPoints(crashPoints, 240_000);
+  await verifyCrashPoints(crashPoints, 240_000);
 }, 300_000);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { proveCrashPoints } from './testing/crash-matrix.ts';
+import { verifyCrashPoints } from './testing/crash-matrix.ts';
 import { crashPoints } from './testing/six-steps.workflow.ts';
 
 // One of each kind; the deep tier runs them all.
@@ -7,5 +7,5 @@ const sample = ['reserve:before', 'charge:after', 'settle:after', 'announce:chec
 
 it('ends with each effect once when its worker is killed before, inside or after a step', async () => {
   expect(crashPoints).toEqual(expect.arrayContaining(sample));
-  await proveCrashPoints(sample, 180_000);
+  await verifyCrashPoints(sample, 180_000);
 }, 240_000);

@@ -1,15 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { traced } from '../telemetry/tracing.ts';
-import { crashPoint, failurePoint, runsTwice } from './crash-point.ts';
+import { crashPoint, failurePoint, shouldRunTwice } from './crash-point.ts';
 import { type ExecutorLease, LeaseLostError } from './executor-lease.ts';
 
 /** A durable function: it survives the death of its process and continues after its last finished step. */
 export interface WorkflowDefinition<Services, Input> {
   name: string;
+  /** Workers take only from the queues of the definitions they run; left out, `DEFAULT_QUEUE`. */
+  queue?: string;
   /** Longer than any healthy run; past it an incident is opened. A function where policies decide how long that is. */
   deadlineSeconds: number | ((services: Services) => number);
-  /** Every step that `run` may take, by name. A step that is not listed here is refused, so tests can enumerate them. */
+  /**
+   * Every step that `run` may take, by name. A step that is not listed here is refused, so tests can
+   * enumerate them.
+   */
   steps: readonly string[];
   run(services: Services, input: Input): Promise<void>;
 }
@@ -24,16 +29,16 @@ export interface RetryPolicy {
 }
 
 /** Outlives a restart of the database: eight attempts over about a minute. */
-export const patiently: RetryPolicy = { maxAttempts: 8, firstDelaySeconds: 0.5, backoffRate: 2 };
-/** For effects that must not be tried twice by themselves. */
-export const once: RetryPolicy = { maxAttempts: 1, firstDelaySeconds: 0, backoffRate: 1 };
+export const patientRetry: RetryPolicy = { maxAttempts: 8, firstDelaySeconds: 0.5, backoffRate: 2 };
+/** For effects that must not be retried automatically. */
+export const noRetry: RetryPolicy = { maxAttempts: 1, firstDelaySeconds: 0, backoffRate: 1 };
 
-/** Thrown by an effect that would fail the same way again: the step ends with it at once. */
+/** Thrown by an effect that would fail the same way again: the step ends without a retry. */
 export class NonRetryableError extends Error {
   override readonly name: string = 'NonRetryableError';
 }
 
-/** The run a step belongs to; the engine sets it. */
+/** The run that a step belongs to; set by the engine. */
 export const workflowRun = new AsyncLocalStorage<{
   lease: ExecutorLease;
   epoch: number;
@@ -42,13 +47,13 @@ export const workflowRun = new AsyncLocalStorage<{
 }>();
 
 /**
- * A checkpointed step. It may run again when the process dies between its effect and its checkpoint, so its
+ * A checkpointed step. It may run again if the process dies between its effect and its checkpoint, so its
  * effect must be idempotent.
  */
 export async function step<T>(
   name: string,
   effect: () => Promise<T>,
-  retry: RetryPolicy = patiently,
+  retry: RetryPolicy = patientRetry,
 ): Promise<T> {
   const { lease, epoch, correlationId, steps } = workflowRun.getStore() ?? outsideWorkflow();
   if (!steps.has(name)) throw new NonRetryableError(`the workflow does not declare the step ${name}`);
@@ -58,7 +63,7 @@ export async function step<T>(
         await lease.confirm(epoch);
         crashPoint(`${name}:before`);
         const act = (): Promise<T> => traced(`step ${name}`, { correlationId, attributes: aboutRun }, effect);
-        if (runsTwice(name)) await act();
+        if (shouldRunTwice(name)) await act();
         const value = await act();
         failurePoint(name);
         crashPoint(`${name}:after`);
@@ -102,10 +107,10 @@ export async function waitForSignal<T>(topic: string, timeoutSeconds: number): P
   return await DBOS.recv<T>(topic, { timeoutSeconds });
 }
 
-/** Who releases a machine the moment it is there meets a workflow that is about to end. */
+/** Short, because a release right after a launch meets a workflow that is about to end. */
 const WORKFLOW_POLL_MS = 250;
 
-/** Waits until another workflow has ended, however it ended. It may still be a start row. */
+/** Waits until another workflow has ended, in any way. It may still be a start row. */
 export async function waitForWorkflow(workflowId: string): Promise<void> {
   await DBOS.getResult(workflowId, { pollingIntervalMs: WORKFLOW_POLL_MS }).catch(() => undefined);
 }

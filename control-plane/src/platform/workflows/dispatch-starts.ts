@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../db/database.ts';
-import { APPLICATION, QUEUE } from './names.ts';
+import { APPLICATION } from './queue-names.ts';
 
 /**
  * Moves start rows into the engine's queue, with the signals that came early. One transaction: a crash leaves
- * the rows or the workflows, never both or neither. Rows another dispatcher holds are left to it.
+ * the rows or the workflows, never both or neither. Rows locked by another dispatcher are skipped.
  */
 export async function dispatchStarts(
   db: Db,
@@ -19,9 +19,9 @@ export async function dispatchStarts(
       with batch as materialized (select workflow_id from workflow_starts ${batch}),
       moved as (
         delete from workflow_starts s using batch where s.workflow_id = batch.workflow_id
-        returning s.workflow_id, s.name, s.input, s.position
+        returning s.workflow_id, s.name, s.input, s.queue, s.position
       )
-      select dbos.enqueue_workflow(name, ${QUEUE}, array[input::json],
+      select dbos.enqueue_workflow(name, queue, array[input::json],
         workflow_id => moved.workflow_id, application_name => ${APPLICATION}) as workflow_id
       from moved order by position`.execute(tx);
     if (rows.length > 0)

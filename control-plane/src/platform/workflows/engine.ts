@@ -7,7 +7,7 @@ import type { Logger } from '../telemetry/logger.ts';
 import { dbosLogger } from './dbos-logger.ts';
 import { type WorkflowDefinition, workflowRun } from './definition.ts';
 import { ExecutorLease } from './executor-lease.ts';
-import { APPLICATION, QUEUE } from './names.ts';
+import { APPLICATION, DEFAULT_QUEUE, FORMER_QUEUE } from './queue-names.ts';
 import { repeat } from '../repeat.ts';
 import { runStartDispatcher } from './start-dispatcher.ts';
 import { type LostExecutor, sweepExecutors } from './sweeper.ts';
@@ -36,12 +36,12 @@ export interface WorkflowEngineOptions<Services> {
   services: Services;
   definitions: WorkflowDefinition<Services, never>[];
   log: Logger;
-  /** In the transaction that takes their workflows. */
+  /** Runs in the transaction that takes their workflows. */
   onExecutorsLost?: (tx: Tx, lost: LostExecutor[]) => Promise<void>;
-  /** A workflow threw, and nobody will try it again. */
+  /** A workflow threw, and will not be retried. */
   onWorkflowFailed?: (failed: FailedWorkflow) => Promise<void>;
   timings?: LeaseTimings;
-  /** Workflows this process runs at once; most of them wait. */
+  /** Concurrent workflows of this process; most of them wait. */
   concurrency?: number;
 }
 
@@ -49,6 +49,9 @@ export interface WorkflowEngineOptions<Services> {
 const APPLICATION_VERSION = '1';
 const TIMINGS: LeaseTimings = { heartbeatMs: 1000, deadAfterMs: 6000 };
 const CONCURRENCY = 500;
+const POLL_MS = 100;
+/** Nothing new comes there. */
+const FORMER_POLL_MS = 1000;
 const STOP_GRACE_MS = 5000;
 
 /** Runs workflows in this process. One engine per process; any number of processes per database. */
@@ -62,6 +65,7 @@ export async function startWorkflowEngine<Services>(
     host: hostname(),
     deadAfterMs: timings.deadAfterMs,
   });
+  const queues = queuesOf(options.definitions);
   for (const definition of options.definitions) register(definition, lease, options);
   DBOS.setConfig({
     name: APPLICATION,
@@ -69,15 +73,17 @@ export async function startWorkflowEngine<Services>(
     systemDatabasePoolSize: 10,
     applicationVersion: APPLICATION_VERSION,
     executorID: executorId,
+    listenQueues: queues,
     logger: dbosLogger(log),
   });
   await lease.renew();
   await DBOS.launch();
-  await DBOS.registerQueue(QUEUE, {
-    workerConcurrency: options.concurrency ?? CONCURRENCY,
-    minPollingIntervalMs: 100,
-    onConflict: 'always_update',
-  });
+  for (const queue of queues)
+    await DBOS.registerQueue(queue, {
+      workerConcurrency: options.concurrency ?? CONCURRENCY,
+      minPollingIntervalMs: queue === FORMER_QUEUE ? FORMER_POLL_MS : POLL_MS,
+      onConflict: 'always_update',
+    });
   const heartbeat = repeat(timings.heartbeatMs, () => lease.renew(), complain(log, 'heartbeat failed'));
   const sweeper = repeat(timings.heartbeatMs, () => sweep(options, timings), complain(log, 'sweep failed'));
   const dispatcher = runStartDispatcher({ db: database.db, listener, log });
@@ -95,6 +101,13 @@ export async function startWorkflowEngine<Services>(
   };
 }
 
+/** A process must take nothing it has no definition for: it would fail the workflow. */
+function queuesOf(definitions: readonly { queue?: string }[]): string[] {
+  const queues = new Set(definitions.map(({ queue = DEFAULT_QUEUE }) => queue));
+  if (queues.has(DEFAULT_QUEUE)) queues.add(FORMER_QUEUE);
+  return [...queues];
+}
+
 function register<Services>(
   definition: WorkflowDefinition<Services, never>,
   lease: ExecutorLease,
@@ -106,7 +119,7 @@ function register<Services>(
     const epoch = await lease.begin();
     const correlationId = correlationOf(input);
     const about = { workflow: name, workflow_id: DBOS.workflowID, correlation_id: correlationId };
-    // Also said when another process takes it over: the steps that have ended are not run again.
+    // Also logged when another process takes it over: finished steps are not repeated.
     log.info(about, 'workflow runs');
     try {
       await workflowRun.run({ lease, epoch, correlationId, steps }, () => definition.run(services, input));
@@ -151,7 +164,7 @@ function complain(log: Logger, what: string): (error: unknown) => void {
   return (error) => log.warn({ err: error }, what);
 }
 
-/** The id of the request that caused the workflow, when its input carries one; else the workflow stands for itself. */
+/** The id of the request that caused the workflow, if its input has one; else the workflow's own id. */
 function correlationOf(input: { correlationId?: unknown } | null): string {
   return typeof input?.correlationId === 'string' ? input.correlationId : (DBOS.workflowID ?? 'none');
 }

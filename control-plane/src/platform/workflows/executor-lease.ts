@@ -9,8 +9,8 @@ export class LeaseLostError extends Error {
 }
 
 /**
- * The right of this process to run effects. It lasts while heartbeats arrive; when they did not for too long,
- * others take its workflows, and the epoch tells the runs begun before from those begun after.
+ * The right of this process to run effects. It lasts while heartbeats arrive; after a gap, other processes
+ * take its workflows, and the epoch separates runs started before from those started after.
  */
 export class ExecutorLease {
   readonly executorId: string;
@@ -46,19 +46,22 @@ export class ExecutorLease {
     this.#confirmed = sent;
   }
 
-  /** The epoch a run begins in. */
+  /** The epoch in which a run starts. */
   async begin(): Promise<number> {
     await this.#refresh();
     return this.#epoch;
   }
 
-  /** Throws when the workflows of that epoch now belong to somebody else. */
+  /** Throws if the workflows of that epoch now belong to another executor. */
   async confirm(epoch: number): Promise<void> {
     await this.#refresh();
     if (this.#epoch !== epoch) throw new LeaseLostError('the workflow was resumed by another worker');
   }
 
-  /** Counts work that must not be cut off by a stop; once stopping, new work waits for ever and resumes elsewhere. */
+  /**
+   * Counts work that a stop must not cut off; once stopping, new work waits indefinitely and resumes
+   * elsewhere.
+   */
   async track<T>(work: () => Promise<T>): Promise<T> {
     if (this.#stopping) return await new Promise<never>(() => undefined);
     this.#inFlight += 1;
@@ -70,7 +73,7 @@ export class ExecutorLease {
     }
   }
 
-  /** Lets no new work in. True when what was in flight ended within `graceMs`. */
+  /** Admits no new work. True if work in flight ended within `graceMs`. */
   async drain(graceMs: number): Promise<boolean> {
     this.#stopping = true;
     if (this.#inFlight === 0) return true;
@@ -80,7 +83,7 @@ export class ExecutorLease {
     return await Promise.race([idle, pause(graceMs, false, { ref: false })]);
   }
 
-  /** What this process leaves unfinished is free for the others at once. */
+  /** Frees unfinished workflows of this process for other executors immediately. */
   async giveUp(): Promise<void> {
     await this.#db
       .updateTable('workflow_executors')
@@ -94,13 +97,13 @@ export class ExecutorLease {
       try {
         await this.renew();
       } catch {
-        // Without the database nothing can be confirmed, and nothing can be taken from us either.
+        // Without the database nothing can be confirmed, and no other process can take the workflows either.
         await pause(200);
       }
     }
   }
 
-  /** By both clocks: one stands still while the machine sleeps, the other may be set back. */
+  /** By both clocks: one stops while the machine sleeps, the other may be set back. */
   #age(): number {
     return Math.max(
       performance.now() - this.#confirmed.monotonic,

@@ -1,7 +1,7 @@
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { Client } from 'pg';
 
-/** Brings the engine's own tables up to date and lets our roles at them. */
+/** Migrates the engine's own tables and grants our roles access to them. */
 export async function migrateWorkflows(databaseUrl: string): Promise<void> {
   await silently(() => DBOS.migrate(databaseUrl));
   const client = new Client({ connectionString: databaseUrl });

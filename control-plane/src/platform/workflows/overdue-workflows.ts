@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/database.ts';
-import { APPLICATION } from './names.ts';
+import { APPLICATION } from './queue-names.ts';
 
 export interface OverdueWorkflow {
   workflowId: string;
@@ -11,8 +11,8 @@ export interface OverdueWorkflow {
 }
 
 /**
- * Workflows that have not ended within what their definition declares, and those the engine gave up on. One
- * that nobody declares cannot run at all, so it is overdue after `undeclaredSeconds`.
+ * Workflows that did not end within their declared deadline, and those the engine gave up on. An undeclared
+ * workflow cannot run at all, so it is overdue after `undeclaredSeconds`.
  */
 export async function overdueWorkflows(
   db: Db,

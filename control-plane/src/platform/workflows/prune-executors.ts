@@ -4,7 +4,7 @@ import type { Tick } from '../ticks/tick.ts';
 
 const KEPT_DAYS = 7;
 
-/** Forgets executors that are long gone and hold nothing. */
+/** Deletes executors that ended long ago and hold no workflow. */
 export const pruneExecutors: Tick<{ db: Db }> = {
   name: 'workflows.prune_executors',
   everySeconds: 3600,

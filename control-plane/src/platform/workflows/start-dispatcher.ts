@@ -3,7 +3,7 @@ import type { Db } from '../db/database.ts';
 import type { Listener } from '../db/listener.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { dispatchStarts } from './dispatch-starts.ts';
-import { STARTS_CHANNEL } from './names.ts';
+import { STARTS_CHANNEL } from './queue-names.ts';
 
 const BATCH = 500;
 /** A lost notification costs this much latency. */

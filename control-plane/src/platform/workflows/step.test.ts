@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Listener } from '../db/listener.ts';
-import { NonRetryableError, once, step, type RetryPolicy, type WorkflowDefinition } from './definition.ts';
+import { NonRetryableError, noRetry, step, type RetryPolicy, type WorkflowDefinition } from './definition.ts';
 import { startWorkflowEngine, type FailedWorkflow, type WorkflowEngine } from './engine.ts';
-import { STARTS_CHANNEL } from './names.ts';
+import { STARTS_CHANNEL } from './queue-names.ts';
 import { overdueWorkflows } from './overdue-workflows.ts';
 import { openWorkflowDatabase, type WorkflowTestDatabase } from './testing/workflow-database.ts';
 
@@ -60,7 +60,7 @@ async function attemptsOf(id: string, retry: RetryPolicy, status: string, effect
   return effects.get(id)!.attempts;
 }
 
-it('tries again as its policy says and goes on when the effect succeeds', async () => {
+it('retries by its policy and continues when the effect succeeds', async () => {
   const effect: Effect = async (attempt) => {
     if (attempt < 3) throw new Error('not yet');
   };
@@ -78,7 +78,7 @@ it('does not repeat what cannot succeed', async () => {
 });
 
 it('tries once what must not be tried twice', async () => {
-  expect(await attemptsOf('single', once, 'ERROR', () => Promise.reject(new Error('no')))).toBe(1);
+  expect(await attemptsOf('single', noRetry, 'ERROR', () => Promise.reject(new Error('no')))).toBe(1);
 });
 
 it('abandons an attempt that hangs', async () => {
@@ -90,7 +90,11 @@ it('abandons an attempt that hangs', async () => {
 
 it('finds what is past its deadline, not dispatched or unknown to every worker', async () => {
   const now = Date.now();
-  effects.set('slow', { effect: () => pause(60_000, undefined, { ref: false }), retry: once, attempts: 0 });
+  effects.set('slow', {
+    effect: () => pause(60_000, undefined, { ref: false }),
+    retry: noRetry,
+    attempts: 0,
+  });
   await database.start(tryIt.name, 'slow', { id: 'slow' });
   await database.waitFor('slow', 'PENDING');
   await database.start('test.nobody_knows', 'unknown', {});

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../db/database.ts';
-import { APPLICATION, QUEUE } from './names.ts';
+import { APPLICATION, DEFAULT_QUEUE } from './queue-names.ts';
 
 export interface LostExecutor {
   executorId: string;
@@ -8,25 +8,26 @@ export interface LostExecutor {
   lastHeartbeatAt: Date;
 }
 
-export interface Sweep {
+export interface SweepResult {
   /** Died without saying so, noticed by this sweep. */
   lost: LostExecutor[];
   resumedWorkflowIds: string[];
 }
 
 const SWEEP_LOCK = 4_872_003;
-/** How long a process that freezes in the middle of a sweep keeps the others from sweeping. */
+/** How long a process that freezes during a sweep blocks other sweepers. */
 const FROZEN_MS = 5_000;
 
 /**
- * Gives the workflows of dead executors back to the queue. One transaction decides who is dead, moves their
- * epochs and takes their workflows, so that neither two sweepers nor an executor that wakes up can both have one.
+ * Returns the workflows of dead executors to the queue. One transaction decides which are dead, moves their
+ * epochs and takes their workflows, so that neither two sweepers nor an executor that wakes up can both have
+ * one.
  */
 export async function sweepExecutors(
   db: Db,
   deadAfterMs: number,
   onLost: (tx: Tx, lost: LostExecutor[]) => Promise<void>,
-): Promise<Sweep> {
+): Promise<SweepResult> {
   return await db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ held: boolean }>`
       select set_config('idle_in_transaction_session_timeout', ${String(FROZEN_MS)}, true),
@@ -68,15 +69,15 @@ async function markReturned(tx: Tx): Promise<string[]> {
 }
 
 /**
- * What the engine's own recovery does for one executor, here for several and in our transaction: the row
- * keeps its queue, loses its owner (which fences the old run's checkpoints) and is claimed again. The public
- * `resumeWorkflows` would also take a workflow that somebody else has claimed in between.
+ * The engine's own recovery for one executor, here for several and in our transaction: the row keeps its
+ * queue, loses its owner (which fences the old run's checkpoints) and is claimed again. The public
+ * `resumeWorkflows` would also take a workflow that another executor has claimed in between.
  */
 async function takeWorkflows(tx: Tx, executorIds: string[]): Promise<string[]> {
   const { rows } = await sql<{ workflow_uuid: string }>`
     update dbos.workflow_status w
     set status = 'ENQUEUED', owner_xid = null, started_at_epoch_ms = null,
-        queue_name = coalesce(queue_name, ${QUEUE}),
+        queue_name = coalesce(queue_name, ${DEFAULT_QUEUE}),
         updated_at = (extract(epoch from now()) * 1000)::bigint
     where status = 'PENDING' and application_name = ${APPLICATION}
       and (executor_id = any(${executorIds})

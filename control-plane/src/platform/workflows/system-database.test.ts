@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { systemDatabaseUrl } from './system-database.ts';
 import { openWorkflowDatabase } from './testing/workflow-database.ts';
 
-it('a connection of the engine does not hold locks for ever while its process is frozen', async () => {
+it('a connection of a frozen process does not hold locks indefinitely', async () => {
   const database = await openWorkflowDatabase();
   const client = new pg.Client({ connectionString: systemDatabaseUrl(database.url) });
   try {

@@ -2,8 +2,8 @@
 const IDLE_IN_TRANSACTION_MS = 60_000;
 
 /**
- * The database for the workflow engine's own connections. They bring their timeout along: set by a query of its own, it
- * would be queued ahead of the first borrower's, which the driver is about to forbid.
+ * The database URL for the workflow engine's own connections. It contains their timeout: a separate query for
+ * it would be queued ahead of the first borrower's, which the driver is about to forbid.
  */
 export function systemDatabaseUrl(databaseUrl: string): string {
   const url = new URL(databaseUrl);

@@ -3,7 +3,7 @@ import type { Db } from '../db/database.ts';
 
 const SILENT_AFTER = '15 seconds';
 
-/** For readiness: throws when no worker has said lately that it is alive. */
+/** For readiness: throws if no worker has sent a heartbeat lately. */
 export async function assertWorkersAlive(db: Db): Promise<void> {
   const { rows } = await sql<{ alive: number }>`
     select count(*)::int as alive from workflow_executors

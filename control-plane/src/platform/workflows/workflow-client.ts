@@ -4,7 +4,7 @@ import type { Db, Tx } from '../db/database.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { dbosLogger } from './dbos-logger.ts';
 import { dispatchStarts } from './dispatch-starts.ts';
-import { APPLICATION } from './names.ts';
+import { APPLICATION } from './queue-names.ts';
 import { systemDatabaseUrl } from './system-database.ts';
 
 export interface WorkflowStart {
@@ -12,9 +12,15 @@ export interface WorkflowStart {
   input: object;
 }
 
+/** Which workflow to start: its definition, or the part of it that names it. */
+export interface WorkflowName {
+  name: string;
+  queue?: string;
+}
+
 /** The argument of `start_workflows`. */
-export function startRows(starts: readonly WorkflowStart[]): string {
-  return JSON.stringify(starts.map(({ workflowId, input }) => ({ workflow_id: workflowId, input })));
+export function startRows({ queue }: WorkflowName, starts: readonly WorkflowStart[]): string {
+  return JSON.stringify(starts.map(({ workflowId, input }) => ({ workflow_id: workflowId, input, queue })));
 }
 
 /** Starts and signals workflows inside the caller's transaction; safe in every process. */
@@ -38,21 +44,21 @@ export class WorkflowClient {
   }
 
   /** The workflow exists exactly when the transaction commits; the same id twice is one workflow. */
-  async start(tx: Tx, name: string, workflowId: string, input: object): Promise<void> {
-    await sql`select ${this.starting(name, [{ workflowId, input }])}`.execute(tx);
+  async start(tx: Tx, workflow: WorkflowName, workflowId: string, input: object): Promise<void> {
+    await sql`select ${this.starting(workflow, [{ workflowId, input }])}`.execute(tx);
   }
 
   /** Many of one kind, as a part of a statement that writes what they work on. */
-  starting(name: string, starts: readonly WorkflowStart[]): RawBuilder<void> {
-    return sql`start_workflows(${name}, ${startRows(starts)})`;
+  starting(workflow: WorkflowName, starts: readonly WorkflowStart[]): RawBuilder<void> {
+    return sql`start_workflows(${workflow.name}, ${startRows(workflow, starts)})`;
   }
 
-  /** One message per topic, delivered whether the workflow runs, waits in the queue or still is a start row. */
+  /** One message per topic, delivered whether the workflow runs, is queued or still is a start row. */
   async signal(tx: Tx, workflowId: string, topic: string, message: object): Promise<void> {
     await sql`select signal_workflow(${workflowId}, ${topic}, ${JSON.stringify(message)}::json)`.execute(tx);
   }
 
-  /** The forced way out: the step in flight ends, no other follows. Ended workflows stay as they are. */
+  /** Forced cancellation: the step in flight ends, no other follows. Ended workflows stay unchanged. */
   async cancel(db: Db, workflowId: string): Promise<void> {
     // As a start row it would be started after its cancellation.
     await dispatchStarts(db, { workflowId });

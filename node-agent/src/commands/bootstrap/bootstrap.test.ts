@@ -52,7 +52,7 @@ function command(change: Partial<BootstrapCommand> = {}): BootstrapCommand {
 
 const at = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-it('prints what it would do, and that a reboot is due, and changes nothing', async () => {
+it('prints its plan and a due reboot, and changes nothing', async () => {
   await bootstrap(command({ isRoot: false }), run, print);
   expect(ran).toEqual([]);
   for (const words of [
@@ -65,7 +65,7 @@ it('prints what it would do, and that a reboot is due, and changes nothing', asy
   }
 });
 
-it('makes the changes, and a second run finds them in place', async () => {
+it('applies the changes, and a second run changes nothing', async () => {
   await bootstrap(command({ apply: true }), run, print);
   expect(at('etc/default/grub.d/60-gpuaas.cfg')).toContain('intel_iommu=on iommu=pt');
   expect(at('etc/modprobe.d/gpuaas-vfio.conf')).toContain('ids=10de:2335,15b3:101e');
@@ -86,7 +86,7 @@ it('makes the changes, and a second run finds them in place', async () => {
   expect(printed).toContain('todo  install qemu-system-x86');
 });
 
-it('has a change act that broke off before, though its file is in place', async () => {
+it('finishes an interrupted change even though its file is in place', async () => {
   const failing: RunCommand = async (tool, args) =>
     tool === 'update-grub' ? { code: 1, stdout: '', stderr: 'no space left' } : await run(tool, args);
   await expect(bootstrap(command({ apply: true }), failing, print)).rejects.toThrow('update-grub failed');
@@ -100,7 +100,7 @@ it('has a change act that broke off before, though its file is in place', async 
   expect(printed).toContain('ok    /etc/default/grub.d/60-gpuaas.cfg');
 });
 
-it('switches the network of libvirt off also where a run broke off in between', async () => {
+it('disables the libvirt network also after an interrupted run', async () => {
   const running: RunCommand = async (tool, args) =>
     args.includes('net-list') && !args.includes('--autostart')
       ? { code: 0, stdout: 'default\n', stderr: '' }
@@ -111,7 +111,7 @@ it('switches the network of libvirt off also where a run broke off in between', 
   ]);
 });
 
-it('leaves it to the agent alone to start machines, and switches off the network that libvirt brings', async () => {
+it('lets only the agent start machines, and disables libvirt’s default network', async () => {
   networks = 'default\n';
   await bootstrap(command({ apply: true }), run, print);
   expect(at('etc/systemd/system/libvirt-guests.service.d/60-gpuaas.conf')).toContain('ExecStart=/bin/true\n');
@@ -125,13 +125,13 @@ it('leaves it to the agent alone to start machines, and switches off the network
   expect(printed).not.toContain('network that libvirt brings');
 });
 
-it('loads what names InfiniBand functions where there are such adapters', async () => {
+it('loads the InfiniBand driver on hosts with such adapters', async () => {
   await bootstrap(command({ apply: true }), run, print);
   expect(at('etc/modules-load.d/gpuaas.conf')).toBe('vfio\nvfio_iommu_type1\nvfio_pci\nib_ipoib\n');
   expect(ran).toContain('modprobe --all vfio-pci ib_ipoib');
 });
 
-it('says no reboot is due once the kernel runs with what was asked for', async () => {
+it('reports no reboot once the kernel runs with the parameters', async () => {
   await bootstrap(command({ apply: true }), run, print);
   const files = {
     '/proc/cmdline':
@@ -144,7 +144,7 @@ it('says no reboot is due once the kernel runs with what was asked for', async (
   expect(printed).toContain('reboot_required: no');
 });
 
-it('tunes the network of the host by its profile, and DHCP tells guests', async () => {
+it('tunes the network of the host by its profile, and DHCP sends it to guests', async () => {
   await bootstrap(command({ apply: true }), run, print);
   expect(at('etc/sysctl.d/60-gpuaas.conf')).toBe('net.ipv4.ip_forward = 1\n');
   expect(at('var/lib/gpuaas/dhcp/dnsmasq.conf')).not.toContain('option:mtu');

@@ -1,22 +1,27 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { RunCommand } from '../../host/linux/commands.ts';
-import { complaintOf } from '../../host/linux/commands.ts';
+import { commandError } from '../../host/linux/commands.ts';
 import { openHostFiles, type HostFiles } from '../../host/linux/host-files.ts';
 import { CommandError, requireRoot, type CommandOutput } from '../command.ts';
-import { planBootstrap, type BootstrapOptions, type BootstrapPlan, type Change } from './plan-bootstrap.ts';
-import { noteUnfinished, readUnfinished } from './unfinished.ts';
+import {
+  planBootstrap,
+  type BootstrapOptions,
+  type BootstrapPlan,
+  type BootstrapChange,
+} from './plan-bootstrap.ts';
+import { recordUnfinishedFiles, readUnfinishedFiles } from './unfinished.ts';
 
 export interface BootstrapCommand extends BootstrapOptions {
   root: string;
-  /** Without it the plan is printed and nothing is changed. */
+  /** Without it the command prints the plan and changes nothing. */
   apply: boolean;
   isRoot: boolean;
 }
 
 const COMMAND_MS = 1_800_000;
 
-/** Prepares a host for slices. Prints its plan first; a second run finds everything in place. */
+/** Prepares a host for slices. Prints its plan first; a second run changes nothing. */
 export async function bootstrap(
   command: BootstrapCommand,
   run: RunCommand,
@@ -52,14 +57,14 @@ function rebootLine(reasons: readonly string[]): string {
 }
 
 async function make(
-  { file, commands }: Change,
+  { file, commands }: BootstrapChange,
   root: string,
   files: HostFiles,
   run: RunCommand,
 ): Promise<void> {
-  const unfinished = readUnfinished(files);
+  const unfinished = readUnfinishedFiles(files);
   if (file) {
-    noteUnfinished(root, unfinished.add(file.path));
+    recordUnfinishedFiles(root, unfinished.add(file.path));
     const path = join(root, file.path);
     mkdirSync(dirname(path), { recursive: true });
     // netplan and systemd want neither to be writable by others.
@@ -69,8 +74,8 @@ async function make(
   for (const [tool = '', ...args] of commands) {
     const result = await run(tool, args, { timeoutMs: COMMAND_MS });
     if (result?.code === 0) continue;
-    const reason = result === null ? 'it is not installed' : complaintOf(result);
+    const reason = result === null ? 'it is not installed' : commandError(result);
     throw new CommandError(`${[tool, ...args].join(' ')} failed: ${reason}`);
   }
-  if (file && unfinished.delete(file.path)) noteUnfinished(root, unfinished);
+  if (file && unfinished.delete(file.path)) recordUnfinishedFiles(root, unfinished);
 }

@@ -1,22 +1,22 @@
-import { readFabrics } from '../../host/linux/fabrics.ts';
+import { readFabrics } from '../../host/linux/inventory/fabrics.ts';
 import type { RunCommand } from '../../host/linux/commands.ts';
 import type { HostFiles } from '../../host/linux/host-files.ts';
-import { readHostDevices, readOvsBridges, type HostDevices } from '../../host/linux/inventory.ts';
+import { readHostDevices, readOvsBridges, type HostDevices } from '../../host/linux/inventory/inventory.ts';
 import { NETWORK_PROFILES, type NetworkProfileName } from '../../host/linux/network/profiles.ts';
-import { readProcessors } from '../../host/linux/processors.ts';
+import { readProcessors } from '../../host/linux/inventory/processors.ts';
 import { suggestAddresses } from '../../host/suggest-addresses.ts';
-import { kernelArguments, wantedFiles, type HostProfile, type WantedFile } from './host-files-wanted.ts';
-import { readUnfinished } from './unfinished.ts';
+import { kernelArguments, desiredFiles, type HostProfile, type DesiredFile } from './desired-files.ts';
+import { readUnfinishedFiles } from './unfinished.ts';
 
-/** One thing that is not as it should be, and the commands or the file that put it right. */
-export interface Change {
+/** One deviation of the host, and the commands or the file that correct it. */
+export interface BootstrapChange {
   what: string;
-  file: WantedFile | null;
+  file: DesiredFile | null;
   commands: readonly (readonly string[])[];
 }
 
 export interface BootstrapPlan {
-  changes: Change[];
+  changes: BootstrapChange[];
   inPlace: string[];
   /** Why the host has to be booted again; empty when it has not. */
   rebootReasons: string[];
@@ -48,7 +48,10 @@ const PACKAGES = [
 const VIRSH = ['virsh', '--quiet', '--connect', 'qemu:///system'];
 const LIBVIRT_NETWORK = 'default';
 
-/** Holds the host against what slices need. Looks only; the order of the changes is the order to make them. */
+/**
+ * Compares the host with the requirements of slices, without changing it. Changes are listed in the order to
+ * apply them.
+ */
 export async function planBootstrap(
   files: HostFiles,
   run: RunCommand,
@@ -56,7 +59,7 @@ export async function planBootstrap(
 ): Promise<BootstrapPlan> {
   const devices = await readHostDevices(files, run);
   const profile = profileOf(files, devices, options);
-  const changes: Change[] = [];
+  const changes: BootstrapChange[] = [];
   const inPlace: string[] = [];
 
   const missing = await missingPackages(run);
@@ -83,8 +86,8 @@ export async function planBootstrap(
     });
   else inPlace.push('no network of libvirt');
 
-  const unfinished = readUnfinished(files);
-  for (const file of wantedFiles(profile)) {
+  const unfinished = readUnfinishedFiles(files);
+  for (const file of desiredFiles(profile)) {
     const done = files.text(file.path) === file.content.trim() && !unfinished.has(file.path);
     if (done) inPlace.push(file.path);
     else changes.push({ what: `write ${file.path}: ${file.why}`, file, commands: file.afterwards });
@@ -111,7 +114,7 @@ function profileOf(files: HostFiles, { gpus, pci }: HostDevices, options: Bootst
   };
 }
 
-/** Looked at twice, because a run that broke off may have left it running, or to be started with the next boot. */
+/** Checks both states: an interrupted run may have left the network running or set to start at boot. */
 async function libvirtNetworkOff(run: RunCommand): Promise<string[][]> {
   const isListed = async (...which: string[]): Promise<boolean> => {
     const result = await run('virsh', [...VIRSH.slice(1), 'net-list', ...which, '--name']);
@@ -134,12 +137,12 @@ async function missingPackages(run: RunCommand): Promise<string[]> {
   return PACKAGES.filter((name) => !installed.has(name));
 }
 
-/** By the state of the running kernel, so that a host that was never booted again still says so. */
+/** Judged by the running kernel, so that a host that was not rebooted still reports it. */
 function rebootReasons(
   files: HostFiles,
   { gpus }: HostDevices,
   profile: HostProfile,
-  changes: readonly Change[],
+  changes: readonly BootstrapChange[],
 ): string[] {
   const line = new Set((files.text('/proc/cmdline') ?? '').split(/\s+/));
   const absent = kernelArguments(profile).filter((argument) => !line.has(argument));

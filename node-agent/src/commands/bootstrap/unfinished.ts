@@ -4,12 +4,16 @@ import type { HostFiles } from '../../host/linux/host-files.ts';
 
 const NOTE = '/var/lib/gpuaas/bootstrap-unfinished.json';
 
-/** Files that were written, but not all of whose commands have run: a file in place says nothing of them. */
-export function readUnfinished(files: HostFiles): Set<string> {
-  return new Set(JSON.parse(files.text(NOTE) ?? '[]') as string[]);
+/**
+ * Files that were written but whose commands have not all run. The presence of a file proves nothing about
+ * its commands.
+ */
+export function readUnfinishedFiles(files: HostFiles): Set<string> {
+  const noted: string[] = JSON.parse(files.text(NOTE) ?? '[]');
+  return new Set(noted);
 }
 
-export function noteUnfinished(root: string, paths: ReadonlySet<string>): void {
+export function recordUnfinishedFiles(root: string, paths: ReadonlySet<string>): void {
   const note = join(root, NOTE);
   if (paths.size === 0) return rmSync(note, { force: true });
   mkdirSync(dirname(note), { recursive: true });

@@ -63,7 +63,7 @@ describe('the commissioning preflight', () => {
     expect(said).toMatch(/-> \w+/);
   });
 
-  it('asks of a profile only what it needs, and nothing without one', async () => {
+  it('checks only what the profile needs, and nothing without one', async () => {
     rmSync(join(root, 'sys/firmware/acpi/tables/DMAR'));
     expect((await preflight('--profile=baremetal')).code).toBe(0);
     rmSync(join(root, 'sys/bus/pci/devices'), { recursive: true });
@@ -72,7 +72,7 @@ describe('the commissioning preflight', () => {
     expect((await preflight('--profile=other')).code).toBe(2);
   });
 
-  it('carries what MAAS wants to know of a script', () => {
+  it('contains the metadata that MAAS reads from a script', () => {
     const [, metadata] =
       /--- Start MAAS 1.0 script metadata ---\n([\s\S]*?)# --- End MAAS 1.0 script metadata ---/.exec(
         readFileSync(SCRIPT, 'utf8'),
@@ -97,7 +97,7 @@ describe('the firmware helper', () => {
   });
 
   const print = (text: string): void => void (printed += `${text}\n`);
-  /** mlxconfig over adapters that come with SR-IOV switched off. */
+  /** mlxconfig for adapters that are delivered with SR-IOV off. */
   const run: RunCommand = (tool, args) => {
     // As a distribution has it.
     if (tool !== 'mstconfig') return Promise.resolve(null);
@@ -125,19 +125,19 @@ describe('the firmware helper', () => {
   });
   const mark = (): string => join(root, 'var/lib/gpuaas/firmware-profile.json');
 
-  it('prints what it would set and changes nothing', async () => {
+  it('prints its plan and changes nothing', async () => {
     await firmware(command({ isRoot: false }), run, print);
     expect(printed).toMatch(/todo {2}0000:\S+: SRIOV_EN=1 NUM_OF_VFS=8/);
     expect(ran).toEqual([]);
     expect(existsSync(mark())).toBe(false);
   });
 
-  it('sets every adapter once, and says that a power cycle is due', async () => {
+  it('sets every adapter once, and reports that a power cycle is due', async () => {
     await firmware(command({ apply: true }), run, print);
     expect(ran.length).toBeGreaterThan(1);
     expect(printed).toContain('power_cycle_required: yes');
     const before = ran.length;
-    // Whatever somebody sets later is theirs.
+    // Values that an administrator sets later are kept.
     held = {};
     await firmware(command({ apply: true }), run, print);
     expect(ran).toHaveLength(before);
@@ -150,7 +150,7 @@ describe('the firmware helper', () => {
     expect(printed).toContain('power_cycle_required: no');
   });
 
-  it('needs root, mlxconfig, and adapters that listen', async () => {
+  it('needs root, mlxconfig, and adapters that respond', async () => {
     await expect(firmware(command({ apply: true, isRoot: false }), run, print)).rejects.toThrow('needs root');
     const without: RunCommand = () => Promise.resolve(null);
     await expect(firmware(command(), without, print)).rejects.toThrow('neither mlxconfig nor mstconfig');

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { complaintOf, type RunCommand } from '../../host/linux/commands.ts';
+import { commandError, type RunCommand } from '../../host/linux/commands.ts';
 import { openHostFiles } from '../../host/linux/host-files.ts';
 import { CommandError, requireRoot, type CommandOutput } from '../command.ts';
 import { planFirmware, runConfigTool, type FirmwareProfile } from './plan-firmware.ts';
@@ -8,14 +8,14 @@ import { planFirmware, runConfigTool, type FirmwareProfile } from './plan-firmwa
 export interface FirmwareCommand {
   root: string;
   profile: FirmwareProfile;
-  /** Without it the plan is printed and nothing is changed. */
+  /** Without it the command prints the plan and changes nothing. */
   apply: boolean;
   isRoot: boolean;
 }
 
 /**
- * Sets the firmware of fabric adapters up for what the host is sold as. It is written once: a host that has it set is
- * left alone from then on, because firmware wears and a power cycle is due after each change.
+ * Sets the firmware of fabric adapters for the way the host is leased. It is written once: firmware wears and
+ * every change needs a power cycle, so a host that has the settings is left alone.
  */
 export async function firmware(
   command: FirmwareCommand,
@@ -37,7 +37,7 @@ export async function firmware(
   for (const { address, settings } of changes) {
     const words = ['-d', address, '--yes', 'set', ...settings];
     const result = await runConfigTool(run, words);
-    if (result.code !== 0) throw new CommandError(`${words.join(' ')} failed: ${complaintOf(result)}`);
+    if (result.code !== 0) throw new CommandError(`${words.join(' ')} failed: ${commandError(result)}`);
   }
   const left = (await planFirmware(openHostFiles(root), run, profile)).changes;
   if (left.length > 0) {
@@ -57,5 +57,5 @@ interface Mark {
 }
 
 function readMark(path: string): Mark | null {
-  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Mark) : null;
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null;
 }

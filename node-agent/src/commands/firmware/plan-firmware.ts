@@ -1,18 +1,18 @@
-import { complaintOf, type CommandResult, type RunCommand } from '../../host/linux/commands.ts';
-import { readFabrics } from '../../host/linux/fabrics.ts';
+import { commandError, type CommandResult, type RunCommand } from '../../host/linux/commands.ts';
+import { readFabrics } from '../../host/linux/inventory/fabrics.ts';
 import type { HostFiles } from '../../host/linux/host-files.ts';
-import { readPciDevices } from '../../host/linux/pci.ts';
+import { readPciDevices } from '../../host/linux/inventory/pci.ts';
 import { CommandError } from '../command.ts';
 
 export type FirmwareProfile = 'slice-vm' | 'baremetal';
 
-/** What the firmware of every fabric adapter must hold. A host that is leased as a whole is left as it is. */
+/** Firmware settings of every fabric adapter. A host that is leased as a whole keeps its own. */
 const WANTED: Record<FirmwareProfile, Readonly<Record<string, string>>> = {
   'slice-vm': { SRIOV_EN: '1', NUM_OF_VFS: '8' },
   baremetal: {},
 };
 
-/** One adapter whose firmware is not as the profile wants it. */
+/** One adapter whose firmware differs from the profile. */
 export interface FirmwareChange {
   address: string;
   /** `NAME=value`, as mlxconfig takes it. */
@@ -28,7 +28,7 @@ export function isFirmwareProfile(text: string | undefined): text is FirmwarePro
   return text !== undefined && Object.hasOwn(WANTED, text);
 }
 
-/** Holds the adapters' firmware against the profile. Looks only. */
+/** Compares the adapters' firmware with the profile, without changing it. */
 export async function planFirmware(
   files: HostFiles,
   run: RunCommand,
@@ -54,7 +54,7 @@ export async function planFirmware(
   return plan;
 }
 
-/** What the adapter will hold after its next power-up. mlxconfig prints `True(1)` for switches. */
+/** Settings that take effect at the next power-up. mlxconfig prints `True(1)` for switches. */
 async function readSettings(
   run: RunCommand,
   address: string,
@@ -62,7 +62,7 @@ async function readSettings(
 ): Promise<Map<string, string>> {
   const result = await runConfigTool(run, ['-d', address, 'query', ...names]);
   if (result.code !== 0)
-    throw new CommandError(`the firmware of ${address} cannot be read: ${complaintOf(result)}`);
+    throw new CommandError(`the firmware of ${address} cannot be read: ${commandError(result)}`);
   const lines = result.stdout.split('\n').flatMap((line) => {
     const found = /^\s*\*?\s*([A-Z][A-Z0-9_]+)\s+(?:\w+\((\d+)\)|(\d+))\s*$/.exec(line);
     return found ? [[found[1]!, found[2] ?? found[3]!] as const] : [];
@@ -72,7 +72,7 @@ async function readSettings(
 
 const COMMAND_MS = 300_000;
 
-/** NVIDIA's own tool, or the distribution's build of it, which takes the same words. */
+/** NVIDIA's tool, or the distribution's build of it, which takes the same arguments. */
 export async function runConfigTool(run: RunCommand, words: readonly string[]): Promise<CommandResult> {
   for (const tool of ['mlxconfig', 'mstconfig']) {
     const result = await run(tool, words, { timeoutMs: COMMAND_MS });

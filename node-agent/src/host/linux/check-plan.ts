@@ -2,13 +2,13 @@ import type { SlotBundle } from '@gpuaas/contracts/tasks';
 import type { VmPlan } from '../../slices/plan-vm.ts';
 import { TaskError } from '../../tasks/task-error.ts';
 import type { RunCommand } from './commands.ts';
-import { findSignatures, refuseUsedDisk } from './disks/check-disk.ts';
+import { findSignatures, requireUnusedDisk } from './disks/require-unused-disk.ts';
 import { resolveDisk, type SlotDisk } from './disks/resolve-disk.ts';
 import type { HostFiles } from './host-files.ts';
-import { readHostDevices, type HostDevices } from './inventory.ts';
+import { readHostDevices, type HostDevices } from './inventory/inventory.ts';
 import type { SliceNetwork } from './network/slice-network.ts';
-import { strangersInGroup, type PciDevice } from './pci.ts';
-import { readHugepages } from './processors.ts';
+import { otherDevicesInGroup, type PciDevice } from './inventory/pci.ts';
+import { readHugepages } from './inventory/processors.ts';
 import type { LinuxSettings } from './settings.ts';
 import { domainName } from './vm/domain.ts';
 import type { Libvirt } from './vm/libvirt.ts';
@@ -25,7 +25,7 @@ export interface PlanCheck {
 
 const KIB_PER_GIB = 1024 * 1024;
 
-/** Looks at the host as it is today: what was approved may have been moved, mounted or broken since. */
+/** Checks the host as it is now: approved devices may have been moved, mounted or broken since. */
 export async function checkPlan(check: PlanCheck, plan: VmPlan): Promise<void> {
   const devices = await readHostDevices(check.files, check.run);
   const own = new Set(plan.slots.flatMap((slot) => [slot.gpu_pci_address, slot.fabric_vf_pci_address]));
@@ -59,7 +59,7 @@ function checkFabric(check: PlanCheck, { pci }: HostDevices, slot: SlotBundle, o
   checkBinding(check, device, pci, own);
 }
 
-/** Whatever shares the group would come into the machine with the device. */
+/** Devices in the same IOMMU group would enter the machine with the device. */
 function checkBinding(
   { files }: PlanCheck,
   device: PciDevice,
@@ -73,7 +73,7 @@ function checkBinding(
   if (device.iommuGroup === null) {
     throw new TaskError('device_not_bound', `${device.address} has no IOMMU group`);
   }
-  const foreign = strangersInGroup(files, device, pci).filter((address) => !own.has(address));
+  const foreign = otherDevicesInGroup(files, device, pci).filter((address) => !own.has(address));
   if (foreign.length > 0) {
     const detail = `the IOMMU group of ${device.address} also holds ${foreign.join(', ')}`;
     throw new TaskError('device_not_bound', detail);
@@ -83,7 +83,7 @@ function checkBinding(
 async function checkDisk(check: PlanCheck, disk: SlotDisk, plan: VmPlan): Promise<void> {
   const { settings, libvirt, run, record } = check;
   const own = { domain: domainName(plan.allocation_id) };
-  await refuseUsedDisk({ root: settings.root, libvirt }, disk, own);
+  await requireUnusedDisk({ root: settings.root, libvirt }, disk, own);
   if ((await record.read('cloning'))?.serials.includes(disk.serial)) return;
   const signatures = await findSignatures(run, disk);
   if (signatures.length === 0) return;

@@ -10,9 +10,9 @@ export interface CommandResult {
 export interface CommandOptions {
   timeoutMs?: number;
   signal?: AbortSignal;
-  /** What the tool reads from its standard input. */
+  /** Standard input of the tool. */
   input?: string;
-  /** Gets what the tool prints while it prints it. */
+  /** Receives the tool's output while it runs. */
   onOutput?: (text: string) => void;
   /** For tools that write to a disk: they must not outlive the agent that answers for them. */
   diesWithAgent?: boolean;
@@ -28,7 +28,7 @@ export type RunCommand = (
 const TIMEOUT_MS = 10_000;
 const MAX_OUTPUT = 4 * 1024 * 1024;
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
-/** What setpriv answers for a tool that it cannot find. */
+/** Exit code of setpriv for a tool that it cannot find. */
 const NOT_FOUND = 127;
 
 export const runCommand: RunCommand = (tool, args, options = {}) =>
@@ -58,8 +58,8 @@ export const runCommand: RunCommand = (tool, args, options = {}) =>
     if (options.onOutput) child.stdout?.on('data', options.onOutput);
   });
 
-/** Runs a tool that has to succeed and answers what it printed; what it complained of is the evidence when it fails. */
-export async function mustRun(
+/** Runs a tool that must succeed and returns its output; on failure its error output is the evidence. */
+export async function runOrThrow(
   run: RunCommand,
   code: string,
   tool: string,
@@ -68,11 +68,11 @@ export async function mustRun(
 ): Promise<string> {
   const result = await run(tool, args, options);
   if (result === null) throw new TaskError(code, `${tool} is not installed on this host`);
-  if (result.code !== 0) throw new TaskError(code, `${tool} failed: ${complaintOf(result)}`);
+  if (result.code !== 0) throw new TaskError(code, `${tool} failed: ${commandError(result)}`);
   return result.stdout;
 }
 
-export function complaintOf({ code, stdout, stderr }: CommandResult): string {
+export function commandError({ code, stdout, stderr }: CommandResult): string {
   const words = (stderr.trim() || stdout.trim()).replaceAll(/\s+/g, ' ');
   return words.slice(0, 400) || `exit code ${code}`;
 }

@@ -1,9 +1,12 @@
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** The machine's files below a root: `/` in production, a built tree in tests. What cannot be read is absent. */
+/**
+ * The machine's files below a root: `/` in production, a built tree in tests. Unreadable files count as
+ * absent.
+ */
 export interface HostFiles {
-  /** Without blanks at both ends: NVMe pads its strings. */
+  /** Trimmed: NVMe pads its strings. */
   text(path: string): string | null;
   integer(path: string): number | null;
   bytes(path: string, count: number): Buffer | null;

@@ -1,20 +1,20 @@
 import { hostname as osHostname } from 'node:os';
 import { openSlotLeases } from '../../slot-leases.ts';
-import type { Logger } from '../../log.ts';
+import type { Logger } from '../../logger.ts';
 import type { Host, ObservedVm } from '../host.ts';
-import { checkPrerequisites } from './check-prerequisites.ts';
+import { checkPrerequisites } from './prerequisites/check-prerequisites.ts';
 import { runCommand, type RunCommand } from './commands.ts';
-import { noteDevices } from './devices/device-note.ts';
+import { saveDeviceBindings } from './devices/device-bindings.ts';
 import { resetDevices } from './devices/reset-devices.ts';
 import { restoreDevices } from './devices/restore-devices.ts';
 import { setMode } from './devices/set-mode.ts';
 import { writeBelow, type WriteAttribute } from './devices/sysfs.ts';
-import { dialGuest } from './dial-guest.ts';
-import { discoverTopology } from './discover-topology.ts';
-import { watchGpuFaults } from './gpu-health.ts';
-import { watchGpuUse } from './gpu-use.ts';
+import { dialGuest } from './guest/dial-guest.ts';
+import { discoverTopology } from './topology/discover-topology.ts';
+import { cachedGpuFaults } from './health/gpu-health.ts';
+import { cachedGpuUse } from './health/gpu-use.ts';
 import { openHostFiles } from './host-files.ts';
-import { observeDevices } from './observe-devices.ts';
+import { observeDevices } from './health/observe-devices.ts';
 import { readLinuxSettings, type LinuxSettings } from './settings.ts';
 import { openSliceMachines } from './slice-machines.ts';
 import { addUser } from './users/add-user.ts';
@@ -24,7 +24,7 @@ import { findLeftovers, removeUser } from './users/remove-user.ts';
 export interface LinuxHostOptions {
   settings: LinuxSettings;
   run: RunCommand;
-  /** How the kernel is told about devices; tests have a kernel of their own. */
+  /** Writes device attributes; tests pass a fake kernel. */
   write: WriteAttribute;
   hostname: string;
   /** The agent's state folder. */
@@ -43,8 +43,8 @@ export function openLinuxHost(options: Partial<LinuxHostOptions> = {}): LinuxHos
   const files = openHostFiles(settings.root);
   const sysfs = { files, write: options.write ?? writeBelow(settings.root) };
   const passesDevices = settings.passthrough === 'vfio';
-  const gpuFaults = watchGpuFaults(run);
-  const gpuUse = watchGpuUse(files, run);
+  const gpuFaults = cachedGpuFaults(run);
+  const gpuUse = cachedGpuUse(files, run);
   const bootId = files.text('/proc/sys/kernel/random/boot_id') ?? 'unknown';
   const machines = openSliceMachines({ dir, bootId, files, run, settings });
   const users = openLeaseUsers(dir);
@@ -70,7 +70,7 @@ export function openLinuxHost(options: Partial<LinuxHostOptions> = {}): LinuxHos
         ? resetDevices({ sysfs, run, scrubCommand: settings.scrubCommand }, slots, step)
         : Promise.resolve(new Map()),
     async startVm(plan, step) {
-      if (passesDevices) await noteDevices({ sysfs, run, dir });
+      if (passesDevices) await saveDeviceBindings({ sysfs, run, dir });
       await machines.startVm(plan, step);
     },
     async recover(log) {
@@ -81,7 +81,7 @@ export function openLinuxHost(options: Partial<LinuxHostOptions> = {}): LinuxHos
   };
 }
 
-/** A host that is leased as a whole is served as long as the agent can say so. */
+/** A host that is leased as a whole counts as served while the agent can report. */
 function asMachine({ allocation_id, started_at }: LeaseUser): ObservedVm {
   return { allocation_id, state: 'running', started_at };
 }

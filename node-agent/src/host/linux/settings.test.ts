@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { LinuxSettingsError, readLinuxSettings } from './settings.ts';
 
-it('slices leave by whatever the host routes by, but for the addresses of links, unless told otherwise', () => {
+it('slices use the default route, except to link-local addresses, unless configured otherwise', () => {
   expect(readLinuxSettings({})).toMatchObject({ uplink: null, closedNetworks: ['169.254.0.0/16'] });
-  const told = {
+  const configured = {
     GPUAAS_LINUX_UPLINK: 'enp3s0f0v1',
     GPUAAS_LINUX_CLOSED_NETWORKS: '10.0.0.0/8, 172.16.0.0/12',
   };
-  expect(readLinuxSettings(told)).toMatchObject({
+  expect(readLinuxSettings(configured)).toMatchObject({
     uplink: 'enp3s0f0v1',
     closedNetworks: ['10.0.0.0/8', '172.16.0.0/12'],
   });

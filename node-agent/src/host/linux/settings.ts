@@ -2,11 +2,11 @@ import { isIPv4 } from 'node:net';
 import { isAbsolute, resolve } from 'node:path';
 import type { NetworkProfileName } from './network/profiles.ts';
 
-/** How this host runs machines. The defaults are a GPU server; a lab says otherwise in so many words. */
+/** How this host runs machines. The defaults fit a GPU server; a lab must override them explicitly. */
 export interface LinuxSettings {
-  /** Where `/sys`, `/proc` and `/dev` are looked for. */
+  /** Root of `/sys`, `/proc` and `/dev`. */
   root: string;
-  /** `tcg` emulates the processor: for labs without virtualisation, never chosen by itself. */
+  /** `tcg` emulates the processor: for labs without virtualisation, never chosen automatically. */
   accelerator: 'kvm' | 'tcg';
   firmware: 'uefi' | 'bios';
   /** `none` leaves GPUs and fabric functions out of the machine. */
@@ -14,18 +14,23 @@ export interface LinuxSettings {
   /** Guest memory of 1 GiB pages that were set aside. */
   hugepages: boolean;
   bridge: string;
-  /** The one interface by which slices leave the host, such as a function of a BlueField-3; null for whatever it routes by. */
+  /**
+   * The interface by which slices leave the host, such as a function of a BlueField-3; null for the default
+   * route's.
+   */
   uplink: string | null;
   /** Networks that slices do not reach through the host. */
   closedNetworks: readonly string[];
   /** How the management network is tuned. */
   networkProfile: NetworkProfileName;
-  /** Where images come from, in the order they are asked. By digest it does not matter who serves them. */
+  /**
+   * Sources of images, in order of preference. Images are verified by digest, so any server may provide them.
+   */
   imageSources: readonly string[];
   imageCacheBytes: number;
   /** A program that scrubs the memory of a GPU after a lease; null for the reset alone. */
   scrubCommand: string | null;
-  /** How long a guest may take to get its address, and again to let somebody in. */
+  /** Time limit for a guest to get its address, and again to accept a login. */
   guestDeadlineMs: number;
 }
 
@@ -61,7 +66,7 @@ function interfaceName(env: Environment, name: string): string | null {
   return text;
 }
 
-/** Set to nothing, it names none. */
+/** An empty value means no networks. */
 function networks(env: Environment, name: string, usual: string): string[] {
   const all = (env[name] ?? usual).split(/[\s,]+/).filter((network) => network !== '');
   for (const network of all) {

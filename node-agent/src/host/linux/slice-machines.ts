@@ -1,8 +1,8 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pause } from '../../backoff.ts';
+import { sleep } from '../../backoff.ts';
 import { writeDurable } from '../../durable-file.ts';
-import type { Logger } from '../../log.ts';
+import type { Logger } from '../../logger.ts';
 import { writeSeed } from '../../slices/cloud-init-seed.ts';
 import type { VmPlan } from '../../slices/plan-vm.ts';
 import { TaskError } from '../../tasks/task-error.ts';
@@ -11,27 +11,28 @@ import {
   type Host,
   type ObservedVm,
   type ReadinessResult,
-  type Step,
+  type HostOperation,
 } from '../host.ts';
 import { readConsole } from '../read-console.ts';
 import { hostKeyFacts } from '../ssh-key-pair.ts';
 import { checkPlan } from './check-plan.ts';
-import { mustRun, type RunCommand } from './commands.ts';
-import { dialGuest } from './dial-guest.ts';
-import { refuseUsedDisk } from './disks/check-disk.ts';
+import { runOrThrow, type RunCommand } from './commands.ts';
+import { dialGuest } from './guest/dial-guest.ts';
+import { requireUnusedDisk } from './disks/require-unused-disk.ts';
 import { resolveDisk, type SlotDisk } from './disks/resolve-disk.ts';
 import { verifyWipe } from './disks/verify-wipe.ts';
 import { wipeDisk } from './disks/wipe-disk.ts';
-import { awaitLease, proveReadiness } from './guest/await-guest.ts';
+import { awaitLease, verifyReadiness } from './guest/await-guest.ts';
 import { FIRST_LOGIN, openGuestKeys } from './guest/guest-keys.ts';
 import type { HostFiles } from './host-files.ts';
 import { openImageCache } from './images/image-cache.ts';
-import { writeImage } from './images/clone-image.ts';
-import { readHostDevices } from './inventory.ts';
+import { writeImage } from './images/write-image.ts';
+import { readHostDevices } from './inventory/inventory.ts';
 import { NETWORK_PROFILES } from './network/profiles.ts';
 import { openSliceNetwork } from './network/slice-network.ts';
 import type { SlicePort } from './network/slice-ports.ts';
 import type { LinuxSettings } from './settings.ts';
+import { boundConsoleLogs } from './vm/bound-console-logs.ts';
 import { domainName, planDigest } from './vm/domain.ts';
 import { domainXml } from './vm/domain-xml.ts';
 import { openLibvirt } from './vm/libvirt.ts';
@@ -40,7 +41,7 @@ import { reconcileMachines } from './vm/reconcile-machines.ts';
 import { recoverMachines } from './vm/recover-machines.ts';
 import { machineProcesses } from './vm/machine-processes.ts';
 import { openSliceRecord } from './vm/slice-record.ts';
-import { listMachines, noteStart } from './vm/started-machines.ts';
+import { listMachines, recordStart } from './vm/started-machines.ts';
 
 export type SliceMachines = Pick<
   Host,
@@ -62,7 +63,7 @@ export type SliceMachines = Pick<
   | 'setIngress'
 > & {
   listVms(): Promise<ObservedVm[]>;
-  /** After the host came up again: machines that ran before run again, and addresses that no lease backs are gone. */
+  /** After a boot of the host: restarts machines that ran before, and removes addresses without a lease. */
   recover(log: Logger, leased: ReadonlySet<string>): Promise<void>;
 };
 
@@ -158,17 +159,17 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
       const [iso, user, meta] = ['seed.iso', 'user-data.yaml', 'meta-data.yaml'].map((name) =>
         join(folder, name),
       );
-      // QEMU is another user: it may pass through the folders, but not look around.
+      // QEMU runs as another user: it may pass through the folders, but not list them.
       for (const place of [dir, join(dir, 'slices'), folder]) await chmod(place, 0o711);
       const args = [iso ?? '', user ?? '', meta ?? ''];
-      await mustRun(run, 'seed_failed', 'cloud-localds', args, { timeoutMs: 60_000, signal: step.signal });
+      await runOrThrow(run, 'seed_failed', 'cloud-localds', args, { timeoutMs: 60_000, signal: step.signal });
     },
 
     async startVm(plan, step) {
       const record = recordOf(plan.allocation_id);
       const name = domainName(plan.allocation_id);
       const port = portOf(plan);
-      // Stopped, half made, or made for another plan.
+      // Stopped, half created, or created for another plan.
       if ((await libvirt.state(name)) !== null) {
         await libvirt.destroy(name);
         await libvirt.undefine(name);
@@ -179,10 +180,10 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
       await writeDurable(file, domainXml(await domainFacts(plan, record.folder)));
       await libvirt.define(file);
       await libvirt.startPaused(name, step.signal);
-      // Before its first instruction: nothing leaves the machine unguarded.
+      // Before its first instruction: no packet leaves the machine unfiltered.
       await network.guard(port);
       await libvirt.resume(name);
-      await noteStart(record, plan.allocation_id, port.ip, bootId);
+      await recordStart(record, plan.allocation_id, port.ip, bootId);
     },
 
     awaitNetwork: (plan, step) => awaitLease(network, plan, settings.guestDeadlineMs, step),
@@ -190,7 +191,7 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
     async awaitReadiness(plan, step) {
       const record = recordOf(plan.allocation_id);
       const before = await record.read('ready');
-      const { started_at } = await noteStart(record, plan.allocation_id, plan.boot_slot.private_ip, bootId);
+      const { started_at } = await recordStart(record, plan.allocation_id, plan.boot_slot.private_ip, bootId);
       if (before?.started_at === started_at) return before;
       const keys = openGuestKeys(record.folder);
       const hostKey = await keys.hostKey();
@@ -205,7 +206,7 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
         known: checked?.started_at === started_at ? checked.readiness : null,
         keep: (found: ReadinessResult[]) => record.write('checked', { started_at, readiness: found }),
       };
-      const readiness = await proveReadiness(login, plan, findings, settings.guestDeadlineMs, step);
+      const readiness = await verifyReadiness(login, plan, findings, settings.guestDeadlineMs, step);
       const facts = { ...hostKeyFacts(hostKey.public), started_at, readiness };
       await record.write('ready', facts);
       await keys.forgetFirstLogin();
@@ -237,7 +238,7 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
     async wipeDisk(slot, method, step) {
       const [disk] = await disksOf([slot]);
       if (!disk) throw new TaskError('plan_refused', `there is no disk ${slot.nvme_serial} in this host`);
-      await refuseUsedDisk({ root: settings.root, libvirt }, disk, null);
+      await requireUnusedDisk({ root: settings.root, libvirt }, disk, null);
       await wipeDisk(run, disk, method, step);
     },
 
@@ -259,7 +260,10 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
         });
     },
 
-    listVms: () => listMachines(dir, bootId),
+    async listVms() {
+      await boundConsoleLogs(dir);
+      return await listMachines(dir, bootId);
+    },
     reconcile: (desired, inHand) =>
       reconcileMachines({ root: settings.root, files, run, libvirt, network, inHand }, desired),
     recover: (log, leased) => recoverMachines({ dir, bootId, libvirt, network, log, leased }),
@@ -273,8 +277,8 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
     openConsoleLog: (allocationId) => readConsole(join(recordOf(allocationId).folder, 'console.log')),
   };
 
-  /** Presses the power button now and then; a guest that is still booting does not hear the first one. */
-  async function shutDown(name: string, timeoutMs: number, step: Step): Promise<boolean> {
+  /** Sends the ACPI power button repeatedly; a guest that is still booting misses the first one. */
+  async function shutDown(name: string, timeoutMs: number, step: HostOperation): Promise<boolean> {
     const end = Date.now() + timeoutMs;
     let pressed = 0;
     while (Date.now() < end) {
@@ -284,17 +288,17 @@ export function openSliceMachines({ dir, bootId, files, run, settings }: Machine
       }
       const state = await libvirt.state(name);
       if (state === null || state === 'shut off') return true;
-      await pause(250, step.signal);
+      await sleep(250, step.signal);
       step.signal.throwIfAborted();
     }
     return false;
   }
 
-  async function processGone(allocationId: string, step: Step): Promise<void> {
+  async function processGone(allocationId: string, step: HostOperation): Promise<void> {
     const end = Date.now() + GONE_MS;
     while (machineProcesses().some((machine) => machine.allocation_id === allocationId)) {
       if (Date.now() > end) return;
-      await pause(100, step.signal);
+      await sleep(100, step.signal);
       step.signal.throwIfAborted();
     }
   }
@@ -305,7 +309,7 @@ function portOf({ allocation_id, boot_slot }: VmPlan): SlicePort {
   return { allocation_id, mac, ip, ovs_port };
 }
 
-function part(step: Step, from: number, to: number): Step {
+function part(step: HostOperation, from: number, to: number): HostOperation {
   return {
     signal: step.signal,
     percent: (percent, message) => step.percent(from + (percent * (to - from)) / 100, message),

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { readJson, writeDurable } from '../../durable-file.ts';
 
 interface BootRecord {
-  /** What names one power-on: the supervisor's word, or the real machine's boot. */
+  /** Identifies one power-on: the supervisor's id, or the real machine's boot. */
   power_on: string;
   boot_id: string;
 }
 
-/** The same over agent restarts, another one after the simulated machine was without power. */
+/** Stable over agent restarts; changes after the simulated machine was without power. */
 export async function currentBootId(dir: string, supervisorBootId: string | null): Promise<string> {
   const file = bootFile(dir);
   const power_on = supervisorBootId ?? machineBootId();

@@ -4,7 +4,7 @@ import { TaskError } from '../../tasks/task-error.ts';
 import { isLost, mountsOf, type HasFault } from './faults.ts';
 import type { SimulatedHardware } from './hardware.ts';
 
-/** Facts of the hardware that an approved slot must still agree with on the day it is used. */
+/** Hardware facts of an approved slot that must still hold when it is used. */
 const HARDWARE_FACTS = [
   'gpu_pci_address',
   'fabric_vf_pci_address',

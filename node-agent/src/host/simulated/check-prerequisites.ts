@@ -1,13 +1,13 @@
-import type { PrereqDemand, PrereqReport } from '../host.ts';
+import type { PrereqRequirements, PrereqReport } from '../host.ts';
 import { missing, ok, prereqReport } from '../prereq-report.ts';
 import type { HasFault } from './faults.ts';
 import type { SimulatedHardware } from './hardware.ts';
 
 const HUGEPAGES_GIB = 1_920;
 
-/** All is well in the simulated machine unless a fault says otherwise or the profile asks for more than it has. */
+/** The simulated machine passes unless a fault is set or the profile requires more than it has. */
 export function checkSimulatedPrerequisites(
-  demand: PrereqDemand,
+  demand: PrereqRequirements,
   hardware: SimulatedHardware,
   hasFault: HasFault,
 ): PrereqReport {

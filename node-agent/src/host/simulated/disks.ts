@@ -1,11 +1,10 @@
-import { chmod, chown, lstat, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, lstat, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AGENT_VERSION } from '../../agent-version.ts';
 import { ensureFolder, isErrno, readJson, writeDurable } from '../../durable-file.ts';
 import type { WipeProof } from '../host.ts';
-import { GUEST_UID } from './guest/sandbox.ts';
 
-/** What stands on a disk: whose it is, and which image when it is a boot disk. */
+/** Content of a disk: its allocation, and its image if it is a boot disk. */
 export interface DiskLabel {
   allocation_id: string;
   image: string | null;
@@ -45,7 +44,7 @@ export function openDisks(dir: string): SimulatedDisks {
     async write(serial, label) {
       await ensureFolder(folder(serial));
       await writeDurable(join(folder(serial), LABEL), `${JSON.stringify(label)}\n`);
-      if (label.image !== null) await makeHome(join(folder(serial), 'home'));
+      if (label.image !== null) await ensureFolder(join(folder(serial), 'home'));
     },
     async wipe(serial, { leaveResidue }) {
       for (const name of await entries(serial)) {
@@ -68,12 +67,7 @@ export function openDisks(dir: string): SimulatedDisks {
   };
 }
 
-async function makeHome(path: string): Promise<void> {
-  await ensureFolder(path);
-  if (process.getuid?.() === 0) await chown(path, GUEST_UID, GUEST_UID);
-}
-
-/** A tenant may have taken away the rights that an agent without root needs to delete a folder. */
+/** A tenant may have removed permissions that an agent without root needs to delete a folder. */
 async function makeRemovable(path: string): Promise<void> {
   if (!(await lstat(path)).isDirectory()) return;
   await chmod(path, 0o700);

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  faultsIn,
-  faultsOn,
+  parseFaults,
+  faultsForHost,
   SIMULATED_FAULTS,
   unknownFaults,
   type SimulatedFault,
@@ -12,7 +12,7 @@ export type HasFault = (fault: SimulatedFault) => boolean;
 
 export interface Faults {
   has: HasFault;
-  /** Takes away a fault that happens once, before it happens. */
+  /** Removes a one-time fault, before it happens. */
   consume(fault: SimulatedFault): void;
 }
 
@@ -22,9 +22,9 @@ export function openFaults(dir: string, hostname: string, configured: readonly s
   const file = join(dir, 'faults');
   const current = (): readonly string[] => readOverride(file) ?? configured;
   return {
-    has: (fault) => faultsOn(hostname, current()).includes(fault),
+    has: (fault) => faultsForHost(hostname, current()).includes(fault),
     consume(fault) {
-      const left = faultsOn(hostname, current()).filter((standing) => standing !== fault);
+      const left = faultsForHost(hostname, current()).filter((standing) => standing !== fault);
       writeFileSync(file, `${left.join('\n')}\n`, { mode: 0o600 });
     },
   };
@@ -45,7 +45,7 @@ export function isLost(slot: { slot_index: number }, hasFault: HasFault): boolea
   return faultyGpus('gpu_lost', hasFault).includes(slot.slot_index);
 }
 
-/** The slot whose disk a host administrator "forgot" under the fault `disk_mounted`. */
+/** The slot whose disk counts as mounted under the fault `disk_mounted`. */
 export const MOUNTED_SLOT = 7;
 export const MOUNT_POINT = '/srv/scratch';
 
@@ -55,7 +55,7 @@ export function mountsOf(slot: { slot_index: number }, hasFault: HasFault): stri
 
 function readOverride(file: string): string[] | null {
   try {
-    return faultsIn(readFileSync(file, 'utf8'));
+    return parseFaults(readFileSync(file, 'utf8'));
   } catch {
     return null;
   }

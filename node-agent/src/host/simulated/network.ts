@@ -1,21 +1,24 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { IngressRule, SlotBundle } from '@gpuaas/contracts/tasks';
+import { SerialQueue } from '../../tasks/serial-queue.ts';
 import { ensureFolder, readJson, removeDurable, writeDurable } from '../../durable-file.ts';
 
-/** The leases and ports that the machine's network knows: one file per management MAC. */
+/** The leases and ports of the machine's network: one file per management MAC. */
 export interface SimulatedNetwork {
   plug(slot: SlotBundle, allocationId: string): Promise<void>;
   unplug(slots: readonly SlotBundle[]): Promise<void>;
-  /** What leads to the machine of an allocation; null when it has no lease here. */
+  /** Forwardings to the machine of an allocation; null when it has no lease here. */
   ingress(allocationId: string): Promise<IngressRule[] | null>;
   setIngress(allocationId: string, rules: readonly IngressRule[]): Promise<void>;
-  /** What of the slots is still there. */
+  /** Leftovers of the slots. */
   residue(slots: readonly SlotBundle[]): Promise<string[]>;
 }
 
 export function openNetwork(dir: string): SimulatedNetwork {
   const folder = join(dir, 'network');
+  // Rules written after a release has removed the lease would bring the lease back.
+  const inTurn = new SerialQueue();
   interface Lease {
     allocation_id: string;
     ingress?: IngressRule[];
@@ -36,15 +39,19 @@ export function openNetwork(dir: string): SimulatedNetwork {
     },
     async unplug(slots) {
       await ensureFolder(folder);
-      for (const slot of slots) await removeDurable(join(folder, fileOf(slot)));
+      await inTurn.run('write', async () => {
+        for (const slot of slots) await removeDurable(join(folder, fileOf(slot)));
+      });
     },
     async ingress(allocationId) {
       const found = await find(allocationId);
       return found && (found.lease.ingress ?? []);
     },
     async setIngress(allocationId, rules) {
-      const found = await find(allocationId);
-      if (found) await writeDurable(found.file, `${JSON.stringify({ ...found.lease, ingress: rules })}\n`);
+      await inTurn.run('write', async () => {
+        const found = await find(allocationId);
+        if (found) await writeDurable(found.file, `${JSON.stringify({ ...found.lease, ingress: rules })}\n`);
+      });
     },
     async residue(slots) {
       const left = new Set(await readdir(folder).catch(() => []));

@@ -1,13 +1,12 @@
 import type { ObservedDevices } from '../host.ts';
 import { isFailing, isLost, mountsOf, type HasFault } from './faults.ts';
 import type { SimulatedHardware } from './hardware.ts';
-import { simulatedUtilisation } from './utilisation.ts';
 
-/** `holders` says by PCI address whose machine has a GPU. */
+/** `use` is the percentage of each GPU that a machine has, by PCI address. */
 export function observeSimulatedDevices(
   hardware: SimulatedHardware,
   hasFault: HasFault,
-  holders: ReadonlyMap<string, string>,
+  use: ReadonlyMap<string, number>,
 ): ObservedDevices {
   return {
     gpus: hardware.slots.map((slot) => {
@@ -17,7 +16,7 @@ export function observeSimulatedDevices(
       }
       return isFailing(slot, hasFault)
         ? { pci_address, state: 'failing', detail: 'XID 48: double-bit ECC error' }
-        : { pci_address, state: 'ok', ...useOf(pci_address, holders.get(pci_address)) };
+        : { pci_address, state: 'ok', ...useOf(use.get(pci_address)) };
     }),
     disks: hardware.slots.map((slot) => ({
       serial: slot.nvme_serial,
@@ -28,7 +27,6 @@ export function observeSimulatedDevices(
   };
 }
 
-function useOf(pciAddress: string, allocationId: string | undefined): { utilisation_percent?: number } {
-  if (allocationId === undefined) return {};
-  return { utilisation_percent: simulatedUtilisation(allocationId, pciAddress, new Date()) };
+function useOf(utilisation_percent: number | undefined): { utilisation_percent?: number } {
+  return utilisation_percent === undefined ? {} : { utilisation_percent };
 }

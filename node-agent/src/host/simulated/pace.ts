@@ -1,10 +1,10 @@
-import { pause } from '../../backoff.ts';
-import type { Step } from '../host.ts';
+import { sleep } from '../../backoff.ts';
+import type { HostOperation } from '../host.ts';
 
 export interface Pace {
-  /** Takes about `ms` at speed 1 and tells the percent on the way. */
-  spend(ms: number, step: Step): Promise<void>;
-  /** How long to wait for something that is known never to come. */
+  /** Takes about `ms` at speed 1 and reports progress in percent. */
+  spend(ms: number, step: HostOperation): Promise<void>;
+  /** How long to wait for a result that will never come. */
   inVainMs(ms: number): number;
 }
 
@@ -15,7 +15,7 @@ export function createPace(speed: number): Pace {
     async spend(ms, step) {
       step.signal.throwIfAborted();
       for (let tick = speed > 0 ? 1 : TICKS; tick < TICKS; tick += 1) {
-        await pause((ms * speed) / TICKS, step.signal);
+        await sleep((ms * speed) / TICKS, step.signal);
         step.signal.throwIfAborted();
         step.percent((tick * 100) / TICKS);
       }

@@ -1,17 +1,17 @@
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { pause } from '../../backoff.ts';
+import { sleep } from '../../backoff.ts';
 import type { AgentConfig } from '../../config.ts';
 import { readJson, writeDurable } from '../../durable-file.ts';
-import type { Logger } from '../../log.ts';
+import type { Logger } from '../../logger.ts';
 import { writeSeed } from '../../slices/cloud-init-seed.ts';
 import type { VmPlan } from '../../slices/plan-vm.ts';
 import { TaskError } from '../../tasks/task-error.ts';
 import { compareIngress } from '../compare-ingress.ts';
-import { GuestUnreachableError, type Host, type ObservedVm, type Step } from '../host.ts';
+import { GuestUnreachableError, type Host, type ObservedVm, type HostOperation } from '../host.ts';
 import type { RunCommand } from '../linux/commands.ts';
-import { discoverTopology } from '../linux/discover-topology.ts';
+import { discoverTopology } from '../linux/topology/discover-topology.ts';
 import { currentBootId } from './boot-id.ts';
 import { checkBundle } from './check-bundle.ts';
 import { checkSimulatedPrerequisites } from './check-prerequisites.ts';
@@ -21,7 +21,6 @@ import { checkReadiness } from './guest/check-readiness.ts';
 import { readConsole } from '../read-console.ts';
 import { hostKeyFacts } from '../ssh-key-pair.ts';
 import { consoleFile } from './guest/console-log.ts';
-import { dialSession } from './guest/dial-session.ts';
 import { ensureHostKey } from './guest/host-key.ts';
 import { describeHardware } from './hardware.ts';
 import { openMemoryFiles } from './host-tree/memory-files.ts';
@@ -29,7 +28,7 @@ import { openNetwork } from './network.ts';
 import { observeSimulatedDevices } from './observe-devices.ts';
 import { createPace } from './pace.ts';
 import { simulatedTree } from './simulated-tree.ts';
-import { openUsers, wholeMachine } from './users.ts';
+import { openUsers, wholeMachinePlan } from './users.ts';
 import { openVms, type VmDefinition } from './vms.ts';
 
 const CLONE_MS = 6_000;
@@ -37,15 +36,16 @@ const SLOW_CLONE_MS = 20_000;
 const BOOT_MS = 4_000;
 const WIPE_MS = 3_000;
 const GUEST_DEADLINE_MS = 30_000;
+const SWITCH_OFF_MS = 10_000;
 const SSH_PORT = 22;
 
 type Mode = Parameters<Host['setMode']>[0];
 
-/** The tools that discovery asks, beside the files of the kernel. */
+/** The tools that discovery runs, beside the kernel's files. */
 const simulatedTools: RunCommand = (tool) =>
   Promise.resolve(tool === 'ovs-vsctl' ? { code: 0, stdout: 'ovsbr0\n', stderr: '' } : null);
 
-/** An HGX H200 machine of which only the hardware and the hypervisor are made up. */
+/** An HGX H200 machine with simulated hardware and hypervisor; everything else is real. */
 export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault, log: Logger): Promise<Host> {
   const { dir, hostname, simulation } = config;
   const hardware = describeHardware(hostname);
@@ -59,8 +59,7 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
   const defined = await vms.list();
   await Promise.all(
     defined.map(async (vm) => {
-      if (await vms.running(vm.plan.allocation_id)) return;
-      await vms.powerOn(vm);
+      if (!(await vms.powerOn(vm))) return;
       log.info({ allocation_id: vm.plan.allocation_id }, 'VM powered on with the host');
     }),
   );
@@ -90,10 +89,11 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
     },
 
     async observeDevices() {
-      const holders = (await vms.list()).flatMap(({ plan }) =>
-        plan.slots.map((slot) => [slot.gpu_pci_address, plan.allocation_id] as const),
-      );
-      return observeSimulatedDevices(hardware, hasFault, new Map(holders));
+      const use = (await vms.list()).map(async ({ plan }) => {
+        const percent = await vms.gpuUse(plan.allocation_id);
+        return plan.slots.map((slot, index) => [slot.gpu_pci_address, percent[index] || 0] as const);
+      });
+      return observeSimulatedDevices(hardware, hasFault, new Map((await Promise.all(use)).flat()));
     },
 
     async checkPlan(plan) {
@@ -174,6 +174,8 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
     async removeVm(allocationId, stopTimeoutSeconds, step) {
       const running = await vms.running(allocationId);
       const stop = running ? await vms.stop(allocationId, stopTimeoutSeconds * 1000, step.signal) : 'absent';
+      // A machine that is being switched on may not be seen yet.
+      if (!running) await vms.stop(allocationId, SWITCH_OFF_MS, step.signal);
       if (await vms.running(allocationId)) return stop;
       if (running) await pace.spend(1_500, step);
       await vms.undefine(allocationId);
@@ -229,9 +231,9 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
     },
 
     async addUser(user, step) {
-      // Its tenants get a contained shell of somebody without rights; there is no root to give.
+      // Tenants get a contained shell without privileges; there is no root to grant.
       if (user.root) throw new TaskError('root_refused', 'a simulated host has no root to give');
-      const plan = wholeMachine(user, hardware);
+      const plan = wholeMachinePlan(user, hardware);
       const known = await vms.find(user.allocation_id);
       if (!known || JSON.stringify(known.plan) !== JSON.stringify(plan)) {
         await vms.define(plan, { home: await users.make(user.username) });
@@ -320,7 +322,7 @@ export async function openSimulatedHost(config: AgentConfig, hasFault: HasFault,
       const run = await vms.running(allocationId);
       if (!run?.ssh_port) throw new GuestUnreachableError('there is no running VM of this allocation');
       if (port === SSH_PORT) return await dial(run.ssh_port);
-      return await dialSession(run.hypervisor_pid, vms.folderOf(allocationId), port);
+      return await vms.dial(allocationId, port);
     },
 
     async openConsoleLog(allocationId) {
@@ -359,12 +361,16 @@ async function dial(port: number): Promise<Socket> {
   }
 }
 
-async function waitFor<T>(deadlineMs: number, step: Step, look: () => Promise<T | null>): Promise<T | null> {
+async function waitFor<T>(
+  deadlineMs: number,
+  step: HostOperation,
+  poll: () => Promise<T | null>,
+): Promise<T | null> {
   const end = Date.now() + deadlineMs;
   for (;;) {
-    const found = await look();
+    const found = await poll();
     if (found !== null || Date.now() > end) return found;
-    await pause(50, step.signal);
+    await sleep(50, step.signal);
     step.signal.throwIfAborted();
   }
 }

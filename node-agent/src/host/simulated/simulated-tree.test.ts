@@ -3,9 +3,9 @@ import type { SimulatedFault } from '@gpuaas/contracts/simulated-faults';
 import { expect, it } from 'vitest';
 import { makeTreeFolder } from '../../testing/tree-folder.ts';
 import type { RunCommand } from '../linux/commands.ts';
-import { discoverTopology } from '../linux/discover-topology.ts';
+import { discoverTopology } from '../linux/topology/discover-topology.ts';
 import { openHostFiles } from '../linux/host-files.ts';
-import { observeDevices } from '../linux/observe-devices.ts';
+import { observeDevices } from '../linux/health/observe-devices.ts';
 import { describeHardware } from './hardware.ts';
 import { openMemoryFiles } from './host-tree/memory-files.ts';
 import { writeHostTree } from './host-tree/write-host-tree.ts';
@@ -21,7 +21,7 @@ const treeWith = (...faults: SimulatedFault[]) =>
 const discover = (...faults: SimulatedFault[]) =>
   discoverTopology(openMemoryFiles(treeWith(...faults)), noTools, HOSTNAME);
 
-it('the reader of real hosts finds the hardware of the simulated one, and says why it left the rest out', async () => {
+it('the reader of real hosts finds the simulated hardware, with a reason for each omitted device', async () => {
   const { candidates, left_out, inventory } = await discover();
   expect(candidates).toMatchObject(hardware.slots);
   expect(candidates.every((slot) => slot.nvme_locality === 'same_switch')).toBe(true);
@@ -69,11 +69,11 @@ it.each<SimulatedFault[][]>([[[]], [['gpu_lost', 'disk_mounted']]])(
   async (faults) => {
     const files = openMemoryFiles(treeWith(...faults));
     const seen = await observeDevices(files, noTools, new Map(), () => Promise.resolve(new Map()));
-    const told = observeSimulatedDevices(hardware, (fault) => faults.includes(fault), new Map());
-    expect(told.gpus.map(({ pci_address, state }) => [pci_address, state])).toEqual(
+    const observed = observeSimulatedDevices(hardware, (fault) => faults.includes(fault), new Map());
+    expect(observed.gpus.map(({ pci_address, state }) => [pci_address, state])).toEqual(
       seen.gpus.map(({ pci_address, state }) => [pci_address, state]),
     );
-    for (const { serial, mounts } of told.disks) {
+    for (const { serial, mounts } of observed.disks) {
       expect(seen.disks.find((disk) => disk.serial === serial)?.mounts).toEqual(mounts);
     }
   },

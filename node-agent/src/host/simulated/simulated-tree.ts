@@ -4,7 +4,7 @@ import type { SimulatedHardware } from './hardware.ts';
 import { hgxH200 } from './host-tree/hgx-h200.ts';
 import type { HostTree, PciNode } from './host-tree/host-tree.ts';
 
-/** What the kernel of the simulated machine shows of it at this moment. */
+/** The tree that the kernel of the simulated machine shows now. */
 export function simulatedTree(
   hardware: SimulatedHardware,
   mode: 'slice' | 'baremetal',

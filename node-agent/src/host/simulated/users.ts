@@ -5,7 +5,7 @@ import type { VmPlan } from '../../slices/plan-vm.ts';
 import type { HostUser } from '../host.ts';
 import type { SimulatedHardware } from './hardware.ts';
 
-/** Where the files of tenants that lease the whole machine are kept. */
+/** Files of tenants that lease the whole machine. */
 export function openUsers(dir: string) {
   const folderOf = (username: string): string => join(dir, 'users', username);
   return {
@@ -30,8 +30,8 @@ export function openUsers(dir: string) {
   };
 }
 
-/** The tenant of a whole machine sees all of it; the shell it gets is contained like that of a VM. */
-export function wholeMachine(user: HostUser, hardware: SimulatedHardware): VmPlan {
+/** The tenant of a whole machine sees all of it; its shell is contained like that of a VM. */
+export function wholeMachinePlan(user: HostUser, hardware: SimulatedHardware): VmPlan {
   const slots = hardware.slots.map(
     ({ gpu_model: _model, iommu_group: _group, pcie_root: _root, ...slot }) => ({
       slot_id: user.allocation_id,

@@ -1,20 +1,28 @@
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { pause } from '../../backoff.ts';
+import { sleep } from '../../backoff.ts';
 import { ensureFolder, isErrno, readJson, removeDurable, writeDurable } from '../../durable-file.ts';
 import type { VmPlan } from '../../slices/plan-vm.ts';
+import { GuestUnreachableError } from '../host.ts';
+import { gpuUseFile } from './guest/gpu-use.ts';
 import { isGuestAlive, readRunFile, type RunFile } from './guest/run-file.ts';
-import { askHypervisor, hypervisorStarter, type HypervisorRequest } from './hypervisor/ask-hypervisor.ts';
-import { findHypervisor, isProcess } from './hypervisor/hypervisor-file.ts';
+import {
+  dialThroughHypervisor,
+  sendToHypervisor,
+  createHypervisorStarter,
+  type HypervisorRequest,
+} from './hypervisor/send-to-hypervisor.ts';
+import { findHypervisor, isOurProcess } from './hypervisor/hypervisor-file.ts';
 
-/** What the hypervisor keeps about a VM; it is powered on with the host. */
+/** The hypervisor's record of a VM; the VM powers on with the host. */
 export interface VmDefinition {
   plan: VmPlan;
   home: string;
   guest_folder: string;
   started_at: string;
   never_boots: boolean;
-  /** The image came up without the GPU driver that it promises. */
+  /** The image starts without the GPU driver that it promises. */
   without_driver: boolean;
 }
 
@@ -25,16 +33,18 @@ export interface SimulatedVms {
   ): Promise<VmDefinition>;
   find(allocationId: string): Promise<VmDefinition | null>;
   list(): Promise<VmDefinition[]>;
-  /** Starts the guest unless it runs, and waits until it can be seen. */
-  powerOn(vm: VmDefinition): Promise<void>;
-  /** Where the hypervisor keeps what belongs to a VM. */
-  folderOf(allocationId: string): string;
+  /** Starts the guest unless it runs, and waits until it can be seen; answers whether it had to be started. */
+  powerOn(vm: VmDefinition): Promise<boolean>;
   /** The run file of a living guest. */
   running(allocationId: string): Promise<RunFile | null>;
-  /** Asks first and forces after the timeout; answers whether it had to. */
+  /** A connection to a port in the guest's network; throws `GuestUnreachableError` with the reason. */
+  dial(allocationId: string, port: number): Promise<Socket>;
+  /** Percent of each GPU of the guest, as its `nvidia-smi` shows it. */
+  gpuUse(allocationId: string): Promise<number[]>;
+  /** Requests a shutdown and forces it after the timeout; returns whether it was forced. */
   stop(allocationId: string, timeoutMs: number, signal: AbortSignal): Promise<'graceful' | 'forced'>;
   undefine(allocationId: string): Promise<void>;
-  /** Nobody on the machine gets to say goodbye. */
+  /** Ends all VMs without a shutdown. */
   cutPower(): Promise<void>;
 }
 
@@ -46,8 +56,8 @@ export async function openVms(dir: string, powerFd: number | null): Promise<Simu
   await ensureFolder(folder);
   const definitionFile = (allocationId: string): string => join(folder, `${allocationId}.json`);
   const guestFolder = (allocationId: string): string => join(folder, allocationId);
-  const startHypervisor = hypervisorStarter(dir, powerFd);
-  const request = (ask: HypervisorRequest['ask'], allocation_id: string): HypervisorRequest => ({
+  const startHypervisor = createHypervisorStarter(dir, powerFd);
+  const request = (ask: 'power_on' | 'power_off', allocation_id: string): HypervisorRequest => ({
     ask,
     allocation_id,
     definition_file: definitionFile(allocation_id),
@@ -65,7 +75,6 @@ export async function openVms(dir: string, powerFd: number | null): Promise<Simu
 
   const vms: SimulatedVms = {
     running,
-    folderOf: guestFolder,
     async define(plan, { home, neverBoots = false, withoutDriver = false }) {
       const guest_folder = guestFolder(plan.allocation_id);
       await ensureFolder(guest_folder);
@@ -86,30 +95,48 @@ export async function openVms(dir: string, powerFd: number | null): Promise<Simu
     },
     async powerOn(vm) {
       const { allocation_id } = vm.plan;
-      if (await running(allocation_id)) return;
+      const dying = async (): Promise<boolean> => {
+        const run = await running(allocation_id);
+        return run !== null && !isOurProcess(run.hypervisor_pid, dir);
+      };
+      // Guests end soon after their hypervisor, but not in the same moment.
+      await pollUntil(POWER_OFF_MS, async () => !(await dying()));
+      if (await running(allocation_id)) return false;
       await store({ ...vm, started_at: new Date().toISOString() });
-      // A hypervisor with nothing to do may end while it is asked; the next one is asked again.
+      // An idle hypervisor may end during the call; the next attempt reaches a new one.
       await pollUntil(POWER_ON_MS, async () => {
         const hypervisor = await startHypervisor();
-        if (hypervisor) await askHypervisor(hypervisor, request('power_on', allocation_id));
+        if (hypervisor) await sendToHypervisor(hypervisor, request('power_on', allocation_id));
         return (await running(allocation_id)) !== null;
       });
+      return true;
+    },
+    async dial(allocationId, port) {
+      const hypervisor = await findHypervisor(dir);
+      if (!hypervisor) throw new GuestUnreachableError('there is no running VM of this allocation');
+      return await dialThroughHypervisor(hypervisor, { ask: 'dial', allocation_id: allocationId, port });
+    },
+    async gpuUse(allocationId) {
+      if (!(await running(allocationId))) return [];
+      const file = gpuUseFile(join(guestFolder(allocationId), 'system'));
+      const text = await readFile(file, 'utf8').catch(() => '');
+      return text.trim().split('\n').map(Number);
     },
     async stop(allocationId, timeoutMs, signal) {
       const hypervisor = timeoutMs > 0 ? await findHypervisor(dir) : null;
       if (hypervisor)
         await Promise.race([
-          askHypervisor(hypervisor, request('power_off', allocationId)),
-          pause(timeoutMs, signal),
+          sendToHypervisor(hypervisor, request('power_off', allocationId)),
+          sleep(timeoutMs, signal),
         ]);
       signal.throwIfAborted();
       const run = await running(allocationId);
       if (!run) return 'graceful';
       killProcess(run.pid);
-      // The hypervisor takes the file away when nothing of the guest runs any more.
+      // The hypervisor removes the file when all processes of the guest have ended.
       await pollUntil(POWER_OFF_MS, async () => {
         const left = await readRunFile(guestFolder(allocationId));
-        return left === null || !isProcess(left.hypervisor_pid, dir);
+        return left === null || !isOurProcess(left.hypervisor_pid, dir);
       });
       return 'forced';
     },
@@ -130,16 +157,16 @@ export async function openVms(dir: string, powerFd: number | null): Promise<Simu
   return vms;
 }
 
-async function pollUntil(deadlineMs: number, look: () => Promise<boolean>): Promise<void> {
+async function pollUntil(deadlineMs: number, poll: () => Promise<boolean>): Promise<void> {
   const end = Date.now() + deadlineMs;
-  while (!(await look()) && Date.now() < end) await pause(20);
+  while (!(await poll()) && Date.now() < end) await sleep(20);
 }
 
 function killProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch (error) {
-    // It may have ended since we looked.
+    // It may have ended since the check.
     if (!isErrno(error, 'ESRCH')) throw error;
   }
 }

@@ -1,6 +1,7 @@
 import type { PublishedKey } from '@gpuaas/contracts/wipe-certificate';
 import type { Tx } from '../../../platform/db/database.ts';
-import { decodePage, pageOf } from '../../../platform/http/pagination.ts';
+import { fromCursor } from '../../../platform/db/given.ts';
+import { decodePage, toPage, type Page } from '../../../platform/http/page.ts';
 import { replaceCertificateKey } from '../../../platform/keys/certificate-keys.ts';
 import type { Sealer } from '../../../platform/keys/seal.ts';
 import { lockChain } from './issue-certificates.ts';
@@ -9,14 +10,14 @@ import { lockChain } from './issue-certificates.ts';
 export async function listCertificateKeys(
   tx: Tx,
   query: { limit: number; page?: string },
-): Promise<{ items: PublishedKey[]; next_page: string | null }> {
+): Promise<Page<PublishedKey>> {
   const before = decodePage(query.page, ['uuid']);
   const rows = await keys(tx)
-    .$if(before !== null, (q) => q.where('id', '<', before![0]!))
+    .$call(fromCursor(before, (q, [id]) => q.where('id', '<', id)))
     .orderBy('id', 'desc')
     .limit(query.limit + 1)
     .execute();
-  const page = pageOf(rows, query.limit, (row) => [row.id]);
+  const page = toPage(rows, query.limit, (row) => [row.id]);
   return { items: page.rows.map(describe), next_page: page.next_page };
 }
 

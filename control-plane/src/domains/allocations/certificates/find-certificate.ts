@@ -1,9 +1,9 @@
 import type { SignedWipeCertificate, WipeStatement } from '@gpuaas/contracts/wipe-certificate';
 import type { Tx } from '../../../platform/db/database.ts';
-import { decodePage, pageOf } from '../../../platform/http/pagination.ts';
+import { decodePage, toPage, type Page } from '../../../platform/http/page.ts';
 import { notFound } from '../../../platform/http/problem.ts';
 
-/** A certificate of an allocation that the caller may see. */
+/** A certificate of an allocation that the caller may read. */
 export async function findCertificate(
   tx: Tx,
   allocationId: string,
@@ -24,7 +24,7 @@ export async function findCertificate(
 export async function listChain(
   tx: Tx,
   query: { limit: number; page?: string },
-): Promise<{ items: SignedWipeCertificate[]; next_page: string | null }> {
+): Promise<Page<SignedWipeCertificate>> {
   const after = decodePage(query.page, ['integer']);
   const rows = await tx
     .selectFrom('issued_certificates')
@@ -33,10 +33,10 @@ export async function listChain(
     .orderBy('sequence')
     .limit(query.limit + 1)
     .execute();
-  const page = pageOf(rows, query.limit, (row) => [row.sequence.toString()]);
+  const page = toPage(rows, query.limit, (row) => [row.sequence.toString()]);
   return { items: page.rows.map(describe), next_page: page.next_page };
 }
 
-function describe(row: { statement: unknown; signature: string }): SignedWipeCertificate {
-  return { certificate: row.statement as WipeStatement, signature: row.signature };
+function describe(row: { statement: WipeStatement; signature: string }): SignedWipeCertificate {
+  return { certificate: row.statement, signature: row.signature };
 }

@@ -1,5 +1,5 @@
 import { signCanonical } from '@gpuaas/contracts/signing';
-import { CHAIN_BEGINNING, hashWipeStatement, type WipeStatement } from '@gpuaas/contracts/wipe-certificate';
+import { CHAIN_GENESIS, hashWipeStatement, type WipeStatement } from '@gpuaas/contracts/wipe-certificate';
 import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/database.ts';
 import { resourceName } from '../../../platform/ids.ts';
@@ -8,12 +8,15 @@ import type { Services } from '../../../platform/services.ts';
 
 const CHAIN_LOCK = 4_872_020;
 
-/** Whoever adds to the chain or changes its key goes one at a time. Take it last: everybody waits for who holds it. */
+/**
+ * Serialises additions to the chain and changes of its key. Take this lock last: all other writers wait for
+ * it.
+ */
 export async function lockChain(tx: Tx): Promise<void> {
   await sql`select pg_advisory_xact_lock(${CHAIN_LOCK})`.execute(tx);
 }
 
-/** Signs wipe records and adds them to the chain. Those that are in it stay as they are. */
+/** Signs wipe records and appends them to the chain. Records already in it are left unchanged. */
 export async function issueCertificates(
   { sealer }: Pick<Services, 'sealer'>,
   tx: Tx,
@@ -46,7 +49,7 @@ async function chainHead(tx: Tx): Promise<{ sequence: number; hash: string }> {
     .orderBy('sequence', 'desc')
     .limit(1)
     .executeTakeFirst();
-  return last ? { sequence: Number(last.sequence), hash: last.hash } : { sequence: 0, hash: CHAIN_BEGINNING };
+  return last ? { sequence: Number(last.sequence), hash: last.hash } : { sequence: 0, hash: CHAIN_GENESIS };
 }
 
 type WipeRecord = Awaited<ReturnType<typeof unsigned>>[number];
@@ -92,7 +95,7 @@ function describe(
     verified: record.verified,
     verification: record.verification,
     proven_by: record.witnessed_by === null ? 'host' : 'witness',
-    tools: record.tools as unknown as WipeStatement['tools'],
+    tools: record.tools,
     started_at: record.started_at.toISOString(),
     finished_at: record.finished_at.toISOString(),
     recorded_at: record.recorded_at.toISOString(),

@@ -1,11 +1,11 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { authorize, type Caller } from '../../../platform/auth/caller.ts';
+import { atPlatform, authorize, type Caller } from '../../../platform/auth/caller.ts';
 import type { Handlers } from '../../../platform/http/operation.ts';
 import type { Services } from '../../../platform/services.ts';
 import { findAllocation } from '../find-allocation.ts';
 import { listCertificateKeys, rotateCertificateKey } from './certificate-keys.ts';
 import { findCertificate, listChain } from './find-certificate.ts';
-import { CERTIFICATE_CONTENT_SECURITY_POLICY, certificatePage } from './printable-page.ts';
+import { CERTIFICATE_CONTENT_SECURITY_POLICY, certificatePage } from './certificate-page.ts';
 
 type CertificateOperations = Pick<
   operations,
@@ -15,8 +15,6 @@ type CertificateOperations = Pick<
   | 'listWipeCertificateChain'
   | 'rotateWipeCertificateKey'
 >;
-
-const platform = { kind: 'platform' } as const;
 
 /** Signed proof of wipes: for the tenant whose data it was, for auditors, and the keys for everybody. */
 export function certificateRoutes({ sealer }: Services): Handlers<CertificateOperations, Caller> {
@@ -36,16 +34,16 @@ export function certificateRoutes({ sealer }: Services): Handlers<CertificateOpe
       });
     },
     async listWipeCertificateKeys({ query, read }) {
-      return { status: 200, body: await read((tx) => listCertificateKeys(tx, { limit: 50, ...query })) };
+      return { status: 200, body: await read((tx) => listCertificateKeys(tx, query)) };
     },
     async listWipeCertificateChain({ caller, query, read }) {
-      authorize(caller, 'audit.read', platform);
-      return { status: 200, body: await read((tx) => listChain(tx, { limit: 50, ...query })) };
+      authorize(caller, 'audit.read', atPlatform);
+      return { status: 200, body: await read((tx) => listChain(tx, query)) };
     },
     rotateWipeCertificateKey({ caller, body, audit, mutate }) {
       audit({ targetType: 'wipe_certificate_key', targetId: 'new', detail: { reason: body.reason } });
       return mutate(async (tx) => {
-        authorize(caller, 'certificate.manage', platform);
+        authorize(caller, 'certificate.manage', atPlatform);
         const key = await rotateCertificateKey(tx, sealer);
         audit({
           targetType: 'wipe_certificate_key',

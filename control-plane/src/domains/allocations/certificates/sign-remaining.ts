@@ -2,15 +2,15 @@ import type { Services } from '../../../platform/services.ts';
 import type { Tick } from '../../../platform/ticks/tick.ts';
 import { issueCertificates } from './issue-certificates.ts';
 
-const AT_ONCE = 200;
+const BATCH = 200;
 
-/** Signs wipe records from before there were certificates. Those of today are signed as they are recorded. */
+/** Signs wipe records from before certificates existed. New records are signed when they are written. */
 export const signRemaining: Tick<Services> = {
   name: 'allocations.sign_wipe_records',
   everySeconds: 300,
   catchUp: 'skip',
   run: async (services) => {
-    while ((await signSome(services)) === AT_ONCE);
+    while ((await signSome(services)) === BATCH);
   },
 };
 
@@ -23,7 +23,7 @@ export async function signSome(services: Services): Promise<number> {
       .where('i.sequence', 'is', null)
       .orderBy('w.recorded_at')
       .orderBy('w.id')
-      .limit(AT_ONCE)
+      .limit(BATCH)
       .execute();
     await issueCertificates(
       services,

@@ -1,5 +1,5 @@
 import {
-  CHAIN_BEGINNING,
+  CHAIN_GENESIS,
   checkChain,
   type CertificateFinding,
   type PublishedKey,
@@ -12,11 +12,11 @@ export interface ChainVerification {
   certificates: number;
   head: { sequence: number; hash: string };
   findings: CertificateFinding[];
-  /** Verified wipes that nobody signed yet. */
+  /** Verified wipes that are not signed yet. */
   unsigned: number;
 }
 
-/** The whole chain, a page at a time, against the keys given or those published. */
+/** Verifies the whole chain, a page at a time, against the given keys or the published ones. */
 export async function verifyCertificates(db: Db, given?: PublishedKey[]): Promise<ChainVerification> {
   return await db
     .transaction()
@@ -25,7 +25,7 @@ export async function verifyCertificates(db: Db, given?: PublishedKey[]): Promis
       const keys = given ?? (await listCertificateKeys(tx, { limit: 10_000 })).items;
       const result: ChainVerification = {
         certificates: 0,
-        head: { sequence: 0, hash: CHAIN_BEGINNING },
+        head: { sequence: 0, hash: CHAIN_GENESIS },
         findings: [],
         unsigned: 0,
       };

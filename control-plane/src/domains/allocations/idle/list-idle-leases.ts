@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../../platform/db/database.ts';
-import { decodePage, pageOf } from '../../../platform/http/pagination.ts';
+import { decodePage, toPage, type Page } from '../../../platform/http/page.ts';
 import { cumulativeCost, moneyJson } from '../../../platform/money.ts';
 
 interface Row {
@@ -15,12 +15,12 @@ interface Row {
   idle_seconds: bigint;
 }
 
-/** Running leases that are or were idle, with what their idle seconds cost at their price. */
+/** Running leases that are or were idle, with the cost of their idle seconds. */
 export async function listIdleLeases(
   tx: Tx,
   now: Date,
   query: { organization_id: string; limit: number; page?: string },
-): Promise<{ items: components['schemas']['IdleLease'][]; next_page: string | null }> {
+): Promise<Page<components['schemas']['IdleLease']>> {
   const after = decodePage(query.page, ['uuid']);
   const { rows } = await sql<Row>`
     select a.id, a.name, a.project_id, a.gpu_count, a.currency, a.per_gpu_hour_micros * a.gpu_count as per_hour_micros,
@@ -32,7 +32,7 @@ export async function listIdleLeases(
       and (i.idle_since is not null or i.idle_seconds > 0)
       and (${after?.[0] ?? null}::uuid is null or i.allocation_id > ${after?.[0] ?? null})
     order by i.allocation_id limit ${query.limit + 1}`.execute(tx);
-  const page = pageOf(rows, query.limit, (row) => [row.id]);
+  const page = toPage(rows, query.limit, (row) => [row.id]);
   const items = page.rows.map((row) => {
     const perHour = { currency: row.currency, micros: row.per_hour_micros };
     return {

@@ -6,36 +6,37 @@ import { Problem } from '../../../platform/http/problem.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Services } from '../../../platform/services.ts';
 import { findAllocation } from '../find-allocation.ts';
-import { isBaremetal, type AllocationRow } from '../move-allocation.ts';
-import { askForIngress } from './ask-for-ingress.ts';
+import { type AllocationRow, hostOf } from '../transition-allocation.ts';
+import { shapeOf } from '../shapes/shape-of.ts';
+import { requestIngressUpdate } from './request-ingress-update.ts';
 import { choosePublicAddress } from './choose-public-address.ts';
 import type { IngressRow } from './describe-ingress.ts';
-import { offeredPool } from './offered-pool.ts';
+import { publicAddressPool } from './public-address-pool.ts';
 
 const SSH_PORT = 22;
 
-export interface WantedIngress {
+export interface IngressRequest {
   machine_port: number;
   public_port?: number;
   protocol?: 'tcp' | 'udp';
 }
 
-/** Lets a port of a public address lead to the machine, and asks its host to. */
+/** Forwards a port of a public address to the machine, and sends the change to its host. */
 export async function attachIngress(
   services: Services,
   tx: Tx,
   caller: Caller,
   allocationId: string,
-  wanted: WantedIngress,
+  wanted: IngressRequest,
 ): Promise<{ allocation: AllocationRow; ingress: IngressRow }> {
   const allocation = await findAllocation(tx, caller, 'ingress.manage', allocationId, { lock: true });
   refuseUnreachable(allocation, wanted);
   const scope = { organizationId: allocation.organization_id, projectId: allocation.project_id };
-  const pool = offeredPool(services.policies, scope);
+  const pool = publicAddressPool(services.policies, scope);
   if (pool.length === 0)
     throw new Problem('ingress_not_offered', 'No policy names an owner and a pool for it.');
   return await withRole(tx, 'gpuaas_worker', async () => {
-    // Who chooses next sees what was chosen here.
+    // Serialises choices, so that the next one sees this one.
     await sql`select pg_advisory_xact_lock(hashtextextended('public ingress', 0))`.execute(tx);
     await requireRoom(tx, allocation.id, services.policies.get('ingress.max_per_allocation', scope));
     const taken = await tx
@@ -44,7 +45,7 @@ export async function attachIngress(
       .where('state', '!=', 'detached')
       .execute();
     const { machine_port, protocol = 'tcp', public_port: publicPort = machine_port } = wanted;
-    const nodeId = allocation.node_id!;
+    const nodeId = hostOf(allocation);
     const publicAddress = choosePublicAddress(pool, taken, { nodeId, protocol, publicPort });
     if (!publicAddress)
       throw new Problem('ingress_pool_exhausted', `No address has ${protocol} port ${publicPort} free.`);
@@ -64,22 +65,19 @@ export async function attachIngress(
       })
       .returningAll()
       .executeTakeFirstOrThrow();
-    await askForIngress(services, tx, allocation);
+    await requestIngressUpdate(services, tx, allocation);
     return { allocation, ingress };
   });
 }
 
-function refuseUnreachable(allocation: AllocationRow, { machine_port }: WantedIngress): void {
+function refuseUnreachable(allocation: AllocationRow, { machine_port }: IngressRequest): void {
   if (machine_port === SSH_PORT)
     throw new Problem(
       'ingress_port_refused',
       'SSH from outside goes through the platform: gpuaas ssh, or the terminal.',
     );
-  if (isBaremetal(allocation))
-    throw new Problem(
-      'ingress_not_offered',
-      'A whole host has addresses of its own; only slices get public ones.',
-    );
+  const { ingressRefusal } = shapeOf(allocation);
+  if (ingressRefusal !== null) throw new Problem('ingress_not_offered', ingressRefusal);
   if (allocation.state !== 'active' || allocation.desired_state !== 'active')
     throw new Problem('allocation_not_active', `The allocation is ${allocation.state}.`, {
       extensions: { state: allocation.state },

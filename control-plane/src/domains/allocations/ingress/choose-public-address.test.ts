@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressesOf, choosePublicAddress } from './choose-public-address.ts';
+import { expandAddressPool, choosePublicAddress } from './choose-public-address.ts';
 
 const wanted = { nodeId: 'n1', protocol: 'tcp', publicPort: 443 };
 const taken = (node_id: string, public_address: string, public_port: number, protocol = 'tcp') => ({
@@ -11,7 +11,7 @@ const taken = (node_id: string, public_address: string, public_port: number, pro
 
 describe('the public address of a port', () => {
   it('comes from blocks and single addresses, each once', () => {
-    expect(addressesOf(['203.0.113.6/30', '198.51.100.255', '203.0.113.5'])).toEqual([
+    expect(expandAddressPool(['203.0.113.6/30', '198.51.100.255', '203.0.113.5'])).toEqual([
       '203.0.113.4',
       '203.0.113.5',
       '203.0.113.6',

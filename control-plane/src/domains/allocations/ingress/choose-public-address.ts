@@ -1,5 +1,5 @@
-/** What is taken already: by whom does not matter, but a public address stands on one host at a time. */
-export interface TakenPort {
+/** A used port. Its owner does not matter, but a public address is on one host at a time. */
+export interface UsedPort {
   node_id: string;
   public_address: string;
   protocol: string;
@@ -7,12 +7,12 @@ export interface TakenPort {
 }
 
 /**
- * The address for a port on a host: one that the host answers for already, else one that no host does. Null when every
- * address has the port taken, or stands elsewhere.
+ * The address for a port on a host: one that the host already answers for, else an unused one. Null if the
+ * port is taken on every address, or all addresses are on other hosts.
  */
 export function choosePublicAddress(
   pool: readonly string[],
-  taken: readonly TakenPort[],
+  taken: readonly UsedPort[],
   wanted: { nodeId: string; protocol: string; publicPort: number },
 ): string | null {
   const hostOf = new Map(taken.map(({ public_address, node_id }) => [public_address, node_id]));
@@ -23,7 +23,7 @@ export function choosePublicAddress(
         one.protocol === wanted.protocol &&
         one.public_port === wanted.publicPort,
     );
-  const addresses = addressesOf(pool).filter(isFree);
+  const addresses = expandAddressPool(pool).filter(isFree);
   return (
     addresses.find((address) => hostOf.get(address) === wanted.nodeId) ??
     addresses.find((address) => !hostOf.has(address)) ??
@@ -32,7 +32,7 @@ export function choosePublicAddress(
 }
 
 /** The single addresses of a pool of addresses and blocks, each once, in the order of the pool. */
-export function addressesOf(pool: readonly string[]): string[] {
+export function expandAddressPool(pool: readonly string[]): string[] {
   return [...new Set(pool.flatMap(expand))];
 }
 

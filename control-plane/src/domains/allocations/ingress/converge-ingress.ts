@@ -1,22 +1,23 @@
 import { sql } from 'kysely';
-import type { TaskOutput } from '@gpuaas/contracts/tasks';
+import { parseTaskOutput } from '@gpuaas/contracts/tasks';
 import type { Tx } from '../../../platform/db/database.ts';
 import type { Services } from '../../../platform/services.ts';
 import type { Tick } from '../../../platform/ticks/tick.ts';
+import { isOpenTask } from '../../tasks/states.ts';
 import { openIncident, resolveIncident } from '../../incidents/open-incident.ts';
 import { liveClaims } from '../claims.ts';
-import { lockAllocation } from '../move-allocation.ts';
-import { askForIngress } from './ask-for-ingress.ts';
-import { addressesOf } from './choose-public-address.ts';
+import { lockAllocation } from '../transition-allocation.ts';
+import { requestIngressUpdate } from './request-ingress-update.ts';
+import { expandAddressPool } from './choose-public-address.ts';
 import type { IngressRow } from './describe-ingress.ts';
-import { offeredPool } from './offered-pool.ts';
+import { publicAddressPool } from './public-address-pool.ts';
 
-const AT_ONCE = 100;
-/** Then somebody should look; the host is asked on. */
+const BATCH = 100;
+/** Opens an incident after this many failures; the host is still retried. */
 const FAILURES_TO_TELL = 3;
 const LONGEST_PAUSE_MS = 300_000;
 
-/** Brings what leads to machines from outside to what is wanted: reads what hosts answered, and asks again. */
+/** Converges public ingress: reads the results of hosts, and retries. */
 export const convergeIngress: Tick<Services> = {
   name: 'allocations.converge_ingress',
   everySeconds: 2,
@@ -26,7 +27,7 @@ export const convergeIngress: Tick<Services> = {
     const { rows } = await sql<{ allocation_id: string }>`
       select distinct i.allocation_id from public_ingresses i join allocations a on a.id = i.allocation_id
       where i.state in ('attaching', 'detaching') or (i.state = 'attached' and a.state <> 'active')
-      order by 1 limit ${AT_ONCE}`.execute(services.db);
+      order by 1 limit ${BATCH}`.execute(services.db);
     for (const { allocation_id: id } of rows)
       await services.db.transaction().execute((tx) => convergeOne(services, tx, id));
   },
@@ -34,7 +35,7 @@ export const convergeIngress: Tick<Services> = {
 
 async function convergeOne(services: Services, tx: Tx, allocationId: string): Promise<void> {
   const allocation = await lockAllocation(tx, allocationId);
-  // The release takes everything from the host and proves it; until then nobody else gets the port.
+  // The release removes all forwardings from the host with proof; until then the port stays taken.
   if (allocation.state !== 'active') {
     if ((await liveClaims(tx, allocationId)) === 0) await endAll(services, tx, allocationId);
     return;
@@ -49,23 +50,23 @@ async function convergeOne(services: Services, tx: Tx, allocationId: string): Pr
     .execute();
   let asks = false;
   for (const row of rows) asks = (await settle(services, tx, row)) === 'ask' || asks;
-  if (asks) await askForIngress(services, tx, allocation);
+  if (asks) await requestIngressUpdate(services, tx, allocation);
 }
 
 type Asked = IngressRow & {
   task_state: string | null;
   output: unknown;
-  error: unknown;
+  error: { detail: string } | null;
   finished_at: Date | null;
   expires_at: Date | null;
 };
 
-/** `ask`: the host has to be asked, for the first time or again. */
+/** `ask`: the host needs a task, for the first time or again. */
 async function settle(services: Services, tx: Tx, row: Asked): Promise<'ask' | 'settled' | 'wait'> {
   const now = services.clock.now();
   if (row.task_state === null) return 'ask';
   if (row.task_state === 'succeeded') {
-    const { rules } = row.output as TaskOutput['slice.ingress_set'];
+    const { rules } = parseTaskOutput('slice.ingress_set', row.output);
     const leads = rules.some(
       (rule) =>
         rule.public_address === row.public_address &&
@@ -77,8 +78,8 @@ async function settle(services: Services, tx: Tx, row: Asked): Promise<'ask' | '
       return await noteFailure(services, tx, row, { words: 'The rules on the host are not as asked.' });
     const change =
       row.state === 'attaching'
-        ? { state: 'attached', attached_at: now }
-        : { state: 'detached', detached_at: now };
+        ? ({ state: 'attached', attached_at: now } as const)
+        : ({ state: 'detached', detached_at: now } as const);
     await tx
       .updateTable('public_ingresses')
       .set({ ...change, failures: 0, failure: null })
@@ -88,17 +89,17 @@ async function settle(services: Services, tx: Tx, row: Asked): Promise<'ask' | '
     await resolveIncident(tx, now, incident, 'The host followed.');
     return 'settled';
   }
-  const isOpen = row.task_state === 'queued' || row.task_state === 'claimed';
+  const isOpen = isOpenTask(row.task_state);
   if (isOpen && row.expires_at! > now) return 'wait';
-  const detail = (row.error as { detail?: string } | null)?.detail;
+  const detail = row.error?.detail;
   const words =
     row.task_state === 'failed' ? 'The host could not set the rules.' : 'The host did not answer in time.';
   return await noteFailure(services, tx, row, { words, ...(detail ? { detail } : {}) });
 }
 
 /**
- * The pause before the next attempt doubles; it is counted from the end of the last one. The tenant reads words that name
- * nothing of the host; operators read what it said.
+ * The pause before the next attempt doubles, counted from the end of the last one. The tenant gets a message
+ * without host details; operators get the host's error.
  */
 async function noteFailure(
   services: Services,
@@ -136,7 +137,7 @@ async function endAll(services: Services, tx: Tx, allocationId: string): Promise
     .execute();
 }
 
-/** What no policy offers any more is taken back. */
+/** Removes ingress that no policy offers. */
 async function withdrawUnoffered({ db, policies }: Services): Promise<void> {
   const rows = await db
     .selectFrom('public_ingresses')
@@ -145,8 +146,8 @@ async function withdrawUnoffered({ db, policies }: Services): Promise<void> {
     .execute();
   const unoffered = rows.filter(
     ({ organization_id: organizationId, project_id: projectId, public_address }) => {
-      const pool = offeredPool(policies, { organizationId, projectId });
-      return !addressesOf(pool).includes(public_address);
+      const pool = publicAddressPool(policies, { organizationId, projectId });
+      return !expandAddressPool(pool).includes(public_address);
     },
   );
   if (unoffered.length === 0) return;

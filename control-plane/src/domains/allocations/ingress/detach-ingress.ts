@@ -4,11 +4,11 @@ import { withRole } from '../../../platform/db/scope.ts';
 import { notFound } from '../../../platform/http/problem.ts';
 import type { Services } from '../../../platform/services.ts';
 import { findAllocation } from '../find-allocation.ts';
-import type { AllocationRow } from '../move-allocation.ts';
-import { askForIngress } from './ask-for-ingress.ts';
+import type { AllocationRow } from '../transition-allocation.ts';
+import { requestIngressUpdate } from './request-ingress-update.ts';
 import type { IngressRow } from './describe-ingress.ts';
 
-/** Asks the host to lead the port to the machine no longer. Asking again answers the same. */
+/** Removes the forwarding from the host. Repeating it returns the same result. */
 export async function detachIngress(
   services: Services,
   tx: Tx,
@@ -32,7 +32,7 @@ export async function detachIngress(
       .where('id', '=', found.id)
       .returningAll()
       .executeTakeFirstOrThrow();
-    await askForIngress(services, tx, allocation);
+    await requestIngressUpdate(services, tx, allocation);
     return { allocation, ingress };
   });
 }

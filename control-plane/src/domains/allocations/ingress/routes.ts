@@ -15,7 +15,7 @@ export function ingressRoutes(services: Services): Handlers<IngressOperations, C
     listIngress({ caller, params, query, read }) {
       return read(async (tx) => {
         const allocation = await findAllocation(tx, caller, 'allocation.read', params.allocation_id);
-        return { status: 200, body: await listIngress(tx, allocation, { limit: 50, ...query }) };
+        return { status: 200, body: await listIngress(tx, allocation, query) };
       });
     },
     attachIngress({ caller, params, body, audit, mutate }) {

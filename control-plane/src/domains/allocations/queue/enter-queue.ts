@@ -3,10 +3,11 @@ import type { Tx } from '../../../platform/db/database.ts';
 import type { Allocations } from '../../../platform/db/generated/schema.ts';
 import { Problem } from '../../../platform/http/problem.ts';
 import type { Services } from '../../../platform/services.ts';
-import { emitAllocation } from '../allocation-events.ts';
-import type { AllocationRow } from '../move-allocation.ts';
+import { emitAllocation } from '../../timeline/allocation-events.ts';
+import { atRest } from '../execution.ts';
+import type { AllocationRow } from '../transition-allocation.ts';
 
-/** A launch that found no room waits in line. Needs the role `gpuaas_placement`. */
+/** Queues a launch that found no capacity. Needs the role `gpuaas_placement`. */
 export async function enterQueue(
   { policies, clock }: Pick<Services, 'policies' | 'clock'>,
   tx: Tx,
@@ -18,7 +19,7 @@ export async function enterQueue(
   const now = clock.now();
   const allocation = await tx
     .insertInto('allocations')
-    .values({ ...launch, state: 'queued', execution_state: 'waiting in line' })
+    .values({ ...launch, state: 'queued', ...atRest('queued') })
     .returningAll()
     .executeTakeFirstOrThrow();
   await tx
@@ -35,7 +36,7 @@ export async function enterQueue(
   await emitAllocation(tx, 'allocation.queued', allocation, {
     stage: 'queue',
     status: 'running',
-    message: 'No node has room for it now; it starts by itself when its turn comes',
+    message: 'No node has capacity now; the launch starts automatically when its turn comes',
   });
   return allocation;
 }
@@ -48,7 +49,7 @@ async function requireRoom(tx: Tx, projectId: string, limit: number): Promise<vo
     .where('project_id', '=', projectId)
     .executeTakeFirstOrThrow();
   if (Number(count) < limit) return;
-  throw new Problem('queue_full', `The project has ${count} launches in line already.`, {
+  throw new Problem('queue_full', `The project already has ${count} queued launches.`, {
     extensions: { limit },
   });
 }

@@ -1,10 +1,12 @@
+import { present } from '../../../platform/present.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { withRole } from '../../../platform/db/scope.ts';
 import type { Services } from '../../../platform/services.ts';
-import { emitAllocation } from '../allocation-events.ts';
-import { moveAllocation, type AllocationRow } from '../move-allocation.ts';
+import { emitAllocation } from '../../timeline/allocation-events.ts';
+import { atRest } from '../execution.ts';
+import { transitionAllocation, type AllocationRow } from '../transition-allocation.ts';
 
-/** Takes a locked, queued launch out of the line. Nothing was built, so nothing is left to do. */
+/** Removes a locked, queued launch from the queue. Nothing was built, so nothing needs cleanup. */
 export async function cancelQueued(
   { clock }: Pick<Services, 'clock'>,
   tx: Tx,
@@ -12,33 +14,33 @@ export async function cancelQueued(
 ): Promise<AllocationRow> {
   return await withRole(tx, 'gpuaas_worker', async () => {
     const now = clock.now();
-    const moved = await moveAllocation(tx, allocationId, 'released', {
+    const moved = await transitionAllocation(tx, allocationId, 'released', {
       desired_state: 'released',
       observed_state: 'absent',
-      execution_state: 'idle',
+      ...atRest(),
       release_requested_at: now,
       released_at: now,
     });
-    await forgetQueued(tx, allocationId);
-    await emitAllocation(tx, 'allocation.released', moved!, {
+    await removeFromQueue(tx, allocationId);
+    await emitAllocation(tx, 'allocation.released', present(moved, 'queued allocation'), {
       stage: 'released',
       status: 'done',
-      message: 'Taken out of the line before it began',
+      message: 'Cancelled in the queue before it started',
       percent: 100,
     });
-    return moved!;
+    return present(moved, 'queued allocation');
   });
 }
 
-/** Its place in line, and the node that may have been kept for it. */
-export async function forgetQueued(tx: Tx, allocationId: string): Promise<void> {
+/** Removes the queue entry and any node hold. */
+export async function removeFromQueue(tx: Tx, allocationId: string): Promise<void> {
   await tx.deleteFrom('queued_launches').where('allocation_id', '=', allocationId).execute();
   await tx.deleteFrom('node_promises').where('allocation_id', '=', allocationId).execute();
 }
 
 const AT_ONCE = 100;
 
-/** Gives up launches that have waited as long as they may. */
+/** Ends launches whose time in the queue is over. */
 export async function expireQueued(services: Services): Promise<void> {
   const now = services.clock.now();
   const due = await services.db
@@ -58,14 +60,14 @@ export async function expireQueued(services: Services): Promise<void> {
         .forUpdate()
         .executeTakeFirst();
       if (!row) return;
-      const failure = { code: 'queue_expired', detail: 'No capacity came free in the time it may wait.' };
-      const moved = await moveAllocation(tx, allocation_id, 'failed', {
+      const failure = { code: 'queue_expired', detail: 'No capacity came free before the launch expired.' };
+      const moved = await transitionAllocation(tx, allocation_id, 'failed', {
         observed_state: 'absent',
-        execution_state: 'idle',
+        ...atRest(),
         failure: JSON.stringify(failure),
       });
-      await forgetQueued(tx, allocation_id);
-      await emitAllocation(tx, 'allocation.failed', moved!, {
+      await removeFromQueue(tx, allocation_id);
+      await emitAllocation(tx, 'allocation.failed', present(moved, 'queued allocation'), {
         stage: 'failed',
         status: 'failed',
         message: failure.detail,

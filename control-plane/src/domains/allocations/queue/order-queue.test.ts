@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { node, request } from '../../placement/testing/nodes.ts';
-import { nodeToKeep } from '../../placement/node-to-keep.ts';
-import { isProtected, orderQueue, type Waiting } from './order-queue.ts';
+import { chooseNodeToHold } from '../../placement/choose-node-to-hold.ts';
+import { isProtected, orderQueue, type QueueEntry } from './order-queue.ts';
 
 const MINUTE = 60_000;
 const rules = { now: 100 * MINUTE, protectAfterMs: 15 * MINUTE };
@@ -17,7 +17,7 @@ const waiting = fc
     { maxLength: 30 },
   )
   .map((entries) =>
-    entries.map((entry, index): Waiting => ({ ...entry, id: String(index).padStart(3, '0') })),
+    entries.map((entry, index): QueueEntry => ({ ...entry, id: String(index).padStart(3, '0') })),
   );
 const holdings = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), fc.nat({ max: 64 }));
 const lines = fc.tuple(waiting, holdings).map(([entries, held]) => ({
@@ -26,7 +26,7 @@ const lines = fc.tuple(waiting, holdings).map(([entries, held]) => ({
 }));
 
 describe('the line', () => {
-  it('holds everybody once, whatever order they are given in', () => {
+  it('holds every launch once, in whatever order they come', () => {
     fc.assert(
       fc.property(lines, fc.infiniteStream(fc.nat()), ({ entries, held }, keys) => {
         const order = orderQueue(entries, held, rules);
@@ -40,7 +40,7 @@ describe('the line', () => {
     );
   });
 
-  it('lets nobody younger before one who has waited long enough', () => {
+  it('lets no younger launch pass one that has waited long enough', () => {
     fc.assert(
       fc.property(lines, ({ entries, held }) => {
         const order = orderQueue(entries, held, rules);
@@ -53,7 +53,7 @@ describe('the line', () => {
     );
   });
 
-  it('gives each turn to the tenant that has least, and its oldest launch', () => {
+  it('gives each turn to the tenant that holds least, and to its oldest launch', () => {
     fc.assert(
       fc.property(lines, ({ entries, held }) => {
         const order = orderQueue(entries, held, rules);
@@ -73,18 +73,21 @@ describe('the line', () => {
   });
 });
 
-describe('a launch of a whole node among a stream of small ones', () => {
-  /** Minutes until it starts. Small launches come all the time and run for at most `longest`; two nodes of 8 GPUs. */
+describe('a launch of a whole node in a stream of small ones', () => {
+  /**
+   * Minutes until it starts. Small launches arrive all the time and run for at most `longest`; two nodes of 8
+   * GPUs.
+   */
   function wait(seeds: readonly number[], longest: number): number | null {
     const size = 8;
     const leases: { node: number; end: number }[] = [];
     const free = (host: number, at: number): number =>
       size - leases.filter((lease) => lease.node === host && lease.end > at).length;
-    let line: Waiting[] = [];
+    let line: QueueEntry[] = [];
     let kept: number | null = null;
     for (let minute = 0; minute < 1000; minute += 1) {
       const seed = seeds[minute % seeds.length]!;
-      // More small ones than ever end, each of another tenant, which therefore has less than ours.
+      // More small launches arrive than end, each of another tenant, which therefore holds less than ours.
       for (let one = 0; one < 4; one += 1) {
         const id = `${minute}-${one}`;
         line.push({ id, organizationId: id, gpus: 1, queuedAt: minute });
@@ -101,7 +104,7 @@ describe('a launch of a whole node among a stream of small ones', () => {
         leases.push({ node: host, end: minute + 1 + ((seed + leases.length) % longest) });
         line = line.filter(({ id }) => id !== launch.id);
       }
-      // What is older goes first; the oldest of the blocked gets a node.
+      // Older launches go first; the oldest blocked one gets a node.
       const head = order.find(({ id }) => line.some((entry) => entry.id === id));
       if (kept === null && head?.id === 'large' && isProtected(head, minute, 15)) {
         kept = free(0, minute) >= free(1, minute) ? 0 : 1;
@@ -111,7 +114,7 @@ describe('a launch of a whole node among a stream of small ones', () => {
     return null;
   }
 
-  it('starts when those that run on the node kept for it have ended', () => {
+  it('starts when the leases on the node held for it have ended', () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(), { minLength: 1, maxLength: 20 }),
@@ -124,18 +127,18 @@ describe('a launch of a whole node among a stream of small ones', () => {
   });
 });
 
-describe('the node kept for a launch', () => {
-  it('is the one where it fits soonest, then the one with most room, and never one that cannot serve it', () => {
+describe('the node held for a launch', () => {
+  it('is where it fits soonest, then where most is free, and never one that cannot serve it', () => {
     const wanted = request({ gpus: 8 });
     const soon = node('soon', { leases: [{ slots: [0, 1, 2], endsAt: 50 }] });
     const late = node('late', { leases: [{ slots: [0], endsAt: 90 }] });
     const open = node('open', { leases: [{ slots: [0] }] });
     const fuller = node('fuller', { leases: [{ slots: [0, 1] }] });
-    expect(nodeToKeep(wanted, [late, soon, open])?.nodeId).toBe('soon');
-    expect(nodeToKeep(wanted, [fuller, open])?.nodeId).toBe('open');
-    expect(nodeToKeep(wanted, [node('a', {}, { draining: true }), node('b', { size: 4 })])).toBeNull();
+    expect(chooseNodeToHold(wanted, [late, soon, open])?.nodeId).toBe('soon');
+    expect(chooseNodeToHold(wanted, [fuller, open])?.nodeId).toBe('open');
+    expect(chooseNodeToHold(wanted, [node('a', {}, { draining: true }), node('b', { size: 4 })])).toBeNull();
     const promised = node('p', {}, { promises: [{ holder: 'theirs', from: 0, until: Infinity }] });
-    expect(nodeToKeep(wanted, [promised])).toBeNull();
-    expect(nodeToKeep({ ...wanted, holders: ['theirs'] }, [promised])?.nodeId).toBe('p');
+    expect(chooseNodeToHold(wanted, [promised])).toBeNull();
+    expect(chooseNodeToHold({ ...wanted, holders: ['theirs'] }, [promised])?.nodeId).toBe('p');
   });
 });

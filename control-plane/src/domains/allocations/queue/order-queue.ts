@@ -1,4 +1,6 @@
-export interface Waiting {
+import { first, get } from '../../../platform/present.ts';
+
+export interface QueueEntry {
   id: string;
   organizationId: string;
   gpus: number;
@@ -7,11 +9,11 @@ export interface Waiting {
 }
 
 /**
- * The line for one kind of GPU. Who has waited for `protectAfterMs` goes first, oldest before younger, and cannot be
- * passed by anybody who came later. The others take turns: next is the tenant that has least, counting what it holds and
- * what stands before in line; a tenant's own launches go by age.
+ * Orders the queue for one kind of GPU. A launch that has waited for `protectAfterMs` goes first, oldest
+ * before younger, and no later launch can pass it. The others take turns: next is the tenant that has least,
+ * counting the GPUs it holds and its launches placed before; a tenant's own launches go by age.
  */
-export function orderQueue<Entry extends Waiting>(
+export function orderQueue<Entry extends QueueEntry>(
   waiting: readonly Entry[],
   held: ReadonlyMap<string, number>,
   { now, protectAfterMs }: { now: number; protectAfterMs: number },
@@ -29,22 +31,22 @@ export function orderQueue<Entry extends Waiting>(
   );
   while (lines.size > 0) {
     const next = [...lines.values()]
-      .map((line) => line[0]!)
-      .reduce((first, other) => (comesBefore(other, first, share) ? other : first));
+      .map((line) => first(line, 'launch of the line'))
+      .reduce((best, other) => (comesBefore(other, best, share) ? other : best));
     order.push(next);
     count(next);
-    const line = lines.get(next.organizationId)!;
+    const line = get(lines, next.organizationId, 'line of tenant');
     if (line.length === 1) lines.delete(next.organizationId);
     else line.shift();
   }
   return order;
 }
 
-export function isProtected({ queuedAt }: Waiting, now: number, protectAfterMs: number): boolean {
+export function isProtected({ queuedAt }: QueueEntry, now: number, protectAfterMs: number): boolean {
   return now - queuedAt >= protectAfterMs;
 }
 
-function comesBefore(a: Waiting, b: Waiting, share: ReadonlyMap<string, number>): boolean {
+function comesBefore(a: QueueEntry, b: QueueEntry, share: ReadonlyMap<string, number>): boolean {
   const [left, right] = [share.get(a.organizationId) ?? 0, share.get(b.organizationId) ?? 0];
   if (left !== right) return left < right;
   return a.queuedAt < b.queuedAt || (a.queuedAt === b.queuedAt && a.id < b.id);

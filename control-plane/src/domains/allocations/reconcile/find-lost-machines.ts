@@ -1,10 +1,10 @@
 import type { Tx } from '../../../platform/db/database.ts';
 import type { Services } from '../../../platform/services.ts';
-import { isConnected } from '../../fleet/reachability.ts';
-import type { Condition } from '../../incidents/sync-incidents.ts';
+import { isConnected } from '../../fleet/health/connection.ts';
+import type { IncidentCondition } from '../../incidents/sync-incidents.ts';
 
 /** Active allocations whose host answers and does not run their machine. */
-export async function findLostMachines(services: Services, tx: Tx): Promise<Condition[]> {
+export async function findLostMachines(services: Services, tx: Tx): Promise<IncidentCondition[]> {
   const rows = await tx
     .selectFrom('allocations as a')
     .innerJoin('nodes as n', 'n.id', 'a.node_id')

@@ -1,22 +1,23 @@
 import type { Tx } from '../../../platform/db/database.ts';
 import type { Services } from '../../../platform/services.ts';
-import { isConnected } from '../../fleet/reachability.ts';
-import type { Observed } from '../../fleet/record-heartbeat.ts';
-import type { Condition } from '../../incidents/sync-incidents.ts';
+import { isConnected } from '../../fleet/health/connection.ts';
+import type { ObservedNode } from '../../fleet/health/record-heartbeat.ts';
+import type { IncidentCondition } from '../../incidents/sync-incidents.ts';
+import { present } from '../../../platform/present.ts';
 
-/** A heartbeat may have been written down before a release that it does not know of. */
+/** A heartbeat may have been taken before a release that it does not reflect. */
 const SETTLED_MS = 15_000;
 const LISTED = 20;
 
-/** Machines and leases that hosts report of allocations which hold nothing there. */
-export async function findOrphans(services: Services, tx: Tx): Promise<Condition[]> {
+/** Machines and leases in hosts' reports whose allocations hold nothing there. */
+export async function findOrphans(services: Services, tx: Tx): Promise<IncidentCondition[]> {
   const nodes = await tx
     .selectFrom('nodes')
     .select(['id', 'hostname', 'last_heartbeat_at', 'observed'])
     .execute();
   const reporting = nodes
     .filter((node) => isConnected(services, node.last_heartbeat_at))
-    .map((node) => ({ node, named: namedBy(node.observed as Observed) }))
+    .map((node) => ({ node, named: namedBy(node.observed) }))
     .filter(({ named }) => named.machines.length + named.leases.length > 0);
   const ids = [...new Set(reporting.flatMap(({ named }) => [...named.machines, ...named.leases]))];
   if (ids.length === 0) return [];
@@ -26,7 +27,7 @@ export async function findOrphans(services: Services, tx: Tx): Promise<Condition
     .where('allocation_id', 'in', ids)
     .execute();
   return reporting.flatMap(({ node, named }) => {
-    const beat = node.last_heartbeat_at!.getTime();
+    const beat = present(node.last_heartbeat_at, 'last heartbeat').getTime();
     const holds = (allocationId: string): boolean =>
       claims.some(
         (claim) =>
@@ -41,7 +42,7 @@ export async function findOrphans(services: Services, tx: Tx): Promise<Condition
       {
         targetType: 'node',
         targetId: node.id,
-        summary: `${node.hostname} has ${machines.length} machines and ${leases.length} leases that nobody holds.`,
+        summary: `${node.hostname} has ${machines.length} machines and ${leases.length} leases without an owner.`,
         detail: {
           hostname: node.hostname,
           machines: machines.slice(0, LISTED),
@@ -52,7 +53,7 @@ export async function findOrphans(services: Services, tx: Tx): Promise<Condition
   });
 }
 
-function namedBy(observed: Observed): { machines: string[]; leases: string[] } {
+function namedBy(observed: ObservedNode): { machines: string[]; leases: string[] } {
   const leases = [
     ...(observed.leases ?? []).map((lease) => lease.allocation_id),
     ...(observed.host_lease ? [observed.host_lease] : []),

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/database.ts';
-import type { Condition } from '../../incidents/sync-incidents.ts';
+import type { IncidentCondition } from '../../incidents/sync-incidents.ts';
 
 const LIMIT = 100;
 
-/** Slots whose state says one thing and whose claims say another. One snapshot, so nothing is seen half-way. */
-export async function findSlotDrift(tx: Tx): Promise<Condition[]> {
+/** Slots whose state contradicts their claims. Read in one snapshot, so that no change is seen half-way. */
+export async function findSlotDrift(tx: Tx): Promise<IncidentCondition[]> {
   const { rows } = await sql<{
     id: string;
     node_id: string;

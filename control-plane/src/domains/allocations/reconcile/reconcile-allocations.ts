@@ -1,16 +1,16 @@
 import type { Services } from '../../../platform/services.ts';
 import type { Tick } from '../../../platform/ticks/tick.ts';
 import { syncIncidents } from '../../incidents/sync-incidents.ts';
-import { cleanRested } from './clean-rested.ts';
+import { retryQuarantinedCleanups } from './retry-quarantined-cleanups.ts';
 import { findLostMachines } from './find-lost-machines.ts';
 import { findOrphans } from './find-orphans.ts';
 import { findSlotDrift } from './find-slot-drift.ts';
-import { restartAbandoned } from './restart-abandoned.ts';
-import { watchHosts } from './watch-hosts.ts';
+import { recoverAbandonedAllocations } from './recover-abandoned-allocations.ts';
+import { notifyHostChanges } from './notify-host-changes.ts';
 
 /**
- * Holds allocations and slots against what hosts report and what workflows do. What a workflow can repair is started
- * here; the rest becomes an incident, which closes by itself when the evidence does.
+ * Compares allocations and slots with hosts' reports and workflows. It starts workflows that can repair a
+ * fault; other faults become incidents, which close automatically when the evidence disappears.
  */
 export const reconcileAllocations: Tick<Services> = {
   name: 'allocations.reconcile',
@@ -18,9 +18,9 @@ export const reconcileAllocations: Tick<Services> = {
   catchUp: 'skip',
   async run(services) {
     const { db, clock } = services;
-    await db.transaction().execute((tx) => watchHosts(services, tx));
-    await db.transaction().execute((tx) => restartAbandoned(services, tx));
-    await db.transaction().execute((tx) => cleanRested(services, tx));
+    await db.transaction().execute((tx) => notifyHostChanges(services, tx));
+    await db.transaction().execute((tx) => recoverAbandonedAllocations(services, tx));
+    await db.transaction().execute((tx) => retryQuarantinedCleanups(services, tx));
     await db.transaction().execute(async (tx) => {
       const now = clock.now();
       const lost = await findLostMachines(services, tx);

@@ -3,6 +3,7 @@ import { withRole } from '../../../platform/db/scope.ts';
 import { notFound } from '../../../platform/http/problem.ts';
 import type { Services } from '../../../platform/services.ts';
 import type { Tick } from '../../../platform/ticks/tick.ts';
+import { isUsed } from './list-reservations.ts';
 
 /** A reservation that the transaction may see, locked. */
 export async function findReservation(tx: Tx, id: string) {
@@ -16,21 +17,30 @@ export async function findReservation(tx: Tx, id: string) {
   return row;
 }
 
-/** Its nodes are for everybody again. Cancelling twice changes nothing. */
-export async function cancelReservation(tx: Tx, now: Date, id: string): Promise<void> {
-  await tx
+/** Releases its nodes for every tenant. Cancelling twice changes nothing. */
+export async function cancelReservation(
+  services: Services,
+  tx: Tx,
+  id: string,
+  by: 'tenant' | 'operator',
+): Promise<void> {
+  const now = services.clock.now();
+  const row = await tx
     .updateTable('capacity_reservations')
-    .set({ cancelled_at: now })
+    .set({ cancelled_at: now, ...(by === 'operator' ? { cancelled_by_operator: true } : {}) })
     .where('id', '=', id)
     .where('cancelled_at', 'is', null)
-    .execute();
-  await withRole(tx, 'gpuaas_worker', () =>
-    tx.deleteFrom('node_promises').where('reservation_id', '=', id).execute(),
-  );
+    .returning(['id', 'organization_id', 'gpu_count'])
+    .executeTakeFirst();
+  await withRole(tx, 'gpuaas_worker', async () => {
+    if (row && (await isUsed(services, tx, row)))
+      await tx.updateTable('capacity_reservations').set({ used_at: now }).where('id', '=', id).execute();
+    await tx.deleteFrom('node_promises').where('reservation_id', '=', id).execute();
+  });
 }
 
-/** Promises whose time is over bind nobody; they are only in the way of reading. */
-export const forgetPromises: Tick<Services> = {
+/** Expired promises bind nobody; they only slow reads down. */
+export const pruneExpiredHolds: Tick<Services> = {
   name: 'allocations.forget_promises',
   everySeconds: 60,
   catchUp: 'skip',

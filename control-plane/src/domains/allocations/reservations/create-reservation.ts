@@ -4,30 +4,40 @@ import { isDatabaseError, type Tx } from '../../../platform/db/database.ts';
 import { withRole } from '../../../platform/db/scope.ts';
 import { notFound, Problem } from '../../../platform/http/problem.ts';
 import { newId } from '../../../platform/ids.ts';
+import { multiplyMoney } from '../../../platform/money.ts';
 import type { Services } from '../../../platform/services.ts';
+import { lockCommitments } from '../../billing/funds/commitments.ts';
+import { requireHold, requirePaidTenant } from '../../billing/funds/require-hold.ts';
 import { quoteProduct } from '../../catalog/quote.ts';
-import { fleetIndexOf } from '../../fleet/fleet-index-of.ts';
+import type { WithFleetIndex } from '../../fleet/index/fleet-index.ts';
 import type { CapacityShape, PlacementRequest } from '../../placement/candidate.ts';
-import { mayServe } from '../../placement/node-to-keep.ts';
+import { couldServe } from '../../placement/choose-node-to-hold.ts';
+import {
+  requireCooledDown,
+  requireWithinFleetShare,
+  requireWithinTenantLimits,
+} from './reservation-limits.ts';
+import { one } from '../../../platform/db/one.ts';
 
 const FOREIGN_KEY_VIOLATION = '23503';
 
 type CreateReservation = components['schemas']['CreateReservation'];
 
-export interface Reserver {
+export interface ReservationOwner {
   organizationId: string;
   createdBy: string;
-  /** How many nodes may be kept for the project in all; nothing for operators. */
-  maxNodes: number | null;
+  /** By agreement: without limits and held funds, until it ends or is cancelled. */
+  byOperator: boolean;
 }
 
-/** Promises nodes that nobody else holds in the time. Free ones come first, then those that come free soonest. */
+/** Reserves nodes that nobody else holds in the period: free nodes first, then those that come free soonest. */
 export async function createReservation(
-  services: Services,
+  services: Services & WithFleetIndex,
   tx: Tx,
   asked: CreateReservation,
-  { organizationId, createdBy, maxNodes }: Reserver,
+  { organizationId, createdBy, byOperator }: ReservationOwner,
 ): Promise<string> {
+  const { policies } = services;
   const [startsAt, endsAt] = [new Date(asked.starts_at), new Date(asked.ends_at)];
   checkWindow(services, startsAt, endsAt);
   const sku = await quoteProduct(services, tx, {
@@ -36,10 +46,9 @@ export async function createReservation(
     region: asked.region,
     organizationId,
   });
-  if (maxNodes !== null) await checkLimit(services, tx, asked, maxNodes);
-  const turnaround = services.policies.get('reservations.turnaround_seconds') * 1000;
+  const turnaround = policies.get('reservations.turnaround_seconds') * 1000;
   const freeFrom = new Date(Math.max(services.clock.now().getTime(), startsAt.getTime() - turnaround));
-  const request: PlacementRequest = {
+  const request = {
     shape: await shapeOf(tx, asked.sku),
     gpus: 1,
     region: asked.region,
@@ -47,13 +56,17 @@ export async function createReservation(
     now: freeFrom.getTime(),
     endsAt: endsAt.getTime(),
   };
-  const nodeIds = await withRole(tx, 'gpuaas_placement', () =>
+  const money = byOperator ? null : await requireReservable(services, tx, asked, organizationId, request);
+  const taken = await withRole(tx, 'gpuaas_placement', () =>
     takeNodes(services, tx, request, asked.project_id, asked.node_count),
   );
-  if (nodeIds.length < asked.node_count) {
-    const detail = `${nodeIds.length} of ${asked.node_count} nodes could be kept for that time.`;
-    throw new Problem('reservation_unavailable', detail, { extensions: { available_nodes: nodeIds.length } });
+  if (taken.length < asked.node_count) {
+    const detail = `${taken.length} of ${asked.node_count} nodes can be reserved for that period.`;
+    throw new Problem('reservation_unavailable', detail, { extensions: { available_nodes: taken.length } });
   }
+  const gpus = taken.reduce((sum, node) => sum + node.gpus, 0);
+  const perHour = multiplyMoney(sku.perGpuHour, gpus);
+  if (money) requireHold(policies, organizationId, perHour, money);
   const id = newId();
   await tx
     .insertInto('capacity_reservations')
@@ -64,6 +77,10 @@ export async function createReservation(
       sku: asked.sku,
       region: asked.region,
       node_count: asked.node_count,
+      gpu_count: gpus,
+      currency: perHour.currency,
+      held_per_hour_micros: byOperator ? 0n : perHour.micros,
+      lapses: !byOperator,
       starts_at: startsAt,
       ends_at: endsAt,
       reason: asked.reason,
@@ -71,10 +88,10 @@ export async function createReservation(
     })
     .execute()
     .catch((error: unknown) => {
-      // Somebody has just closed the project.
+      // A concurrent request closed the project.
       throw isDatabaseError(error, FOREIGN_KEY_VIOLATION) ? notFound() : error;
     });
-  const promises = nodeIds.map((nodeId) => ({
+  const promises = taken.map(({ nodeId }) => ({
     id: newId(),
     node_id: nodeId,
     holder_id: asked.project_id,
@@ -86,37 +103,33 @@ export async function createReservation(
   return id;
 }
 
+/** Checks the tenant's limits and funds. No other decision about its funds is made until the transaction ends. */
+async function requireReservable(
+  services: Services & WithFleetIndex,
+  tx: Tx,
+  { project_id: projectId, node_count: nodes, starts_at: startsAt }: CreateReservation,
+  organizationId: string,
+  request: PlacementRequest & { region: string; gpuModel: string },
+) {
+  const commitments = await lockCommitments(tx, [organizationId]);
+  const funds = await requirePaidTenant(services, tx, organizationId);
+  await requireWithinTenantLimits(services, tx, { organizationId, projectId, nodes });
+  await requireCooledDown(services, tx, organizationId, { ...request, startsAt });
+  await requireWithinFleetShare(services, tx, request, nodes);
+  return { funds, commitments };
+}
+
 function checkWindow({ clock, policies }: Services, startsAt: Date, endsAt: Date): void {
   const longest = policies.get('reservations.max_window_seconds');
   const now = clock.now().getTime();
   if (endsAt <= startsAt || endsAt.getTime() <= now) {
-    throw new Problem('reservation_refused', 'It must end after it starts, and not lie in the past.');
+    throw new Problem('reservation_refused', 'The end must be after the start and not in the past.');
   }
   if (endsAt.getTime() - now > longest * 1000) {
-    throw new Problem('reservation_refused', `It must end within ${longest} s from now.`, {
+    throw new Problem('reservation_refused', `The end must be within ${longest} s from now.`, {
       extensions: { longest_seconds: longest },
     });
   }
-}
-
-async function checkLimit(
-  services: Services,
-  tx: Tx,
-  asked: CreateReservation,
-  limit: number,
-): Promise<void> {
-  // One at a time for a project, so that two do not both find room below the limit.
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`reserve ${asked.project_id}`}, 0))`.execute(tx);
-  const { kept } = await tx
-    .selectFrom('capacity_reservations')
-    .select(({ fn }) => fn.coalesce(fn.sum<string>('node_count'), sql<string>`0`).as('kept'))
-    .where('project_id', '=', asked.project_id)
-    .where('cancelled_at', 'is', null)
-    .where('ends_at', '>', services.clock.now())
-    .executeTakeFirstOrThrow();
-  if (Number(kept) + asked.node_count <= limit) return;
-  const detail = `The project may have ${limit} nodes kept and has ${kept}; ask an operator for more.`;
-  throw new Problem('reservation_refused', detail, { extensions: { limit, kept: Number(kept) } });
 }
 
 async function smallestCount(tx: Tx, sku: string): Promise<number> {
@@ -134,28 +147,27 @@ async function shapeOf(tx: Tx, sku: string): Promise<CapacityShape> {
     .select('capacity_shape')
     .where('sku', '=', sku)
     .executeTakeFirstOrThrow();
-  return row.capacity_shape as CapacityShape;
+  return row.capacity_shape;
 }
 
-/** Each is locked first: launches hold their node too, so whoever is second sees what the first has done. */
+/** Lock each node first: launches lock their node too, so the second transaction sees the changes of the first. */
 async function takeNodes(
-  services: Services,
+  { fleetIndex: fleet }: WithFleetIndex,
   tx: Tx,
   request: PlacementRequest,
   projectId: string,
   count: number,
-): Promise<string[]> {
-  const fleet = fleetIndexOf(services);
+): Promise<{ nodeId: string; gpus: number }[]> {
   await fleet.catchUp(tx, [], 'now');
   const candidates = [...fleet.nodes]
-    .filter((node) => mayServe({ ...request, gpus: node.layout.size }, node))
+    .filter((node) => couldServe({ ...request, gpus: node.layout.size }, node))
     .toSorted((a, b) => a.busyUntil - b.busyUntil || (a.nodeId < b.nodeId ? -1 : 1));
-  const taken: string[] = [];
-  for (const { nodeId } of candidates) {
+  const taken: { nodeId: string; gpus: number }[] = [];
+  for (const { nodeId, layout } of candidates) {
     if (taken.length === count) break;
     await tx.selectFrom('nodes').select('id').where('id', '=', nodeId).forUpdate().execute();
     const free = await withRole(tx, 'gpuaas_worker', () => isFree(tx, nodeId, projectId, request));
-    if (free) taken.push(nodeId);
+    if (free) taken.push({ nodeId, gpus: layout.size });
   }
   return taken;
 }
@@ -167,7 +179,8 @@ async function isFree(
   request: PlacementRequest,
 ): Promise<boolean> {
   const [from, until] = [new Date(request.now), new Date(request.endsAt)];
-  const { rows } = await sql<{ taken: boolean }>`
+  const row = await one(
+    sql<{ taken: boolean }>`
     select exists (
       select from claim_cells e join allocation_resource_claims c on c.id = e.claim_id
         join allocations a on a.id = c.allocation_id
@@ -176,6 +189,8 @@ async function isFree(
     ) or exists (
       select from node_promises p
       where p.node_id = ${nodeId} and p.starts_at < ${until} and coalesce(p.ends_at, 'infinity') > ${from}
-    ) as taken`.execute(tx);
-  return !rows[0]!.taken;
+    ) as taken`,
+    tx,
+  );
+  return !row.taken;
 }

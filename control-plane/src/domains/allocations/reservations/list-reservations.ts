@@ -1,38 +1,43 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/database.ts';
+import { fromCursor, given } from '../../../platform/db/given.ts';
 import { withRole } from '../../../platform/db/scope.ts';
-import { decodePage, pageOf } from '../../../platform/http/pagination.ts';
+import { decodePage, toPage, type Page } from '../../../platform/http/page.ts';
+import { moneyJson } from '../../../platform/money.ts';
+import type { Services } from '../../../platform/services.ts';
+import { costFor } from '../../billing/funds/covers.ts';
 import { reservationName } from './owned-reservations.ts';
 
 type Reservation = components['schemas']['Reservation'];
 
 interface Query {
-  /** All projects when left out. */
+  /** All projects if omitted. */
   project_id?: string;
   id?: string;
   limit: number;
   page?: string;
 }
 
-/** Newest first. Tenants see how much is kept and used, operators also where. */
+/** Newest first. Tenants see how much is reserved, used and held; operators also see the nodes. */
 export async function listReservations(
+  { policies, clock }: Pick<Services, 'policies' | 'clock'>,
   tx: Tx,
-  now: Date,
   query: Query,
   sees: 'counts' | 'nodes',
-): Promise<{ items: Reservation[]; next_page: string | null }> {
+): Promise<Page<Reservation>> {
+  const now = clock.now();
   const before = decodePage(query.page, ['uuid']);
   const rows = await tx
     .selectFrom('capacity_reservations')
     .selectAll()
-    .$if(query.project_id !== undefined, (q) => q.where('project_id', '=', query.project_id!))
-    .$if(query.id !== undefined, (q) => q.where('id', '=', query.id!))
-    .$if(before !== null, (q) => q.where('id', '<', before![0]!))
+    .$call(given(query.project_id, (q, projectId) => q.where('project_id', '=', projectId)))
+    .$call(given(query.id, (q, id) => q.where('id', '=', id)))
+    .$call(fromCursor(before, (q, [id]) => q.where('id', '<', id)))
     .orderBy('id', 'desc')
     .limit(query.limit + 1)
     .execute();
-  const page = pageOf(rows, query.limit, (row) => [row.id]);
+  const page = toPage(rows, query.limit, (row) => [row.id]);
   const kept = await withRole(tx, 'gpuaas_worker', () =>
     keptNodes(
       tx,
@@ -40,6 +45,7 @@ export async function listReservations(
     ),
   );
   const items = page.rows.map((row): Reservation => {
+    const state = stateOf(row, now);
     const nodes = kept.filter(({ reservation_id }) => reservation_id === row.id);
     return {
       id: row.id,
@@ -49,11 +55,14 @@ export async function listReservations(
       sku: row.sku,
       region: row.region,
       node_count: row.node_count,
+      gpu_count: row.gpu_count,
       starts_at: row.starts_at.toISOString(),
       ends_at: row.ends_at.toISOString(),
       reason: row.reason,
-      state: stateOf(row, now),
+      state,
+      lapse_reason: row.lapse_reason,
       gpus_used: nodes.reduce((sum, { gpus_used }) => sum + gpus_used, 0),
+      held: isLive(state) ? heldMoney(policies, row) : null,
       nodes: sees === 'nodes' ? nodes.map(({ node_id, hostname }) => ({ node_id, hostname })) : null,
       created_at: row.created_at.toISOString(),
     };
@@ -62,12 +71,25 @@ export async function listReservations(
 }
 
 function stateOf(
-  row: { starts_at: Date; ends_at: Date; cancelled_at: Date | null },
+  row: { starts_at: Date; ends_at: Date; cancelled_at: Date | null; lapse_reason: string | null },
   now: Date,
 ): Reservation['state'] {
-  if (row.cancelled_at) return 'cancelled';
+  if (row.cancelled_at) return row.lapse_reason === null ? 'cancelled' : 'lapsed';
   if (now < row.starts_at) return 'upcoming';
   return now < row.ends_at ? 'active' : 'over';
+}
+
+function isLive(state: Reservation['state']): boolean {
+  return state === 'upcoming' || state === 'active';
+}
+
+function heldMoney(
+  policies: Services['policies'],
+  row: { organization_id: string; currency: string | null; held_per_hour_micros: bigint },
+): Reservation['held'] {
+  if (row.currency === null || row.held_per_hour_micros === 0n) return null;
+  const seconds = policies.get('reservations.hold_seconds', { organizationId: row.organization_id });
+  return moneyJson({ currency: row.currency, micros: costFor(row.held_per_hour_micros, seconds) });
 }
 
 interface KeptNode {
@@ -77,7 +99,7 @@ interface KeptNode {
   gpus_used: number;
 }
 
-async function keptNodes(tx: Tx, reservationIds: readonly string[]): Promise<KeptNode[]> {
+export async function keptNodes(tx: Tx, reservationIds: readonly string[]): Promise<KeptNode[]> {
   const { rows } = await sql<KeptNode>`
     select p.reservation_id, p.node_id, n.hostname, (
         select coalesce(sum(case c.claim_kind when 'slot' then 1 else a.gpu_count end), 0)::integer
@@ -89,4 +111,15 @@ async function keptNodes(tx: Tx, reservationIds: readonly string[]): Promise<Kep
     where p.reservation_id = any(${reservationIds}::uuid[])
     order by n.hostname`.execute(tx);
   return rows;
+}
+
+/** Whether as many of its GPUs are used as the policy requires. */
+export async function isUsed(
+  { policies }: Pick<Services, 'policies'>,
+  tx: Tx,
+  row: { id: string; organization_id: string; gpu_count: number },
+): Promise<boolean> {
+  const used = (await keptNodes(tx, [row.id])).reduce((sum, { gpus_used }) => sum + gpus_used, 0);
+  const percent = policies.get('reservations.used_percent', { organizationId: row.organization_id });
+  return used * 100 >= row.gpu_count * percent;
 }

@@ -1,8 +1,9 @@
 import type { Clock } from '../../../platform/clock.ts';
 import { resourceName } from '../../../platform/ids.ts';
 import type { ResourceOwner } from '../../tenancy/owned-resources.ts';
+import { given } from '../../../platform/db/given.ts';
 
-/** Reservations as belongings of projects, whoever made them: nothing passes on when somebody leaves. */
+/** Reservations belong to the project, not to their creator: nothing is handed over when a person leaves. */
 export function ownedReservations(clock: Clock): ResourceOwner {
   return {
     async live(tx, { organizationId, projectId, userId }, limit) {
@@ -13,7 +14,7 @@ export function ownedReservations(clock: Clock): ResourceOwner {
         .where('organization_id', '=', organizationId)
         .where('cancelled_at', 'is', null)
         .where('ends_at', '>', clock.now())
-        .$if(projectId !== undefined, (q) => q.where('project_id', '=', projectId!))
+        .$call(given(projectId, (q, id) => q.where('project_id', '=', id)))
         .orderBy('id')
         .limit(limit)
         .execute();

@@ -1,13 +1,15 @@
 import type { components, operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { authorize, type Caller } from '../../../platform/auth/caller.ts';
+import { atPlatform, authorize, type Caller } from '../../../platform/auth/caller.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import type { Handlers } from '../../../platform/http/operation.ts';
 import { notFound } from '../../../platform/http/problem.ts';
 import type { Services } from '../../../platform/services.ts';
+import type { WithFleetIndex } from '../../fleet/index/fleet-index.ts';
 import { findProject } from '../../tenancy/projects/find-project.ts';
 import { cancelReservation, findReservation } from './cancel-reservation.ts';
 import { createReservation } from './create-reservation.ts';
 import { listReservations } from './list-reservations.ts';
+import { first } from '../../../platform/present.ts';
 
 type ReservationOperations = Pick<
   operations,
@@ -19,13 +21,12 @@ type ReservationOperations = Pick<
   | 'cancelReservationOf'
 >;
 
-const platform = { kind: 'platform' } as const;
-
-/** Capacity kept for projects: by tenants within their limit, by operators for anybody. */
-export function reservationRoutes(services: Services): Handlers<ReservationOperations, Caller> {
-  const { clock, policies } = services;
+/** Reserved capacity: tenants reserve within their limit, operators for any tenant. */
+export function reservationRoutes(
+  services: Services & WithFleetIndex,
+): Handlers<ReservationOperations, Caller> {
   const show = async (tx: Tx, id: string, sees: 'counts' | 'nodes') =>
-    (await listReservations(tx, clock.now(), { id, limit: 1 }, sees)).items[0]!;
+    first((await listReservations(services, tx, { id, limit: 1 }, sees)).items, 'item of the answer');
   const named = (id: string, organizationId: string, body?: components['schemas']['CreateReservation']) => ({
     targetType: 'reservation',
     targetId: id,
@@ -38,7 +39,7 @@ export function reservationRoutes(services: Services): Handlers<ReservationOpera
         await findProject(tx, caller, 'reservation.read', query.project_id);
         return {
           status: 200,
-          body: await listReservations(tx, clock.now(), { limit: 50, ...query }, 'counts'),
+          body: await listReservations(services, tx, query, 'counts'),
         };
       });
     },
@@ -49,12 +50,10 @@ export function reservationRoutes(services: Services): Handlers<ReservationOpera
           staysOpen: true,
         });
         const organizationId = project.organization_id;
-        const scope = { organizationId, projectId: project.id };
-        const maxNodes = policies.get('reservations.max_nodes_per_project', scope);
         const id = await createReservation(services, tx, body, {
           organizationId,
           createdBy: caller.id,
-          maxNodes,
+          byOperator: false,
         });
         audit(named(id, organizationId, body));
         return {
@@ -73,20 +72,20 @@ export function reservationRoutes(services: Services): Handlers<ReservationOpera
           organizationId: row.organization_id,
           projectId: row.project_id,
         });
-        await cancelReservation(tx, clock.now(), row.id);
+        await cancelReservation(services, tx, row.id, 'tenant');
         audit(named(row.id, row.organization_id));
         return { status: 200, body: await show(tx, row.id, 'counts') };
       });
     },
     async listAllReservations({ caller, query, read }) {
-      authorize(caller, 'fleet.read', platform);
-      const body = await read((tx) => listReservations(tx, clock.now(), { limit: 50, ...query }, 'nodes'));
+      authorize(caller, 'fleet.read', atPlatform);
+      const body = await read((tx) => listReservations(services, tx, query, 'nodes'));
       return { status: 200, body };
     },
     createReservationFor({ caller, body, audit, mutate }) {
       audit({ targetType: 'project', targetId: body.project_id });
       return mutate(async (tx) => {
-        authorize(caller, 'fleet.operate', platform);
+        authorize(caller, 'fleet.operate', atPlatform);
         const project = await tx
           .selectFrom('projects')
           .select('organization_id')
@@ -95,7 +94,7 @@ export function reservationRoutes(services: Services): Handlers<ReservationOpera
           .executeTakeFirst();
         if (!project) throw notFound();
         const organizationId = project.organization_id;
-        const reserver = { organizationId, createdBy: caller.id, maxNodes: null };
+        const reserver = { organizationId, createdBy: caller.id, byOperator: true };
         const id = await createReservation(services, tx, body, reserver);
         audit(named(id, organizationId, body));
         return { status: 201, body: await show(tx, id, 'nodes'), location: '/api/v1/admin/reservations' };
@@ -104,9 +103,9 @@ export function reservationRoutes(services: Services): Handlers<ReservationOpera
     cancelReservationOf({ caller, params, audit, mutate }) {
       audit({ targetType: 'reservation', targetId: params.reservation_id });
       return mutate(async (tx) => {
-        authorize(caller, 'fleet.operate', platform);
+        authorize(caller, 'fleet.operate', atPlatform);
         const row = await findReservation(tx, params.reservation_id);
-        await cancelReservation(tx, clock.now(), row.id);
+        await cancelReservation(services, tx, row.id, 'operator');
         audit(named(row.id, row.organization_id));
         return { status: 200, body: await show(tx, row.id, 'nodes') };
       });

@@ -1,12 +1,12 @@
 import type { Tx } from '../../../platform/db/database.ts';
 import type { Services } from '../../../platform/services.ts';
-import { lastOnboarding } from '../../fleet/onboarding/redeploy-machine.ts';
-import type { AllocationRow } from '../move-allocation.ts';
+import { latestOnboarding } from '../../fleet/onboarding/redeploy-machine.ts';
+import { type AllocationRow, hostOf } from '../transition-allocation.ts';
 
 /**
- * Whether the tenant of a whole host gets root: only where the policy says so and the release means that MAAS erases
- * the host and installs it anew for the same use. It is written down before the host is asked, as a host that was asked
- * may have given it, whatever it answers.
+ * Decides whether the tenant of a whole host gets root: only if the policy allows it and MAAS will erase and
+ * reinstall the host for the same use after the release. It is recorded before the host gets the task,
+ * because the host may have granted root whatever it reports.
  */
 export async function grantRoot(services: Services, tx: Tx, allocation: AllocationRow): Promise<boolean> {
   if (allocation.root_granted_at) return true;
@@ -14,10 +14,10 @@ export async function grantRoot(services: Services, tx: Tx, allocation: Allocati
   const node = await tx
     .selectFrom('nodes')
     .select('maas_system_id')
-    .where('id', '=', allocation.node_id!)
+    .where('id', '=', hostOf(allocation))
     .executeTakeFirstOrThrow();
-  const last = await lastOnboarding(tx, allocation.node_id!);
-  // A host that was made for slices and converted would come back as something else.
+  const last = await latestOnboarding(tx, hostOf(allocation));
+  // A host that was converted from slices would be reinstalled for another use.
   if (last?.profile !== 'baremetal' || last.maas_system_id !== node.maas_system_id) return false;
   await tx
     .updateTable('allocations')

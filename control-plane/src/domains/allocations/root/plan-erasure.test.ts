@@ -28,31 +28,32 @@ function machine(status: MachineStatus, owner: string | null = OURS): MaasMachin
 }
 
 it('a machine that is ours is released, and waited for', () => {
-  expect(planErasure(machine('deployed'), OURS, false)).toBe('release');
-  expect(planErasure(machine('disk_erasing'), OURS, true)).toBe('wait');
-  expect(planErasure(machine('releasing'), OURS, true)).toBe('wait');
-  expect(planErasure(machine('ready', null), OURS, true)).toBe('finish');
+  expect(planErasure(machine('deployed'), OURS, false)).toEqual({ kind: 'release' });
+  expect(planErasure(machine('disk_erasing'), OURS, true)).toEqual({ kind: 'wait' });
+  expect(planErasure(machine('releasing'), OURS, true)).toEqual({ kind: 'wait' });
+  expect(planErasure(machine('ready', null), OURS, true)).toEqual({ kind: 'finish' });
 });
 
-it('rest proves nothing where nobody saw the erasure', () => {
-  expect(planErasure(machine('ready', null), OURS, false)).toBe('allocate');
-  expect(planErasure(machine('allocated'), OURS, false)).toBe('release');
+it('a ready machine proves nothing without an observed erasure', () => {
+  expect(planErasure(machine('ready', null), OURS, false)).toEqual({ kind: 'allocate' });
+  expect(planErasure(machine('allocated'), OURS, false)).toEqual({ kind: 'release' });
 });
 
-it('a failed erasure ends the attempt; the next one begins with another', () => {
+it('a failed erasure ends the attempt; the next attempt erases again', () => {
   expect(planErasure(machine('failed_disk_erasing'), OURS, true)).toEqual({
-    fail: 'In MAAS the machine is failed disk erasing, with owner gpuaas',
+    kind: 'fail',
+    detail: 'In MAAS the machine is failed disk erasing, with owner gpuaas',
   });
-  expect(planErasure(machine('failed_disk_erasing'), OURS, false)).toBe('release');
+  expect(planErasure(machine('failed_disk_erasing'), OURS, false)).toEqual({ kind: 'release' });
 });
 
-it('nothing is done to a machine of somebody else, or in a state that nobody knows', () => {
+it('leaves machines of other users and in unknown states alone', () => {
   for (const [status, owner] of [
     ['deployed', 'somebody'],
     ['ready', 'somebody'],
     ['unknown', OURS],
     ['retired', null],
   ] as const) {
-    expect(planErasure(machine(status, owner), OURS, true), status).toHaveProperty('fail');
+    expect(planErasure(machine(status, owner), OURS, true), status).toMatchObject({ kind: 'fail' });
   }
 });

@@ -45,6 +45,8 @@ describe('user-data of tenants', () => {
     ['a message of several parts', 'Content-Type: multipart/mixed'],
     ['a list', '#cloud-config\n- users'],
     ['a key twice', '#cloud-config\nruncmd: []\nruncmd: []'],
+    ['a key twice further down', '#cloud-config\nruncmd:\n  - { a: 1, b: 2, a: 3 }'],
+    ['a key that is a list', '#cloud-config\n? [runcmd]\n: []'],
     ['two documents', '#cloud-config\nruncmd: []\n---\nusers: []'],
     ['a tag of a programming language', '#cloud-config\nruncmd: !!python/object/apply:os.system [id]'],
     ['an alias of nothing', '#cloud-config\nruncmd: *x'],
@@ -53,6 +55,28 @@ describe('user-data of tenants', () => {
     ['a null character', '#!/bin/sh\n\0'],
   ])('is refused: %s', (_, text) => {
     expect(refusal(text).code).toBe('user_data_refused');
+  });
+
+  // Each fills what a text may have of bytes.
+  it.each([
+    ['aliases', filled((count) => `x${count + 1}: &a${count + 1} [*a${count}]\n`, 'x0: &a0 [x]\n')],
+    ['aliases', filled(() => '*a,', 'runcmd: &a [')],
+    ['tokens', filled((count) => `${count.toString(36)},`, 'swap: {')],
+    ['tokens', filled((count) => `${count.toString(36)}:\n`)],
+    ['tokens', filled(() => ',', 'runcmd: [')],
+    ['tokens', filled(() => '\n')],
+    ['levels', filled(() => '[')],
+    ['levels', filled(() => '{a: ')],
+    ['levels', filled(() => '- ')],
+    ['levels', filled(() => '? ')],
+  ])('is refused for its many %s before more of them are read', (many, text) => {
+    expect(refusal(text).message).toMatch(new RegExp(`more than \\d+ ${many}`));
+  });
+
+  it('is taken with many lines, and with a few aliases', () => {
+    const lines = filled((count) => `  - echo line ${count} of a long list\n`, 'runcmd:\n');
+    expect(() => checkUserData(lines, 'gpu_slice')).not.toThrow();
+    expect(() => checkUserData('#cloud-config\nruncmd: &a [x]\nbootcmd: *a\n', 'gpu_slice')).not.toThrow();
   });
 
   it('is refused in words that repeat no value', () => {
@@ -72,4 +96,11 @@ function aliases(): string {
       .fill(`*a${depth - 1}`)
       .join(', ');
   return [1, 2, 3, 4, 5].map((depth) => `k${depth}: &a${depth} [${of(depth)}]`).join('\n');
+}
+
+/** As much text as may be sent. */
+function filled(part: (count: number) => string, start = ''): string {
+  let text = `#cloud-config\n${start}`;
+  for (let count = 0; text.length + part(count).length <= 16_384; count += 1) text += part(count);
+  return text;
 }

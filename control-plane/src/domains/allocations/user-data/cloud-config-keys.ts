@@ -1,8 +1,9 @@
 /**
- * What a tenant's `#cloud-config` may set. Whatever is not here is the platform's (users, keys, names, network), would
- * keep the machine from being ready (power state), or is new to us: a key is added when somebody has looked at it.
+ * Keys that a tenant's `#cloud-config` may set. All others belong to the platform (users, keys, names,
+ * network), would keep the machine from getting ready (power state), or are not reviewed yet: add a key after
+ * a review.
  */
-export const TENANT_KEYS: ReadonlySet<string> = new Set([
+export const ALLOWED_CLOUD_CONFIG_KEYS: ReadonlySet<string> = new Set([
   'apt',
   'bootcmd',
   'ca-certs',

@@ -2,8 +2,8 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 
 export type ReportedRecord = components['schemas']['AppUsageReport'];
 
-/** What is known of the places that the records of a batch name. */
-export interface KnownPlaces {
+/** Known projects, allocations and members among those that the records of a batch name. */
+export interface RecordReferences {
   /** Project to tenant. */
   projects: ReadonlyMap<string, string>;
   /** Allocation to project. */
@@ -12,20 +12,20 @@ export interface KnownPlaces {
   members: ReadonlySet<string>;
 }
 
-export interface Refusal {
+export interface RecordRejection {
   code: 'place_unknown' | 'time_refused';
   detail: string;
 }
 
-/** Clocks of producers may differ by so much. */
+/** Tolerated difference between the clocks of producers and ours. */
 const CLOCK_SKEW_MS = 300_000;
 
-/** Why a record cannot be taken; null when it can. */
+/** Why a record is refused; null if it is accepted. */
 export function checkRecord(
   record: ReportedRecord,
-  known: KnownPlaces,
+  known: RecordReferences,
   rules: { now: Date; maxAgeSeconds: number },
-): Refusal | null {
+): RecordRejection | null {
   const { organization_id, project_id, allocation_id, user_id } = record;
   if (known.projects.get(project_id) !== organization_id) {
     return { code: 'place_unknown', detail: 'the tenant has no such project' };
@@ -44,7 +44,7 @@ export function checkRecord(
   return null;
 }
 
-/** Time on a lease of the tenant's own is in the price of the lease; the database holds the same. */
-export function paidByLease({ dimension, allocation_id }: ReportedRecord): boolean {
+/** The price of a lease includes the time on it; a database constraint enforces this too. */
+export function isCoveredByLease({ dimension, allocation_id }: ReportedRecord): boolean {
   return dimension === 'model_seconds' && allocation_id !== undefined;
 }

@@ -3,7 +3,7 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { moneyJson } from '../../../platform/money.ts';
 
-/** What leases and apps cost a tenant together; leases by the start of their windows, as budgets count. */
+/** Total cost of a tenant's leases and apps. Leases count by the start of their windows, as in budgets. */
 export async function combinedCost(
   tx: Tx,
   { organization_id, from, to }: { organization_id: string; from: string; to: string },

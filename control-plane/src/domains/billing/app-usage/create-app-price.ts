@@ -2,10 +2,10 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { Problem } from '../../../platform/http/problem.ts';
 import { newId } from '../../../platform/ids.ts';
-import { requireCurrency } from '../require-currency.ts';
+import { requireCurrency } from '../funds/require-currency.ts';
 import { describeAppPrice } from './list-app-prices.ts';
 
-/** A price from now or later. What was recorded keeps the one it had. */
+/** Sets a price from now or later. Recorded usage keeps its price. */
 export async function createAppPrice(
   tx: Tx,
   {
@@ -36,6 +36,6 @@ export async function createAppPrice(
     .onConflict((c) => c.columns(['app', 'dimension', 'currency', 'effective_from']).doNothing())
     .returningAll()
     .executeTakeFirst();
-  if (!row) throw new Problem('price_exists', `There is a price from ${from.toISOString()} already.`);
+  if (!row) throw new Problem('price_exists', `A price from ${from.toISOString()} already exists.`);
   return describeAppPrice(row);
 }

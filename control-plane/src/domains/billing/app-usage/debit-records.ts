@@ -2,22 +2,23 @@ import type { Tx } from '../../../platform/db/database.ts';
 import { newId } from '../../../platform/ids.ts';
 import { moneyJson } from '../../../platform/money.ts';
 import type { Policies } from '../../../platform/policy/policies.ts';
-import { postTransaction } from '../post-transaction.ts';
-import { paidByLease, type ReportedRecord } from './check-record.ts';
-import { lockMeters, saveMeters, type Meters } from './lock-meters.ts';
-import { priceUse } from './price-use.ts';
-import type { Outcome, UsageReport } from './record-app-usage.ts';
+import { postTransaction } from '../ledger/post-transaction.ts';
+import { isCoveredByLease, type ReportedRecord } from './check-record.ts';
+import { lockMeters, saveMeters, type AppMeters } from './lock-meters.ts';
+import { priceUsage } from './price-usage.ts';
+import type { RecordOutcome, UsageReport } from './record-app-usage.ts';
+import { first } from '../../../platform/present.ts';
 
-/** Writes records that are new, with one debit for each tenant and currency among them. */
+/** Writes new records, with one debit for each tenant and currency among them. */
 export async function debitRecords(
   policies: Policies,
   tx: Tx,
   report: UsageReport,
   fresh: readonly ReportedRecord[],
   now: Date,
-): Promise<Map<string, Outcome>> {
+): Promise<Map<string, RecordOutcome>> {
   if (fresh.length === 0) return new Map();
-  const charged = fresh.filter((record) => !paidByLease(record));
+  const charged = fresh.filter((record) => !isCoveredByLease(record));
   const meters = await lockMeters(policies, tx, charged);
   const rows = fresh.map((record) => rowOf(report.producer, record, meters));
   await postDebits(tx, report, rows);
@@ -36,16 +37,17 @@ async function postDebits(tx: Tx, report: UsageReport, rows: Row[]): Promise<voi
     rows.filter((row) => row.amount_micros !== 0n),
     (row) => `${row.organization_id} ${row.currency}`,
   );
-  // In one order for everybody, so that two producers wait for each other and never deadlock.
+  // Every transaction takes the accounts in the same order, so that two producers block each other and never
+  // deadlock.
   for (const [, used] of [...debits].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const amount = used.reduce((sum, row) => sum + row.amount_micros, 0n);
     const { transaction } = await postTransaction(tx, {
-      organizationId: used[0]!.organization_id,
+      organizationId: first(used, 'usage record').organization_id,
       kind: 'app_usage',
-      currency: used[0]!.currency!,
+      currency: first(used, 'usage record').currency!,
       gains: { tenant_balance: -amount, revenue: amount },
-      // Its records are new, by a unique key; so is what they cost.
-      postingKey: `app_usage:${used[0]!.id}`,
+      // A unique key makes the records new, and so the debit.
+      postingKey: `app_usage:${first(used, 'usage record').id}`,
       reason: `Usage of ${[...new Set(used.map(({ app }) => app))].join(', ')}`.slice(0, 500),
       actorUserId: report.actorUserId,
       correlationId: report.correlationId,
@@ -54,9 +56,9 @@ async function postDebits(tx: Tx, report: UsageReport, rows: Row[]): Promise<voi
   }
 }
 
-function rowOf(producer: string, record: ReportedRecord, meters: Meters) {
+function rowOf(producer: string, record: ReportedRecord, meters: AppMeters) {
   const meter = meters.of(record);
-  const use = meter ? priceUse(meter, BigInt(record.quantity)) : null;
+  const use = meter ? priceUsage(meter, BigInt(record.quantity)) : null;
   return {
     id: newId(),
     producer,
@@ -79,14 +81,14 @@ function rowOf(producer: string, record: ReportedRecord, meters: Meters) {
     amount_micros: use?.amountMicros ?? 0n,
     not_charged_because: meter
       ? null
-      : paidByLease(record)
+      : isCoveredByLease(record)
         ? 'the lease pays for its time'
         : 'it has no price',
     ledger_transaction_id: null as string | null,
   };
 }
 
-function outcomeOf(row: Row): Outcome {
+function outcomeOf(row: Row): RecordOutcome {
   const { record_id, currency, amount_micros, not_charged_because } = row;
   return {
     record_id,

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/database.ts';
 import type { ReportedRecord } from './check-record.ts';
 
-/** What of a batch is recorded already: the content of each record by its id. */
-export async function findRecorded(
+/** Records of a batch that exist already: their content by id. */
+export async function findExistingRecords(
   tx: Tx,
   producer: string,
   records: readonly ReportedRecord[],
@@ -15,7 +15,11 @@ export async function findRecorded(
   return new Map(
     rows.map((row) => [
       row.record_id,
-      contentOf({ ...row, quantity: Number(row.quantity), occurred_at: row.occurred_at.toISOString() }),
+      recordFingerprint({
+        ...row,
+        quantity: Number(row.quantity),
+        occurred_at: row.occurred_at.toISOString(),
+      }),
     ]),
   );
 }
@@ -25,8 +29,8 @@ interface Stored {
   occurred_at: Date;
 }
 
-/** The same for the same record, however its time was written. */
-export function contentOf(record: ReportedRecord): string {
+/** Equal for equal records, in whatever form the time was written. */
+export function recordFingerprint(record: ReportedRecord): string {
   return JSON.stringify([
     record.organization_id,
     record.project_id,

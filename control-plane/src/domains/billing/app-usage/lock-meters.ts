@@ -2,22 +2,26 @@ import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/database.ts';
 import type { Policies } from '../../../platform/policy/policies.ts';
 import type { ReportedRecord } from './check-record.ts';
-import type { AppMeter, AppPrice } from './price-use.ts';
+import type { AppMeter, AppPrice } from './price-usage.ts';
+import { get } from '../../../platform/present.ts';
 
-export interface Meters {
-  /** The meter that a record counts on; undefined where nothing is charged. */
+export interface AppMeters {
+  /** The meter that a record counts on; undefined if it is free of charge. */
   of(record: ReportedRecord): AppMeter | undefined;
   all: AppMeter[];
 }
 
 type Priced = AppPrice & { recordId: string; organizationId: string };
 
-/** Finds the price of each record by the time it happened, and locks the tenants' meters at those prices in one order. */
+/**
+ * Finds the price of each record at the time of use, and locks the tenants' meters at those prices in one
+ * order.
+ */
 export async function lockMeters(
   policies: Policies,
   tx: Tx,
   records: readonly ReportedRecord[],
-): Promise<Meters> {
+): Promise<AppMeters> {
   const priced = await pricesOf(policies, tx, records);
   const wanted = JSON.stringify(
     priced.map(({ organizationId, id }) => ({ organization_id: organizationId, price_id: id })),
@@ -39,7 +43,7 @@ export async function lockMeters(
   const meters = new Map(
     rows.map(({ id, organization_id, price_id, quantity, records: count }) => [
       `${organization_id} ${price_id}`,
-      { id, price: prices.get(price_id)!, quantity, records: count },
+      { id, price: get(prices, price_id, 'price'), quantity, records: count },
     ]),
   );
   const priceOf = new Map(priced.map((price) => [price.recordId, price]));
@@ -73,7 +77,7 @@ async function pricesOf(policies: Policies, tx: Tx, records: readonly ReportedRe
   return rows;
 }
 
-export async function saveMeters(tx: Tx, { all }: Meters): Promise<void> {
+export async function saveMeters(tx: Tx, { all }: AppMeters): Promise<void> {
   const rows = all.map(({ id, quantity, records }) => ({
     id,
     quantity: String(quantity),

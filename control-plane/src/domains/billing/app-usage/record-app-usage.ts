@@ -1,13 +1,14 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import type { Services } from '../../../platform/services.ts';
-import { admitRecords } from './admit-records.ts';
+import { enforceRecordRate } from './enforce-record-rate.ts';
 import { checkRecord, type ReportedRecord } from './check-record.ts';
 import { debitRecords } from './debit-records.ts';
-import { findKnownPlaces } from './find-known-places.ts';
-import { contentOf, findRecorded } from './find-recorded.ts';
+import { resolveReferences } from './resolve-references.ts';
+import { recordFingerprint, findExistingRecords } from './find-recorded.ts';
+import { get } from '../../../platform/present.ts';
 
-export type Outcome = components['schemas']['AppUsageOutcome'];
+export type RecordOutcome = components['schemas']['AppUsageOutcome'];
 
 export interface UsageReport {
   producer: string;
@@ -17,39 +18,41 @@ export interface UsageReport {
 }
 
 /**
- * Takes a batch: each record has an outcome of its own, and what is taken is debited in the same transaction. A record
- * is known by producer and id: sent again it changes nothing.
+ * Records a batch: each record has its own outcome, and accepted records are debited in the same transaction.
+ * Producer and id identify a record: sending it again changes nothing.
  */
 export async function recordAppUsage(
   { policies, clock }: Pick<Services, 'policies' | 'clock'>,
   tx: Tx,
   report: UsageReport,
-): Promise<Outcome[]> {
+): Promise<RecordOutcome[]> {
   const now = clock.now();
   const { producer, records } = report;
-  // Holds the producer's row: batches of one producer come one after the other.
-  await admitRecords(policies, tx, producer, records.length, now);
-  const known = await findKnownPlaces(tx, records);
-  const recorded = await findRecorded(tx, producer, records);
+  // Locks the producer's row, so that batches of one producer are serial.
+  await enforceRecordRate(policies, tx, producer, records.length, now);
+  const known = await resolveReferences(tx, records);
+  const recorded = await findExistingRecords(tx, producer, records);
   const rules = { now, maxAgeSeconds: policies.get('app_usage.max_age_seconds') };
-  const settled = new Map<number, Outcome>();
+  const settled = new Map<number, RecordOutcome>();
   const fresh: ReportedRecord[] = [];
   for (const [index, record] of records.entries()) {
     const { record_id } = record;
     const earlier = recorded.get(record_id);
     const none = { record_id, code: null, detail: null, amount: null };
-    if (earlier === contentOf(record)) settled.set(index, { ...none, outcome: 'duplicate' });
+    if (earlier === recordFingerprint(record)) settled.set(index, { ...none, outcome: 'duplicate' });
     else {
       const refusal = earlier ? CONFLICT : checkRecord(record, known, rules);
       if (refusal) settled.set(index, { ...none, outcome: 'refused', ...refusal });
       else {
-        recorded.set(record_id, contentOf(record));
+        recorded.set(record_id, recordFingerprint(record));
         fresh.push(record);
       }
     }
   }
   const taken = await debitRecords(policies, tx, report, fresh, now);
-  return records.map((record, index) => settled.get(index) ?? taken.get(record.record_id)!);
+  return records.map(
+    (record, index) => settled.get(index) ?? get(taken, record.record_id, 'answer to a record'),
+  );
 }
 
 const CONFLICT = {

@@ -1,5 +1,5 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { authorize, type Caller } from '../../../platform/auth/caller.ts';
+import { atPlatform, authorize, type Caller } from '../../../platform/auth/caller.ts';
 import type { Handlers } from '../../../platform/http/operation.ts';
 import type { Services } from '../../../platform/services.ts';
 import { combinedCost } from './combined-cost.ts';
@@ -20,7 +20,7 @@ export function appUsageRoutes(services: Services): Handlers<AppUsageOperations,
       const target = { targetType: 'app_usage_producer', targetId: body.producer };
       audit(target);
       return mutate(async (tx) => {
-        authorize(caller, 'app_usage.report', { kind: 'platform' });
+        authorize(caller, 'app_usage.report', atPlatform);
         const results = await recordAppUsage(services, tx, {
           ...body,
           actorUserId: caller.userId,
@@ -40,22 +40,22 @@ export function appUsageRoutes(services: Services): Handlers<AppUsageOperations,
       authorize(caller, 'billing.read', { kind: 'tenant', organizationId: query.organization_id });
       return read(async (tx) => ({
         status: 200,
-        body: { costs: await combinedCost(tx, query), ...(await sumAppUsage(tx, { limit: 50, ...query })) },
+        body: { costs: await combinedCost(tx, query), ...(await sumAppUsage(tx, query)) },
       }));
     },
     listAppUsage({ caller, query, read }) {
-      authorize(caller, 'revenue.read', { kind: 'platform' });
-      return read(async (tx) => ({ status: 200, body: await sumAppUsage(tx, { limit: 50, ...query }) }));
+      authorize(caller, 'revenue.read', atPlatform);
+      return read(async (tx) => ({ status: 200, body: await sumAppUsage(tx, query) }));
     },
     listAppUsagePrices({ caller, query, read }) {
-      authorize(caller, 'price.manage', { kind: 'platform' });
-      return read(async (tx) => ({ status: 200, body: await listAppPrices(tx, { limit: 50, ...query }) }));
+      authorize(caller, 'price.manage', atPlatform);
+      return read(async (tx) => ({ status: 200, body: await listAppPrices(tx, query) }));
     },
     createAppUsagePrice({ caller, body, audit, mutate }) {
       const target = { targetType: 'app_usage_price', targetId: `${body.app} ${body.dimension}` };
       audit(target);
       return mutate(async (tx) => {
-        authorize(caller, 'price.manage', { kind: 'platform' });
+        authorize(caller, 'price.manage', atPlatform);
         const price = await createAppPrice(tx, { now: clock.now(), callerId: caller.id, body });
         audit({ ...target, after: { ...price } });
         return { status: 201, body: price };

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../../platform/db/database.ts';
-import { decodePage, pageOf } from '../../../platform/http/pagination.ts';
+import { decodePage, toPage, type Page } from '../../../platform/http/page.ts';
 import { moneyJson } from '../../../platform/money.ts';
 
 type Sum = components['schemas']['AppUsageSum'];
@@ -11,14 +11,14 @@ interface Row {
   project_id: string;
   producer: string;
   app: string;
-  dimension: string;
+  dimension: Sum['dimension'];
   currency: string;
   quantity: bigint;
   records: bigint;
   micros: bigint;
 }
 
-/** What was used between two times, by tenant, project, producer, app and dimension. */
+/** Usage between two times, by tenant, project, producer, app and dimension. */
 export async function sumAppUsage(
   tx: Tx,
   query: {
@@ -28,11 +28,11 @@ export async function sumAppUsage(
     limit: number;
     page?: string;
   },
-): Promise<{ items: Sum[]; next_page: string | null }> {
+): Promise<Page<Sum>> {
   const after = decodePage(query.page, ['uuid', 'uuid', 'text', 'text', 'text', 'text']);
   const beyond = after
     ? sql`and (organization_id, project_id, producer, app, dimension, coalesce(currency, ''))
-        > (${after[0]!}::uuid, ${after[1]!}::uuid, ${after[2]!}, ${after[3]!}, ${after[4]!}, ${after[5]!})`
+        > (${after[0]}::uuid, ${after[1]}::uuid, ${after[2]}, ${after[3]}, ${after[4]}, ${after[5]})`
     : sql``;
   const { rows } = await sql<Row>`
     select organization_id, project_id, producer, app, dimension, coalesce(currency, '') as currency,
@@ -41,7 +41,7 @@ export async function sumAppUsage(
     where (${query.organization_id ?? null}::uuid is null or organization_id = ${query.organization_id ?? null})
       and occurred_at >= ${query.from} and occurred_at < ${query.to} ${beyond}
     group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6 limit ${query.limit + 1}`.execute(tx);
-  const page = pageOf(rows, query.limit, (row) => [
+  const page = toPage(rows, query.limit, (row) => [
     row.organization_id,
     row.project_id,
     row.producer,
@@ -54,7 +54,7 @@ export async function sumAppUsage(
     project_id: row.project_id,
     producer: row.producer,
     app: row.app,
-    dimension: row.dimension as Sum['dimension'],
+    dimension: row.dimension,
     quantity: Number(row.quantity),
     records: Number(row.records),
     amount: row.currency === '' ? null : moneyJson({ currency: row.currency, micros: row.micros }),

@@ -1,12 +1,16 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../platform/db/database.ts';
-import type { BookFault } from '../verify-usage.ts';
+import type { AccountingFault } from '../metering/verify-usage.ts';
+import { first } from '../../../platform/present.ts';
 
-/** Each record at its price, each debit the sum of its records, no time of a lease charged a second time. */
-export async function verifyAppUsage(db: Db): Promise<{ records: bigint; faults: BookFault[] }> {
+/**
+ * Checks that each record has its price, each debit is the sum of its records, and no lease time is charged
+ * twice.
+ */
+export async function verifyAppUsage(db: Db): Promise<{ records: bigint; faults: AccountingFault[] }> {
   const { rows: counts } = await sql<{ records: bigint }>`
     select count(*) as records from app_usage_records`.execute(db);
-  const { rows } = await sql<BookFault>`
+  const { rows } = await sql<AccountingFault>`
     with ordered as (
       select r.*, coalesce(sum(quantity) over before, 0) as used_so_far,
         row_number() over (partition by meter_id order by sequence) as place
@@ -49,5 +53,5 @@ export async function verifyAppUsage(db: Db): Promise<{ records: bigint; faults:
       left join totals t on t.id = m.id
     where (m.records, m.quantity) is distinct from (coalesce(t.records, 0), coalesce(t.quantity, 0))
     order by 1, 2`.execute(db);
-  return { records: counts[0]!.records, faults: rows };
+  return { records: first(counts, 'count').records, faults: rows };
 }

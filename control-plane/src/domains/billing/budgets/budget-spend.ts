@@ -15,7 +15,7 @@ export interface BudgetSpend {
   spentMicros: bigint;
 }
 
-/** Budgets with what was spent of them this month. */
+/** Budgets with their spending of this month. */
 export async function readBudgets(
   tx: Tx,
   now: Date,
@@ -44,7 +44,7 @@ export async function readBudgets(
   return rows;
 }
 
-/** Thresholds that the spending has reached, and the cap itself where it does something. */
+/** Thresholds that the spending has reached, and the cap itself if it has an action. */
 export function reachedThresholds({ spentMicros, monthlyMicros, thresholds, atCap }: BudgetSpend): number[] {
   const all = new Set(atCap === 'notify' ? thresholds : [...thresholds, 100]);
   return [...all]
@@ -52,7 +52,7 @@ export function reachedThresholds({ spentMicros, monthlyMicros, thresholds, atCa
     .toSorted((a, b) => a - b);
 }
 
-export function isUsedUp({
+export function isExhausted({
   spentMicros,
   monthlyMicros,
 }: Pick<BudgetSpend, 'spentMicros' | 'monthlyMicros'>): boolean {

@@ -1,7 +1,7 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import { monthStart } from '../../../platform/clock.ts';
 import type { Tx } from '../../../platform/db/database.ts';
-import { decodePage, pageOf } from '../../../platform/http/pagination.ts';
+import { decodePage, toPage, type Page } from '../../../platform/http/page.ts';
 import { projectResourceName, tenantResourceName } from '../../../platform/ids.ts';
 import { moneyJson } from '../../../platform/money.ts';
 import { readBudgets, type BudgetSpend } from './budget-spend.ts';
@@ -12,15 +12,15 @@ export async function listBudgets(
   tx: Tx,
   now: Date,
   query: { organization_id: string; limit: number; page?: string },
-): Promise<{ items: Budget[]; next_page: string | null }> {
+): Promise<Page<Budget>> {
   const after = decodePage(query.page, ['uuid']);
   const rows = await readBudgets(
     tx,
     now,
     { organizationId: query.organization_id },
-    { limit: query.limit + 1, ...(after ? { after: after[0]! } : {}) },
+    { limit: query.limit + 1, ...(after ? { after: after[0] } : {}) },
   );
-  const page = pageOf(rows, query.limit, (row) => [row.id]);
+  const page = toPage(rows, query.limit, (row) => [row.id]);
   return { items: page.rows.map((row) => describeBudget(row, now)), next_page: page.next_page };
 }
 

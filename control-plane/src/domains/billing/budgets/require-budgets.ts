@@ -2,28 +2,28 @@ import type { Tx } from '../../../platform/db/database.ts';
 import { Problem } from '../../../platform/http/problem.ts';
 import { moneyJson } from '../../../platform/money.ts';
 import type { Services } from '../../../platform/services.ts';
-import { isUsedUp, readBudgets, type BudgetSpend } from './budget-spend.ts';
+import { isExhausted, readBudgets, type BudgetSpend } from './budget-spend.ts';
 
 const MOST = 100;
 
-/** Refuses a launch of somebody whose budget, or whose project's, team's or tenant's budget, is used up. */
-export async function requireBudgets(
+/** Refuses a launch if the budget of its owner, project, team or tenant is exhausted. */
+export async function requireBudgetHeadroom(
   { clock }: Pick<Services, 'clock'>,
   tx: Tx,
-  launch: { organizationId: string; projectId: string; userId: string | null; currency: string },
+  launch: { organizationId: string; projectId: string; ownerUserId: string | null; currency: string },
 ): Promise<void> {
-  const { organizationId, projectId, userId, currency } = launch;
+  const { organizationId, projectId, ownerUserId, currency } = launch;
   const budgets = await readBudgets(
     tx,
     clock.now(),
-    { organizationId, applyingTo: { projectId, userId } },
+    { organizationId, applyingTo: { projectId, userId: ownerUserId } },
     { limit: MOST },
   );
-  refuseUsedUp(budgets, currency);
+  refuseExhaustedBudgets(budgets, currency);
 }
 
-/** The same of budgets that were read before and apply to the launch. */
-export function refuseUsedUp(
+/** Refuses a launch if one of these budgets, which were read before and apply to it, is exhausted. */
+export function refuseExhaustedBudgets(
   budgets: readonly Pick<
     BudgetSpend,
     'id' | 'scopeType' | 'currency' | 'monthlyMicros' | 'spentMicros' | 'atCap'
@@ -31,10 +31,10 @@ export function refuseUsedUp(
   currency: string,
 ): void {
   const full = budgets.find(
-    (budget) => budget.atCap !== 'notify' && budget.currency === currency && isUsedUp(budget),
+    (budget) => budget.atCap !== 'notify' && budget.currency === currency && isExhausted(budget),
   );
   if (!full) return;
-  throw new Problem('budget_exceeded', `The ${full.scopeType}'s budget of this month is used up.`, {
+  throw new Problem('budget_exceeded', `The monthly budget of the ${full.scopeType} is exhausted.`, {
     extensions: {
       budget_id: full.id,
       scope_type: full.scopeType,

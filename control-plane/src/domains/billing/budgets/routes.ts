@@ -6,6 +6,7 @@ import type { Services } from '../../../platform/services.ts';
 import { readBudgets } from './budget-spend.ts';
 import { describeBudget, listBudgets } from './list-budgets.ts';
 import { setBudget } from './set-budget.ts';
+import { present } from '../../../platform/present.ts';
 
 type BudgetOperations = Pick<operations, 'listBudgets' | 'setBudget' | 'deleteBudget'>;
 
@@ -15,7 +16,7 @@ export function budgetRoutes({ clock }: Services): Handlers<BudgetOperations, Ca
       authorize(caller, 'billing.read', { kind: 'tenant', organizationId: query.organization_id });
       return read(async (tx) => ({
         status: 200,
-        body: await listBudgets(tx, clock.now(), { limit: 50, ...query }),
+        body: await listBudgets(tx, clock.now(), query),
       }));
     },
     setBudget({ caller, body, audit, mutate }) {
@@ -33,7 +34,7 @@ export function budgetRoutes({ clock }: Services): Handlers<BudgetOperations, Ca
           after: { scope_type, scope_id: body.scope_id, monthly, thresholds, at_cap },
         });
         const [budget] = await readBudgets(tx, clock.now(), { budgetId: id }, { limit: 1 });
-        return { status: 200, body: describeBudget(budget!, clock.now()) };
+        return { status: 200, body: describeBudget(present(budget, 'budget'), clock.now()) };
       });
     },
     deleteBudget({ caller, params: { budget_id }, audit, mutate }) {

@@ -6,7 +6,7 @@ import { listCurrencies } from '../../catalog/list-currencies.ts';
 
 type SetBudget = components['schemas']['SetBudget'];
 
-/** Sets what a scope may spend in a month; there is one budget for each scope and currency. Returns its id. */
+/** Sets the monthly limit of a scope; a scope has one budget per currency. Returns its id. */
 export async function setBudget(tx: Tx, now: Date, asked: SetBudget): Promise<string> {
   await requireScope(tx, asked);
   const known = await listCurrencies(tx);

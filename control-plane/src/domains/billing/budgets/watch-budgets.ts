@@ -1,47 +1,48 @@
+import { inBatches } from '../../../platform/db/in-batches.ts';
 import { monthStart } from '../../../platform/clock.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { emit } from '../../../platform/events/emit.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Services } from '../../../platform/services.ts';
 import type { Tick } from '../../../platform/ticks/tick.ts';
-import type { ReleaseLeases } from '../watch-balances.ts';
-import { isUsedUp, reachedThresholds, readBudgets, type BudgetSpend } from './budget-spend.ts';
+import type { ReleaseLeases } from '../funds/watch-balances.ts';
+import { isExhausted, reachedThresholds, readBudgets, type BudgetSpend } from './budget-spend.ts';
 
 const AT_ONCE = 100;
 
-/** Tells of thresholds that are reached, and releases what a used-up budget must not pay for any longer. */
+/** Publishes reached thresholds, and releases leases that an exhausted budget must no longer pay for. */
 export function watchBudgets(releaseLeases: ReleaseLeases): Tick<Services> {
   return {
     name: 'billing.watch_budgets',
     everySeconds: 30,
     catchUp: 'skip',
-    run: (services) => watchAllBudgets(services, releaseLeases),
+    run: (services) => checkAllBudgets(services, releaseLeases),
   };
 }
 
-export async function watchAllBudgets(services: Services, releaseLeases: ReleaseLeases): Promise<void> {
+export async function checkAllBudgets(services: Services, releaseLeases: ReleaseLeases): Promise<void> {
   const { db, clock } = services;
-  let after: string | undefined;
-  for (;;) {
+  await inBatches<BudgetSpend>(AT_ONCE, async (last) => {
     const budgets = await db
       .transaction()
-      .execute((tx) => readBudgets(tx, clock.now(), {}, { limit: AT_ONCE, ...(after ? { after } : {}) }));
-    // Most have nothing to tell; only the others get a transaction.
+      .execute((tx) =>
+        readBudgets(tx, clock.now(), {}, { limit: AT_ONCE, ...(last ? { after: last.id } : {}) }),
+      );
+    // Most budgets have nothing to publish; only the others get a transaction.
     for (const budget of budgets.filter((one) => reachedThresholds(one).length > 0 || mustRelease(one))) {
       await db.transaction().execute(async (tx) => {
         await tellThresholds(services, tx, budget);
         if (mustRelease(budget)) {
-          await releaseLeases(services, tx, budget, 'The budget of this month is used up', 'budget');
+          await releaseLeases(services, tx, budget, 'The budget of this month is exhausted', 'budget');
         }
       });
     }
-    if (budgets.length < AT_ONCE) return;
-    after = budgets.at(-1)!.id;
-  }
+    return budgets;
+  });
 }
 
 function mustRelease(budget: BudgetSpend): boolean {
-  return budget.atCap === 'release' && isUsedUp(budget);
+  return budget.atCap === 'release' && isExhausted(budget);
 }
 
 async function tellThresholds({ clock }: Services, tx: Tx, budget: BudgetSpend): Promise<void> {
@@ -61,7 +62,7 @@ async function tellThresholds({ clock }: Services, tx: Tx, budget: BudgetSpend):
     .onConflict((c) => c.columns(['budget_id', 'month', 'percent']).doNothing())
     .returning('percent')
     .execute();
-  // Of several that were reached since the last look, the highest says it all.
+  // If several were reached since the last run, the highest stands for all.
   const percent = fresh.map((row) => row.percent).toSorted((a, b) => b - a)[0];
   if (percent === undefined) return;
   await emit(tx, {

@@ -2,9 +2,9 @@ import { parseTaskOutput } from '@gpuaas/contracts/tasks';
 import type { Policies } from '../../../platform/policy/policies.ts';
 import type { Services } from '../../../platform/services.ts';
 import { step, type WorkflowDefinition } from '../../../platform/workflows/definition.ts';
-import type { TaskOutcome } from '../complete-task.ts';
-import { isMiss } from '../readiness.ts';
-import { runTask, taskSteps, type TaskToIssue } from '../run-task.ts';
+import type { TaskOutcome } from '../../tasks/complete-task.ts';
+import { isFailedCheck } from '../health/readiness.ts';
+import { runTask, taskSteps, type TaskRequest, type TaskWork } from '../../tasks/run-task.ts';
 import { endConversion } from './end-conversion.ts';
 
 interface Input {
@@ -16,8 +16,8 @@ interface Input {
 type Mode = 'slice' | 'baremetal';
 
 /**
- * Binds the devices of a host that nobody holds for another mode, then checks and discovers it. The mode in the
- * records changes last; before that, the way back is to bind them as they were.
+ * Binds the devices of an empty host for another mode, then checks and discovers it. The recorded mode
+ * changes last; before that, a failure is undone by binding the devices as before.
  */
 export const convertNodeWorkflow: WorkflowDefinition<Services, Input> = {
   name: 'node.convert',
@@ -33,7 +33,7 @@ export const convertNodeWorkflow: WorkflowDefinition<Services, Input> = {
   async run(services, input) {
     const { from, to } = await step('convert.modes', () => modesOf(services, input.conversionId));
     const { policies } = services;
-    const ask = (name: string, deadlineSeconds: number, task: Pick<TaskToIssue, 'kind' | 'params'>) =>
+    const ask = (name: string, deadlineSeconds: number, task: TaskWork) =>
       runTask(services, name, deadlineSeconds, async () => issued(input, name, task));
 
     const bound = await ask('convert.bind', policies.get('fleet.conversion_deadline_seconds'), {
@@ -85,10 +85,10 @@ async function modesOf({ db }: Services, conversionId: string): Promise<{ from: 
     .select(['from_mode', 'to_mode'])
     .where('id', '=', conversionId)
     .executeTakeFirstOrThrow();
-  return { from: row.from_mode as Mode, to: row.to_mode as Mode };
+  return { from: row.from_mode, to: row.to_mode };
 }
 
-function issued(input: Input, name: string, task: Pick<TaskToIssue, 'kind' | 'params'>): TaskToIssue {
+function issued(input: Input, name: string, task: TaskWork): TaskRequest {
   const workflowId = conversionWorkflowId(input.conversionId);
   const about = {
     nodeId: input.nodeId,
@@ -96,10 +96,10 @@ function issued(input: Input, name: string, task: Pick<TaskToIssue, 'kind' | 'pa
     workflowId,
     dedupeKey: `${workflowId}:${name}`,
   };
-  return { ...about, ...task } as TaskToIssue;
+  return { ...about, ...task };
 }
 
-/** What went wrong, in the host's words; null when it succeeded. */
+/** The host's error; null on success. */
 function troubleOf(result: TaskOutcome | null): string | null {
   if (result?.outcome === 'succeeded') return null;
   return result?.error?.detail ?? 'The host gave no reason.';
@@ -112,6 +112,6 @@ function wrongMode(result: TaskOutcome, wanted: Mode): string | null {
 
 function missesOf(result: TaskOutcome | null): string | null {
   const { checks } = parseTaskOutput('slice.prereq_check', result?.output);
-  const misses = checks.filter(isMiss).map((check) => `${check.id}: ${check.evidence}`);
+  const misses = checks.filter(isFailedCheck).map((check) => `${check.id}: ${check.evidence}`);
   return misses.length === 0 ? null : `The host is not ready for slices: ${misses.join('; ')}`;
 }

@@ -1,10 +1,13 @@
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import type { Services } from '../../../platform/services.ts';
 import { openIncident, resolveIncident } from '../../incidents/open-incident.ts';
-import { liftCordon } from '../cordons.ts';
-import { lockNode } from '../lock-node.ts';
-import { emitNodeChanged } from '../node-events.ts';
-import { emitSlotsChanged } from '../slot-states.ts';
+import { uncordonNode } from '../nodes/cordons.ts';
+import { lockNode } from '../nodes/lock-node.ts';
+import { emitNodeChanged } from '../nodes/node-events.ts';
+import { emitSlotsChanged } from '../slots/transition-slots.ts';
+
+type NodeMode = components['schemas']['Node']['mode'];
 
 export interface ConversionOutcome {
   /** Null when the host is in its new mode. */
@@ -13,7 +16,7 @@ export interface ConversionOutcome {
   undone: boolean;
 }
 
-/** Writes the new mode down, or leaves the old one; a host between the two stays cordoned. */
+/** Records the new mode, or keeps the old one; a host between the two stays cordoned. */
 export async function endConversion(
   services: Services,
   { conversionId, nodeId, correlationId }: { conversionId: string; nodeId: string; correlationId: string },
@@ -41,7 +44,7 @@ export async function endConversion(
         detail: { conversion_id: conversionId, trouble },
       });
     } else {
-      await liftCordon(tx, nodeId, 'conversion');
+      await uncordonNode(tx, nodeId, 'conversion');
       const incident = { type: 'node_conversion_failed', targetId: nodeId } as const;
       await resolveIncident(tx, now, incident, `The conversion has ${state}.`);
     }
@@ -50,7 +53,7 @@ export async function endConversion(
 }
 
 /** Whole hosts had other tenants than their slots: back in slice mode each slot is approved again. */
-async function enterMode(tx: Tx, nodeId: string, mode: string, correlationId: string): Promise<void> {
+async function enterMode(tx: Tx, nodeId: string, mode: NodeMode, correlationId: string): Promise<void> {
   await tx.updateTable('nodes').set({ mode }).where('id', '=', nodeId).execute();
   if (mode !== 'slice') return;
   await tx

@@ -4,12 +4,12 @@ import type { Tx } from '../../../platform/db/database.ts';
 import type { NodeConversions } from '../../../platform/db/generated/schema.ts';
 import { Problem } from '../../../platform/http/problem.ts';
 import { newId } from '../../../platform/ids.ts';
-import type { Services } from '../../../platform/services.ts';
-import { liveClaimsOn } from '../../allocations/allocations-on-node.ts';
-import { cordonNode, cordonsOf } from '../cordons.ts';
-import { lockNode } from '../lock-node.ts';
-import { emitNodeChanged } from '../node-events.ts';
+import type { FleetServices } from '../needs.ts';
+import { cordonNode, cordonsByNode } from '../nodes/cordons.ts';
+import { lockNode } from '../nodes/lock-node.ts';
+import { emitNodeChanged } from '../nodes/node-events.ts';
 import { convertNodeWorkflow, conversionWorkflowId } from './convert-node.workflow.ts';
+import { present } from '../../../platform/present.ts';
 
 export type NodeConversion = components['schemas']['NodeConversion'];
 export type NodeMode = NodeConversion['to_mode'];
@@ -22,15 +22,15 @@ export interface ConversionRequest {
   correlationId: string;
 }
 
-/** Takes a host that nobody holds out of sale and starts its conversion. */
+/** Cordons an empty host and starts its conversion. */
 export async function requestConversion(
-  services: Services,
+  services: FleetServices,
   tx: Tx,
   request: ConversionRequest,
 ): Promise<NodeConversion> {
   const { nodeId, mode, reason, correlationId } = request;
   const node = await lockNode(tx, nodeId);
-  const claims = await liveClaimsOn(tx, nodeId);
+  const claims = await services.leases.countLiveClaims(tx, nodeId);
   if (claims > 0) {
     throw new Problem('node_in_use', `${claims} claims are live on the host; drain it and wait for them.`, {
       extensions: { live_claims: claims },
@@ -44,7 +44,9 @@ export async function requestConversion(
     .where('state', '=', 'running')
     .executeTakeFirst();
   if (running) throw new Problem('node_conversion_running', 'Wait for the conversion that is running.');
-  const stuck = (await cordonsOf(tx, [nodeId])).get(nodeId)?.some((cordon) => cordon.reason === 'conversion');
+  const stuck = (await cordonsByNode(tx, [nodeId]))
+    .get(nodeId)
+    ?.some((cordon) => cordon.reason === 'conversion');
   if (node.mode === mode && !stuck) {
     throw new Problem('node_mode_unchanged', `The host is in ${mode} mode already.`);
   }
@@ -67,11 +69,14 @@ export async function requestConversion(
     .executeTakeFirstOrThrow();
   await emitNodeChanged(tx, nodeId, 'cordons_changed', correlationId);
   const input = { conversionId: id, nodeId, correlationId };
-  await services.workflows.start(tx, convertNodeWorkflow.name, conversionWorkflowId(id), input);
+  await services.workflows.start(tx, convertNodeWorkflow, conversionWorkflowId(id), input);
   return describeConversion(row);
 }
 
-/** In another mode it could not serve what it is kept for. What is kept for one in line is chosen anew by itself. */
+/**
+ * In another mode the host could not serve its reservation. Holds for queued launches need no check: another
+ * node is chosen for them automatically.
+ */
 async function refuseReserved(tx: Tx, nodeId: string, now: Date): Promise<void> {
   const kept = await tx
     .selectFrom('node_promises')
@@ -83,7 +88,7 @@ async function refuseReserved(tx: Tx, nodeId: string, now: Date): Promise<void> 
     .limit(1)
     .executeTakeFirst();
   if (!kept) return;
-  const until = kept.ends_at!.toISOString();
+  const until = present(kept.ends_at, 'end').toISOString();
   throw new Problem('node_in_use', `The host is reserved until ${until}; wait, or cancel the reservation.`, {
     extensions: { reserved_until: until },
   });
@@ -93,9 +98,9 @@ export function describeConversion(row: Selectable<NodeConversions>): NodeConver
   return {
     id: row.id,
     node_id: row.node_id,
-    from_mode: row.from_mode as NodeMode,
-    to_mode: row.to_mode as NodeMode,
-    state: row.state as NodeConversion['state'],
+    from_mode: row.from_mode,
+    to_mode: row.to_mode,
+    state: row.state,
     reason: row.reason,
     detail: row.detail,
     requested_by: row.requested_by,

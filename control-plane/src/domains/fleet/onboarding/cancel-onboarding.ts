@@ -1,8 +1,8 @@
 import type { Tx } from '../../../platform/db/database.ts';
 import { notFound, Problem } from '../../../platform/http/problem.ts';
-import { getOnboarding, type NodeOnboarding } from './describe-onboarding.ts';
+import { getOnboarding, type NodeOnboarding } from './list-onboardings.ts';
 
-/** Writes the wish down; the workflow sees it at its next look and gives the machine back. */
+/** Records the cancellation; the workflow sees it at its next poll and returns the machine. */
 export async function cancelOnboarding(
   tx: Tx,
   now: Date,

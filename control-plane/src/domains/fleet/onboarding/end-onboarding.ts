@@ -1,17 +1,17 @@
 import type { Services } from '../../../platform/services.ts';
 import { openIncident, resolveIncident } from '../../incidents/open-incident.ts';
-import { lockOnboarding } from './enrolment-of.ts';
+import { lockOnboarding } from './onboarding-token.ts';
 import { emitOnboardingChanged } from './record-step.ts';
 
-export type OnboardingEnd =
+export type OnboardingOutcome =
   | { state: 'succeeded' }
   | { state: 'failed' | 'cancelled'; detail: string; undone: boolean };
 
-/** Ends an onboarding once. A machine that MAAS did not get back, or that failed, is somebody's business. */
+/** Ends an onboarding once. A failure, or a machine that was not returned to MAAS, opens an incident. */
 export async function endOnboarding(
   services: Services,
   onboardingId: string,
-  end: OnboardingEnd,
+  end: OnboardingOutcome,
 ): Promise<void> {
   const now = services.clock.now();
   await services.db.transaction().execute(async (tx) => {

@@ -1,18 +1,17 @@
 import type { Tx } from '../../../platform/db/database.ts';
 import { Problem } from '../../../platform/http/problem.ts';
 import type { MaasMachine } from '../../../platform/maas/machine.ts';
-import type { Services } from '../../../platform/services.ts';
-import { liveClaimsOn } from '../../allocations/allocations-on-node.ts';
-import { getOnboarding, type NodeOnboarding } from './describe-onboarding.ts';
-import { importRefusal } from './plan-step.ts';
+import type { FleetServices, LeasesOnHosts } from '../needs.ts';
+import { getOnboarding, type NodeOnboarding } from './list-onboardings.ts';
+import { importBlocker } from './plan-step.ts';
 import { startOnboarding, type NewOnboarding } from './start-onboarding.ts';
 
 /** The host name is MAAS's. */
 export type ImportRequest = Omit<NewOnboarding, 'hostname'>;
 
-/** A machine of MAAS shall become a host, if nothing speaks against it: neither here nor in what MAAS said just now. */
+/** Imports a MAAS machine as a host, unless our records or MAAS's current data rule it out. */
 export async function importMachine(
-  services: Services,
+  services: FleetServices,
   tx: Tx,
   machine: MaasMachine,
   request: ImportRequest,
@@ -20,9 +19,9 @@ export async function importMachine(
   const { systemId } = request;
   await requireRegion(tx, request.region);
   await refuseSecond(tx, systemId, machine.hostname);
-  const refusal = importRefusal(machine);
+  const refusal = importBlocker(machine);
   if (refusal !== null) throw new Problem('maas_machine_refused', refusal);
-  await refuseStranger(tx, systemId, machine.hostname);
+  await refuseStranger(services.leases, tx, systemId, machine.hostname);
   const id = await startOnboarding(services, tx, { ...request, hostname: machine.hostname });
   return await getOnboarding(tx, id);
 }
@@ -46,8 +45,13 @@ async function refuseSecond(tx: Tx, systemId: string, hostname: string): Promise
   }
 }
 
-/** The token is bound to the host name, so whoever has that name already would be replaced. */
-async function refuseStranger(tx: Tx, systemId: string, hostname: string): Promise<void> {
+/** The token is bound to the host name, so a host that already has that name would be replaced. */
+async function refuseStranger(
+  leases: LeasesOnHosts,
+  tx: Tx,
+  systemId: string,
+  hostname: string,
+): Promise<void> {
   const node = await tx
     .selectFrom('nodes')
     .select(['id', 'maas_system_id'])
@@ -57,6 +61,6 @@ async function refuseStranger(tx: Tx, systemId: string, hostname: string): Promi
   if (node.maas_system_id !== systemId) {
     throw new Problem('maas_machine_refused', `A host named ${hostname} exists that is not this machine.`);
   }
-  const claims = await liveClaimsOn(tx, node.id);
+  const claims = await leases.countLiveClaims(tx, node.id);
   if (claims > 0) throw new Problem('node_in_use', `${claims} claims are live on the host.`);
 }

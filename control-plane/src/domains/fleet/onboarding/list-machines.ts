@@ -1,25 +1,25 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Db, Tx } from '../../../platform/db/database.ts';
-import { decodePage, pageOf } from '../../../platform/http/pagination.ts';
+import { decodePage, toPage, type Page } from '../../../platform/http/page.ts';
 import type { MaasMachine } from '../../../platform/maas/machine.ts';
-import { importRefusal } from './plan-step.ts';
+import { importBlocker } from './plan-step.ts';
 import { profileOf } from './profiles.ts';
 
 type Described = components['schemas']['MaasMachine'];
 
-/** A page of what MAAS has, with what became of each machine here. */
+/** A page of MAAS machines, with the host or onboarding of each. */
 export async function listMachines(
   tx: Db | Tx,
   machines: readonly MaasMachine[],
   query: { limit: number; page?: string },
-): Promise<{ items: Described[]; next_page: string | null }> {
+): Promise<Page<Described>> {
   const after = decodePage(query.page, ['text', 'text']);
   const key = ({ hostname, systemId }: MaasMachine): [string, string] => [hostname, systemId];
   const rows = machines
     .toSorted((a, b) => compare(key(a), key(b)))
-    .filter((machine) => after === null || compare(key(machine), after as [string, string]) > 0)
+    .filter((machine) => after === null || compare(key(machine), after) > 0)
     .slice(0, query.limit + 1);
-  const page = pageOf(rows, query.limit, key);
+  const page = toPage(rows, query.limit, key);
   const { nodes, onboardings } = await knownHere(
     tx,
     page.rows.map(({ systemId }) => systemId),
@@ -81,6 +81,6 @@ function describe(
     serial: machine.serial,
     node_id: nodeId,
     onboarding_id: onboardingId,
-    import_refusal: onboardingId === null ? importRefusal(machine) : 'It is on its way already.',
+    import_refusal: onboardingId === null ? importBlocker(machine) : 'It is on its way already.',
   };
 }

@@ -1,9 +1,9 @@
 import type { Services } from '../../../platform/services.ts';
 import { sleep, step, type WorkflowDefinition } from '../../../platform/workflows/definition.ts';
 import { endOnboarding } from './end-onboarding.ts';
-import { giveBack, type ReturnResult } from './give-back.ts';
+import { returnMachine, type ReturnResult } from './return-machine.ts';
 import { STEPS, type ScriptSets, type StepName } from './plan-step.ts';
-import { takeStep, type StepResult, type StepRun } from './take-step.ts';
+import { runStep, type StepResult, type StepRun } from './run-step.ts';
 
 interface Input {
   onboardingId: string;
@@ -11,8 +11,9 @@ interface Input {
 }
 
 /**
- * Brings a machine of MAAS into the fleet: tag, commission, test, allocate, install, wait for the agent, ask for the
- * topology. Each step looks and acts until it is done, fails or is late; then MAAS gets the machine back.
+ * Brings a MAAS machine into the fleet: tag, commission, test, allocate, deploy, wait for the agent, discover
+ * the topology. Each step polls and acts until it is done, fails or times out; after a failure the machine
+ * returns to MAAS.
  */
 export const onboardNodeWorkflow: WorkflowDefinition<Services, Input> = {
   name: 'node.onboard',
@@ -49,7 +50,7 @@ async function reach(
   for (;;) {
     const run: StepRun = { onboardingId, workflowId, before, since };
     const result: StepResult = await step(`onboard.${name}`, (): Promise<StepResult> =>
-      takeStep(services, name, run),
+      runStep(services, name, run),
     );
     if (result.kind !== 'waiting') return result;
     since ??= result.at;
@@ -62,7 +63,7 @@ async function wayBack(services: Services, onboardingId: string): Promise<boolea
   for (;;) {
     const from: string | null = since;
     const result: ReturnResult = await step('onboard.give_back', (): Promise<ReturnResult> =>
-      giveBack(services, onboardingId, from),
+      returnMachine(services, onboardingId, from),
     );
     if (result.kind === 'ended') return result.undone;
     since ??= result.at;

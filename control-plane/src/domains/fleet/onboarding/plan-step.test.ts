@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import type { MaasMachine } from '../../../platform/maas/machine.ts';
-import { importRefusal, planReturn, planStep, type Intent } from './plan-step.ts';
+import { importBlocker, planReturn, planStep, type Intent } from './plan-step.ts';
 import { profileOf } from './profiles.ts';
-import { userData } from './user-data.ts';
+import { buildUserData } from './user-data.ts';
 
 const intent: Intent = {
   profile: 'slice_vm',
@@ -83,11 +83,11 @@ it.each([
   expect(planReturn(machine(change as Partial<MaasMachine>), 'gpuaas')).toBe(plan);
 });
 
-it('only machines that nobody has and that rest are imported', () => {
-  expect(importRefusal(machine())).toBeNull();
-  expect(importRefusal(machine({ owner: 'somebody' }))).toContain('somebody');
-  expect(importRefusal(machine({ status: 'deploying' }))).toContain('deploying');
-  expect(importRefusal(machine({ hostname: `a${'b'.repeat(63)}` }))).toContain('host name');
+it('imports only unallocated machines at rest', () => {
+  expect(importBlocker(machine())).toBeNull();
+  expect(importBlocker(machine({ owner: 'somebody' }))).toContain('somebody');
+  expect(importBlocker(machine({ status: 'deploying' }))).toContain('deploying');
+  expect(importBlocker(machine({ hostname: `a${'b'.repeat(63)}` }))).toContain('host name');
   expect(profileOf(['gpuaas-profile-slice-vm', 'gpuaas-profile-baremetal'])).toBeNull();
 });
 
@@ -102,13 +102,13 @@ describe('user-data', () => {
   const host = { hostname: 'gpu-1', token: `gpe_it's.me` };
 
   it.each(['slice_vm', 'baremetal'] as const)('for %s is a script that bash understands', (profile) => {
-    const script = userData({ ...host, profile }, deployment);
+    const script = buildUserData({ ...host, profile }, deployment);
     execFileSync('bash', ['-n'], { input: script });
     expect(script.includes('bootstrap')).toBe(profile === 'slice_vm');
   });
 
   it('runs the set-up, then the agent with the token in its environment alone', () => {
-    const script = userData({ ...host, profile: 'baremetal' }, deployment);
+    const script = buildUserData({ ...host, profile: 'baremetal' }, deployment);
     const agent = `gpuaas-node-agent() { echo "agent $* with \${GPUAAS_AGENT_TOKEN:-}"; }\nexport -f gpuaas-node-agent\n`;
     const said = execFileSync('bash', [], { input: agent + script, encoding: 'utf8' });
     expect(said).toContain('hostile uid=');

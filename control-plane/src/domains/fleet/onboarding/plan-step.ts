@@ -16,10 +16,10 @@ export const STEPS: readonly StepName[] = [
   'discover',
 ];
 
-/** The steps that MAAS takes. */
+/** The steps that MAAS performs. */
 export type MaasStep = 'tag' | 'commission' | 'test' | 'allocate' | 'deploy';
 
-/** Which commissioning and which test were the last when a step began. */
+/** The latest commissioning and test when a step started. */
 export type ScriptSets = Pick<MaasMachine, 'commissioningSet' | 'testingSet'>;
 
 export interface Intent {
@@ -29,7 +29,7 @@ export interface Intent {
   before: ScriptSets;
 }
 
-/** What comes next for a machine as MAAS describes it. */
+/** Next action for a machine as MAAS describes it. */
 export type Plan = 'act' | 'wait' | 'finish' | { fail: string };
 
 const COMMISSIONABLE: readonly MachineStatus[] = [
@@ -50,8 +50,8 @@ const OURS_TO_RELEASE: readonly MachineStatus[] = [
 ];
 
 /**
- * Decides by what is, not by what was asked before: a step that is taken again after a crash, or after an answer that
- * was lost, finds out what became of the first time.
+ * Decides by the current state, not by earlier requests: a step repeated after a crash or a lost response
+ * finds the effect of the first attempt.
  */
 export function planStep(step: MaasStep, machine: MaasMachine, intent: Intent): Plan {
   switch (step) {
@@ -86,7 +86,10 @@ function planScripts(machine: MaasMachine, begun: boolean, from: readonly Machin
   return machine.status === 'commissioning' || machine.status === 'testing' ? 'wait' : elsewhere(machine);
 }
 
-/** How MAAS gets a machine back: what runs is stopped, what we hold is released. `finish`: it has it. */
+/**
+ * How to return a machine to MAAS: running operations are aborted, our allocation is released. `finish`: it
+ * is returned.
+ */
 export function planReturn(machine: MaasMachine, user: string): 'abort' | 'release' | 'wait' | 'finish' {
   if (machine.status === 'commissioning' || machine.status === 'testing') return 'abort';
   if (isBusy(machine.status) && machine.status !== 'deploying') return 'wait';
@@ -94,7 +97,7 @@ export function planReturn(machine: MaasMachine, user: string): 'abort' | 'relea
 }
 
 /** Why a machine cannot be imported as MAAS describes it; null when it can. */
-export function importRefusal(machine: MaasMachine): string | null {
+export function importBlocker(machine: MaasMachine): string | null {
   if (machine.owner !== null) return `In MAAS it belongs to ${machine.owner}.`;
   if (!COMMISSIONABLE.includes(machine.status)) {
     return `MAAS says it is ${machine.status.replaceAll('_', ' ')}.`;

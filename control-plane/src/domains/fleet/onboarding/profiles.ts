@@ -1,21 +1,23 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import { keysOf } from '@gpuaas/contracts/typed-keys';
+import { first } from '../../../platform/present.ts';
 
-/** What a machine is going to be sold as. */
+/** Purpose of a machine. */
 export type Profile = components['schemas']['Profile'];
 
-/** How MAAS says it. */
+/** MAAS tags of the profiles. */
 export const PROFILE_TAGS: Record<Profile, string> = {
   slice_vm: 'gpuaas-profile-slice-vm',
   baremetal: 'gpuaas-profile-baremetal',
 };
 
-/** How scripts on the machine say it. */
+/** Profile names for scripts on the machine. */
 export const SCRIPT_PROFILES: Record<Profile, string> = { slice_vm: 'slice-vm', baremetal: 'baremetal' };
 
-export const PROFILES = Object.keys(PROFILE_TAGS) as Profile[];
+export const PROFILES = keysOf(PROFILE_TAGS);
 
-/** Null when a machine carries none of the tags, or both. */
+/** Null if a machine has none of the tags, or both. */
 export function profileOf(tags: readonly string[]): Profile | null {
   const found = PROFILES.filter((profile) => tags.includes(PROFILE_TAGS[profile]));
-  return found.length === 1 ? found[0]! : null;
+  return found.length === 1 ? first(found, 'found record') : null;
 }

@@ -1,12 +1,12 @@
 import { emit } from '../../../platform/events/emit.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import type { Services } from '../../../platform/services.ts';
-import type { OnboardingRow } from './enrolment-of.ts';
+import type { OnboardingRow } from './onboarding-token.ts';
 import type { StepName } from './plan-step.ts';
 
 export type StepState = 'running' | 'done' | 'failed';
 
-/** Writes down how far a step is, and tells operators when that is news. */
+/** Records the progress of a step, and emits an event if it changed. */
 export async function recordStep(
   services: Services,
   onboarding: OnboardingRow,

@@ -1,11 +1,10 @@
 import type { Tx } from '../../../platform/db/database.ts';
 import type { Services } from '../../../platform/services.ts';
-import type { OnboardingRow } from './enrolment-of.ts';
-import type { Profile } from './profiles.ts';
+import type { OnboardingRow } from './onboarding-token.ts';
 import { startOnboarding } from './start-onboarding.ts';
 
 /** How the host became one the last time; null for a host that MAAS did not install. */
-export async function lastOnboarding(tx: Tx, nodeId: string): Promise<OnboardingRow | null> {
+export async function latestOnboarding(tx: Tx, nodeId: string): Promise<OnboardingRow | null> {
   const row = await tx
     .selectFrom('node_onboardings')
     .selectAll()
@@ -17,7 +16,7 @@ export async function lastOnboarding(tx: Tx, nodeId: string): Promise<Onboarding
   return row ?? null;
 }
 
-/** Has MAAS install an erased machine as it was installed before. Whoever imports it already is not disturbed. */
+/** Has MAAS reinstall an erased machine with its previous profile. A running import is left alone. */
 export async function redeployMachine(
   services: Services,
   tx: Tx,
@@ -34,7 +33,7 @@ export async function redeployMachine(
   await startOnboarding(services, tx, {
     systemId: last.maas_system_id,
     hostname: last.hostname,
-    profile: last.profile as Profile,
+    profile: last.profile,
     region: last.region,
     pool: last.pool,
     rack: last.rack,

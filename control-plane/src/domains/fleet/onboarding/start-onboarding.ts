@@ -18,7 +18,7 @@ export interface NewOnboarding {
   correlationId: string;
 }
 
-/** Writes down what a machine of MAAS shall become, and starts the workflow that brings it about. Returns its id. */
+/** Records the purpose of a MAAS machine, and starts its onboarding workflow. Returns its id. */
 export async function startOnboarding(services: Services, tx: Tx, machine: NewOnboarding): Promise<string> {
   const { hostname, correlationId } = machine;
   const id = newId();
@@ -44,6 +44,6 @@ export async function startOnboarding(services: Services, tx: Tx, machine: NewOn
     .execute();
   await emitOnboardingChanged(tx, { id, hostname, state: 'running', correlation_id: correlationId }, null);
   const input = { onboardingId: id, correlationId };
-  await services.workflows.start(tx, onboardNodeWorkflow.name, onboardingWorkflowId(id), input);
+  await services.workflows.start(tx, onboardNodeWorkflow, onboardingWorkflowId(id), input);
   return id;
 }

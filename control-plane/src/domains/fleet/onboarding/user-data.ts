@@ -8,10 +8,10 @@ export interface NewHost {
 }
 
 /**
- * What a freshly installed machine runs once: it puts the agent in place, prepares the host for what it is going to be
- * sold as, and enrols. The token can be used once and for this host name alone.
+ * Script that a freshly deployed machine runs once: it installs the agent, prepares the host for its profile,
+ * and enrols. The token can be used once and for this hostname only.
  */
-export function userData(host: NewHost, { nodeUrl, agentSetup }: Deployment): string {
+export function buildUserData(host: NewHost, { nodeUrl, agentSetup }: Deployment): string {
   const name = quoted(host.hostname);
   return [
     '#!/bin/bash',
@@ -20,7 +20,7 @@ export function userData(host: NewHost, { nodeUrl, agentSetup }: Deployment): st
     'umask 077',
     'export HOME="${HOME:-/root}"',
     ...(agentSetup === null ? [] : setupLines(agentSetup)),
-    // A host without the tool for it still enrols; its readiness then names what is missing.
+    // A host without the firmware tool still enrols; its readiness check then lists what is missing.
     `gpuaas-node-agent firmware --profile ${SCRIPT_PROFILES[host.profile]} --apply || echo 'the firmware was not set up' >&2`,
     ...(host.profile === 'slice_vm' ? [`gpuaas-node-agent bootstrap --hostname ${name} --apply`] : []),
     `GPUAAS_AGENT_TOKEN=${quoted(host.token)} gpuaas-node-agent install --server ${quoted(nodeUrl)} --hostname ${name}`,
@@ -29,7 +29,7 @@ export function userData(host: NewHost, { nodeUrl, agentSetup }: Deployment): st
   ].join('\n');
 }
 
-/** As base64, so that nothing in the script can end the text it is in. */
+/** As base64, so that nothing in the script can end the surrounding text. */
 function setupLines(script: string): string[] {
   return [
     'setup="$(mktemp)"',

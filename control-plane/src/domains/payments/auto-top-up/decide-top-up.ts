@@ -1,4 +1,4 @@
-/** What decides whether the balance is topped up now. */
+/** Facts that decide whether the balance is topped up now. */
 export interface TopUpFacts {
   enabled: boolean;
   available: bigint;
@@ -6,7 +6,7 @@ export interface TopUpFacts {
   amount: bigint;
   monthlyCap: bigint;
   chargedThisMonth: bigint;
-  /** One that is on its way is waited for. */
+  /** A pending top-up is awaited first. */
   underWay: boolean;
   waitsUntil: Date | null;
   now: Date;

@@ -1,7 +1,7 @@
-import type { AtClosing } from '../../tenancy/owned-resources.ts';
+import type { ClosingHook } from '../../tenancy/owned-resources.ts';
 
-/** Nobody charges the card of a tenant that is closed. */
-export const endAutoTopUp: AtClosing = async (tx, { organizationId, projectId }) => {
+/** A closed tenant is no longer charged. */
+export const endAutoTopUp: ClosingHook = async (tx, { organizationId, projectId }) => {
   if (projectId !== undefined) return;
   await tx
     .updateTable('auto_top_ups')

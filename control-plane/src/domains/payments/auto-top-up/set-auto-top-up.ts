@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/db/database.ts';
 import { notFound, Problem } from '../../../platform/http/problem.ts';
 import { moneyJson } from '../../../platform/money.ts';
 import type { Services } from '../../../platform/services.ts';
-import { amountRefused, requirePayable } from '../payment-limits.ts';
+import { invalidAmount, requireChargeable } from '../payment-limits.ts';
 import type { ProviderName } from '../provider.ts';
 import { requireMethod } from '../start-payment.ts';
 import { chargedThisMonth } from './charged-this-month.ts';
@@ -16,16 +16,16 @@ export async function setAutoTopUp(
 ): Promise<void> {
   const { organization_id, amount, threshold, monthly_cap } = asked;
   if (provider === null)
-    throw new Problem('payment_provider_missing', 'There is nobody to charge a kept method.');
-  requirePayable(services, organization_id, amount);
+    throw new Problem('payment_provider_missing', 'No payment provider can charge a saved method.');
+  requireChargeable(services, organization_id, amount);
   for (const [pointer, other] of [
     ['/threshold/currency', threshold],
     ['/monthly_cap/currency', monthly_cap],
   ] as const) {
-    if (other.currency !== amount.currency) throw amountRefused(pointer, `must be ${amount.currency}`);
+    if (other.currency !== amount.currency) throw invalidAmount(pointer, `must be ${amount.currency}`);
   }
   if (monthly_cap.micros < amount.micros)
-    throw amountRefused('/monthly_cap/micros', 'must allow one top-up a month');
+    throw invalidAmount('/monthly_cap/micros', 'must allow one top-up a month');
   await requireMethod(tx, organization_id, provider, asked.payment_method_id);
   const settings = {
     enabled: asked.enabled,
@@ -34,7 +34,7 @@ export async function setAutoTopUp(
     threshold_micros: BigInt(threshold.micros),
     amount_micros: BigInt(amount.micros),
     monthly_cap_micros: BigInt(monthly_cap.micros),
-    // Whoever sets it again has looked at what went wrong.
+    // Setting it again clears the delay after a failure.
     waits_until: null,
     last_failure: null,
     updated_at: services.clock.now(),

@@ -1,64 +1,67 @@
+import { inBatches } from '../../../platform/db/in-batches.ts';
 import { recordAudit } from '../../../platform/audit/record.ts';
 import type { Tx } from '../../../platform/db/database.ts';
-import { newId } from '../../../platform/ids.ts';
+import { NIL_ID, newId } from '../../../platform/ids.ts';
 import type { Services } from '../../../platform/services.ts';
 import type { Tick } from '../../../platform/ticks/tick.ts';
 import {
   availableMicros,
   readFunds,
-  readFundsOfThese,
+  readFundsOfTenants,
   type TenantFunds,
-} from '../../billing/tenant-funds.ts';
+} from '../../billing/funds/tenant-funds.ts';
 import type { PaymentProvider } from '../provider.ts';
 import { chargedThisMonth } from './charged-this-month.ts';
 import { isTopUpDue } from './decide-top-up.ts';
 
-const AT_ONCE = 200;
+const BATCH = 200;
 
-/** Starts a payment where a balance is below what its tenant set; the charge itself follows with the others. */
+/**
+ * Starts a payment where a balance is below its tenant's threshold; the charge follows with the other
+ * payments.
+ */
 export function topUpBalances(provider: PaymentProvider): Tick<Services> {
   return {
     name: 'payments.top_up_balances',
     everySeconds: 30,
     catchUp: 'skip',
     run: async (services) => {
-      await topUpAll(services, provider);
+      await topUpAllBalances(services, provider);
     },
   };
 }
 
-export async function topUpAll(
+export async function topUpAllBalances(
   services: Pick<Services, 'db' | 'policies' | 'clock'>,
   provider: PaymentProvider,
 ): Promise<{ started: string[] }> {
   const { db } = services;
   const started: string[] = [];
-  let after = '00000000-0000-0000-0000-000000000000';
-  for (;;) {
+  await inBatches<{ organization_id: string }>(BATCH, async (last) => {
     const rows = await db
       .selectFrom('auto_top_ups')
       .select(['organization_id', 'currency', 'threshold_micros'])
       .where('enabled', '=', true)
-      .where('organization_id', '>', after)
+      .where('organization_id', '>', last?.organization_id ?? NIL_ID)
       .orderBy('organization_id')
-      .limit(AT_ONCE)
+      .limit(BATCH)
       .execute();
     for (const organization_id of await belowThreshold(services, rows)) {
       const id = await db.transaction().execute((tx) => topUp(services, tx, provider, organization_id));
       if (id) started.push(id);
     }
-    if (rows.length < AT_ONCE) return { started };
-    after = rows.at(-1)!.organization_id;
-  }
+    return rows;
+  });
+  return { started };
 }
 
-/** One look for all of them; who has enough is not looked at closer. */
+/** One query for all tenants; those with enough balance are not examined further. */
 async function belowThreshold(
   { db, policies, clock }: Pick<Services, 'db' | 'policies' | 'clock'>,
   rows: readonly { organization_id: string; currency: string; threshold_micros: bigint }[],
 ): Promise<string[]> {
   const ids = rows.map(({ organization_id }) => organization_id);
-  const known = await db.transaction().execute((tx) => readFundsOfThese(tx, clock.now(), ids));
+  const known = await db.transaction().execute((tx) => readFundsOfTenants(tx, clock.now(), ids));
   const funds = new Map(known.map((one) => [`${one.organizationId} ${one.currency}`, one]));
   return rows
     .filter(({ organization_id, currency, threshold_micros }) => {
@@ -77,7 +80,7 @@ function availableOf(
   return funds ? availableMicros(funds, creditLine) : BigInt(creditLine);
 }
 
-/** Under the lock of the settings, so that two looks never start two. */
+/** Under the lock of the settings, so that concurrent runs never start two. */
 async function topUp(
   { policies, clock }: Pick<Services, 'policies' | 'clock'>,
   tx: Tx,
@@ -130,7 +133,7 @@ async function topUp(
     correlation_id: newId(),
     created_at: now,
     next_look_at: now,
-  };
+  } as const;
   await tx.insertInto('payments').values(payment).execute();
   await recordAudit(tx, {
     actorUserId: null,

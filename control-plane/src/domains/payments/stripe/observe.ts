@@ -2,7 +2,7 @@ import type { Stripe } from 'stripe';
 import { fromMinor } from '../minor-units.ts';
 import type { ObservedDispute, ObservedPayment, ObservedRefund } from '../provider.ts';
 
-/** Of a page where somebody pays: it stays open for another card until it expires. */
+/** State of a checkout page: it stays open for another card until it expires. */
 export function observeCheckout(
   session: Stripe.Checkout.Session,
 ): Pick<ObservedPayment, 'state' | 'failure' | 'receivedMicros' | 'paymentRef'> {
@@ -36,7 +36,7 @@ export function observeIntent(
 function stateOf(status: Stripe.PaymentIntent.Status): ObservedPayment['state'] {
   if (status === 'succeeded') return 'succeeded';
   if (status === 'processing') return 'processing';
-  // Declined, and not tried again by itself; or given up.
+  // Declined without an automatic retry, or cancelled.
   if (status === 'canceled' || status === 'requires_payment_method') return 'failed';
   return 'open';
 }
@@ -55,7 +55,7 @@ export function observeRefund(refund: Stripe.Refund): ObservedRefund {
   };
 }
 
-/** Null while it is an inquiry, which takes no money. */
+/** Null for an inquiry, which withdraws no money. */
 export function observeDispute(dispute: Stripe.Dispute): ObservedDispute | null {
   const { status } = dispute;
   if (status.startsWith('warning_') || status === 'prevented') return null;

@@ -1,7 +1,7 @@
 import type { Stripe } from 'stripe';
 import type { ProviderEvent } from '../provider.ts';
 
-/** What this installation must be told of; the same list is set at the webhook endpoint in Stripe. */
+/** Events that this installation needs; configure the same list at the webhook endpoint in Stripe. */
 export const STRIPE_EVENT_TYPES = [
   'checkout.session.completed',
   'checkout.session.expired',
@@ -28,10 +28,10 @@ interface AnyObject {
   metadata?: Record<string, string> | null;
 }
 
-/** Which payment an event is about; null for what is of no interest. */
+/** The payment of an event; null for irrelevant events. */
 export function readStripeEvent(event: Stripe.Event): ProviderEvent | null {
-  if (!(STRIPE_EVENT_TYPES as readonly string[]).includes(event.type)) return null;
-  const about = event.data.object as unknown as AnyObject;
+  if (!STRIPE_EVENT_TYPES.some((type) => type === event.type)) return null;
+  const about = event.data.object as AnyObject;
   const paymentId = about.metadata?.['payment_id'];
   const intent = about.object === 'payment_intent' ? about.id : idOf(about.payment_intent);
   return {

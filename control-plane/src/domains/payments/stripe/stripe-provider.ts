@@ -1,26 +1,27 @@
 import { Stripe } from 'stripe';
 import { toMinor } from '../minor-units.ts';
 import {
-  ProviderRefused,
-  SignatureRefused,
+  ProviderRefusedError,
+  InvalidSignatureError,
   type ObservedPayment,
   type PaymentProvider,
   type ProviderPayment,
 } from '../provider.ts';
 import { methodOf, observeCheckout, observeDispute, observeIntent, observeRefund } from './observe.ts';
 import { readStripeEvent, STRIPE_EVENT_TYPES } from './stripe-event.ts';
+import { present } from '../../../platform/present.ts';
 
 export interface StripeSettings {
   secretKey: string;
   webhookSecret: string;
-  /** Stripe's own unless told otherwise. */
+  /** Defaults to Stripe's own. */
   apiUrl?: URL | null;
 }
 
 const TIMEOUT_MS = 10_000;
 const PAGE = 100;
 
-/** Takes money through Stripe: its checkout page, and payment intents for kept methods. */
+/** Payments through Stripe: its checkout page, and payment intents for saved methods. */
 export function stripeProvider(settings: StripeSettings, publicUrl: string): PaymentProvider {
   const stripe = new Stripe(settings.secretKey, {
     ...(settings.apiUrl ? addressOf(settings.apiUrl) : {}),
@@ -41,14 +42,14 @@ export function stripeProvider(settings: StripeSettings, publicUrl: string): Pay
     },
     begin: (payment) => asked(() => begin(stripe, payment, publicUrl)),
     charge: (payment) => asked(() => charge(stripe, payment)),
-    look: (payment) => asked(() => look(stripe, payment)),
+    observe: (payment) => asked(() => observe(stripe, payment)),
     async refund(payment, refund) {
-      const made = await asked(() => refundsOf(stripe, payment.paymentRef!));
+      const made = await asked(() => refundsOf(stripe, present(payment.paymentRef, 'payment reference')));
       if (made.some(({ metadata }) => metadata?.['refund_id'] === refund.id)) return;
       await asked(() =>
         stripe.refunds.create(
           {
-            payment_intent: payment.paymentRef!,
+            payment_intent: present(payment.paymentRef, 'payment reference'),
             amount: toMinor(payment.currency, refund.amountMicros),
             metadata: { refund_id: refund.id, payment_id: payment.id },
           },
@@ -70,7 +71,7 @@ export function stripeProvider(settings: StripeSettings, publicUrl: string): Pay
         );
       } catch (error) {
         if (error instanceof Stripe.errors.StripeSignatureVerificationError)
-          throw new SignatureRefused('the signature does not hold', { cause: error });
+          throw new InvalidSignatureError('the signature does not hold', { cause: error });
         throw error;
       }
     },
@@ -100,13 +101,13 @@ function addressOf(url: URL): Pick<Stripe.StripeConfig, 'host' | 'port' | 'proto
   };
 }
 
-/** A request that Stripe understood and will never grant is told apart from one to be made again. */
+/** Distinguishes a final refusal by Stripe from an error worth a retry. */
 async function asked<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {
     if (error instanceof Stripe.errors.StripeInvalidRequestError) {
-      throw new ProviderRefused(error.code ?? 'invalid_request', error.message);
+      throw new ProviderRefusedError(error.code ?? 'invalid_request', error.message);
     }
     throw error;
   }
@@ -121,12 +122,12 @@ async function begin(
   const amount = toMinor(currency, payment.amountMicros);
   const metadata = { payment_id: id, organization_id: payment.organizationId };
   if (methodRef) {
-    // Confirmed in a step of its own: an intent that nobody noted takes nothing.
+    // Confirmed in a separate step: an intent whose id was never stored charges nothing.
     const intent = await stripe.paymentIntents.create(
       {
         amount,
         currency: currency.toLowerCase(),
-        customer: customerRef!,
+        customer: present(customerRef, 'customer reference'),
         payment_method: methodRef,
         allowed_payment_method_types: ['card'],
         metadata,
@@ -139,7 +140,7 @@ async function begin(
   const session = await stripe.checkout.sessions.create(
     {
       mode: 'payment',
-      customer: customerRef!,
+      customer: present(customerRef, 'customer reference'),
       client_reference_id: id,
       line_items: [
         {
@@ -156,7 +157,7 @@ async function begin(
         ...(payment.keepMethod ? { setup_future_usage: 'off_session' as const } : {}),
       },
       metadata,
-      expires_at: Math.floor(payment.expiresAt!.getTime() / 1000),
+      expires_at: Math.floor(present(payment.expiresAt, 'expiry').getTime() / 1000),
       success_url: back,
       cancel_url: back,
     },
@@ -165,11 +166,13 @@ async function begin(
   return { checkoutRef: session.id, ...(session.url ? { checkoutUrl: session.url } : {}) };
 }
 
-/** Nobody is there to try another card or to prove who they are: an intent that a charge leaves so is closed. */
+/**
+ * No payer is present to try another card or to authenticate: an intent left in such a state is cancelled.
+ */
 const LEFT_OPEN: readonly string[] = ['requires_payment_method', 'requires_action', 'requires_confirmation'];
 
 async function charge(stripe: Stripe, payment: ProviderPayment): Promise<void> {
-  const ref = payment.paymentRef!;
+  const ref = present(payment.paymentRef, 'payment reference');
   const before = await stripe.paymentIntents.retrieve(ref);
   if (before.status === 'requires_confirmation') await confirm(stripe, ref);
   const { status } = await stripe.paymentIntents.retrieve(ref);
@@ -178,7 +181,7 @@ async function charge(stripe: Stripe, payment: ProviderPayment): Promise<void> {
   }
 }
 
-/** A refusal is no error here; what became of the intent is looked at next. */
+/** A decline is no error here; the intent is polled next. */
 async function confirm(stripe: Stripe, ref: string): Promise<void> {
   try {
     await stripe.paymentIntents.confirm(ref, { off_session: true }, { idempotencyKey: `confirm:${ref}` });
@@ -188,15 +191,15 @@ async function confirm(stripe: Stripe, ref: string): Promise<void> {
   }
 }
 
-async function look(stripe: Stripe, payment: ProviderPayment): Promise<ObservedPayment> {
+async function observe(stripe: Stripe, payment: ProviderPayment): Promise<ObservedPayment> {
   const observed = payment.checkoutRef
     ? observeCheckout(
         await stripe.checkout.sessions.retrieve(payment.checkoutRef, { expand: ['payment_intent'] }),
       )
-    : observeIntent(await stripe.paymentIntents.retrieve(payment.paymentRef!));
+    : observeIntent(await stripe.paymentIntents.retrieve(present(payment.paymentRef, 'payment reference')));
   const none = { method: null, refunds: [], disputes: [] };
   if (observed.state !== 'succeeded') return { ...observed, ...none };
-  const ref = observed.paymentRef!;
+  const ref = present(observed.paymentRef, 'payment reference');
   const intent = await stripe.paymentIntents.retrieve(ref, { expand: ['payment_method'] });
   const disputes = await stripe.disputes
     .list({ payment_intent: ref, limit: PAGE })

@@ -4,7 +4,7 @@ export type TestCard = components['schemas']['TestCard'];
 
 interface CardRules {
   whatHappens: string;
-  /** Refused when somebody pays with it, and when it is charged later. */
+  /** Declined when someone pays with it, and when it is charged later. */
   now: { code: string; detail: string } | null;
   later: { code: string; detail: string } | null;
 }

@@ -1,9 +1,10 @@
+import { isKeyOf } from '@gpuaas/contracts/typed-keys';
 import type { Db } from '../../../platform/db/database.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import { SignatureRefused, type ObservedPayment, type PaymentProvider } from '../provider.ts';
+import { InvalidSignatureError, type ObservedPayment, type PaymentProvider } from '../provider.ts';
 import { testCards, type TestCard } from './test-cards.ts';
 
-/** No money moves: for the demo, and for whoever tries the product out. */
+/** Moves no money: for the demo and for trying the product. */
 export function testProvider({ db, clock }: { db: Db; clock: Clock }): PaymentProvider {
   const chargeOf = (paymentId: string) =>
     db
@@ -19,7 +20,7 @@ export function testProvider({ db, clock }: { db: Db; clock: Clock }): PaymentPr
         payment.methodRef ? { paymentRef: `charge:${payment.id}` } : { checkoutRef: `test:${payment.id}` },
       ),
     async charge(payment) {
-      const card = payment.methodRef as TestCard;
+      const card = testCard(payment.methodRef);
       await db
         .insertInto('test_charges')
         .values({
@@ -31,14 +32,14 @@ export function testProvider({ db, clock }: { db: Db; clock: Clock }): PaymentPr
         .onConflict((c) => c.column('payment_id').doNothing())
         .execute();
     },
-    async look(payment): Promise<ObservedPayment> {
+    async observe(payment): Promise<ObservedPayment> {
       const charge = await chargeOf(payment.id);
       const nothing = { receivedMicros: null, method: null, refunds: [], disputes: [] };
       if (!charge) {
         const expired = payment.expiresAt !== null && payment.expiresAt <= clock.now();
         return { ...nothing, state: expired ? 'expired' : 'open', paymentRef: null, failure: null };
       }
-      const card = charge.card as TestCard;
+      const card = testCard(charge.card);
       const paymentRef = `charge:${payment.id}`;
       if (charge.state === 'failed')
         return { ...nothing, state: 'failed', paymentRef, failure: testCards[card].later };
@@ -53,7 +54,7 @@ export function testProvider({ db, clock }: { db: Db; clock: Clock }): PaymentPr
         receivedMicros: payment.amountMicros,
         failure: null,
         method: payment.keepMethod ? { ref: card, label: `test card “${card}”` } : null,
-        // Whatever is asked for is given back at once.
+        // Refunds succeed immediately.
         refunds: refunds.map(({ id, amount_micros }) => ({
           ref: `refund:${id}`,
           refundId: id,
@@ -65,16 +66,16 @@ export function testProvider({ db, clock }: { db: Db; clock: Clock }): PaymentPr
     },
     refund: () => Promise.resolve(),
     readEvent: () => {
-      throw new SignatureRefused('the test provider sends no events');
+      throw new InvalidSignatureError('the test provider sends no events');
     },
     eventsSince: async function* () {
-      // It has nothing to tell: whoever pays is told by the answer.
+      // It has no events: the payer gets the result in the response.
     },
   };
 }
 
-/** Somebody pays with a test card. A refused one leaves the payment open, with the reason. */
-export async function useTestCard(
+/** Pays with a test card. A declined one leaves the payment open, with the reason. */
+export async function payWithTestCard(
   { db, clock }: { db: Db; clock: Clock },
   paymentId: string,
   card: TestCard,
@@ -94,4 +95,9 @@ export async function useTestCard(
     .values({ payment_id: paymentId, card, state: 'succeeded', charged_at: clock.now() })
     .onConflict((c) => c.column('payment_id').doNothing())
     .execute();
+}
+
+function testCard(name: string | null): TestCard {
+  if (name === null || !isKeyOf(testCards, name)) throw new Error(`no test card: ${name}`);
+  return name;
 }

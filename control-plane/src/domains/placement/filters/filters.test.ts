@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Candidate, PlacementRequest } from '../candidate.ts';
 import { node, request } from '../testing/nodes.ts';
-import { filters } from './all.ts';
+import { filters } from './filters.ts';
 
 interface Case {
   rejects: Candidate;
@@ -14,7 +14,7 @@ const single = { leases: [{ slots: [0, 1, 2, 3, 4, 5, 6] }] };
 const promise = { holder: 'theirs', from: 100, until: 200 };
 const oneOfTwo = (change: object) => ({ ...pair, slots: { 6: change } });
 
-/** Two nodes that differ in nothing but what the filter looks at. */
+/** Two nodes that differ only in the property that the filter checks. */
 const cases: Record<string, Case[]> = {
   region: [{ rejects: node('a', {}, { region: 'eu-1' }), keeps: node('a') }],
   gpu_model: [
@@ -117,7 +117,7 @@ it.each([
   );
 });
 
-it('every filter has a case and a reason of its own', () => {
+it('every filter has a case and a unique reason', () => {
   expect(Object.keys(cases).toSorted()).toEqual(filters.map(({ name }) => name).toSorted());
   expect(new Set(filters.map(({ reason }) => reason)).size).toBe(filters.length);
 });

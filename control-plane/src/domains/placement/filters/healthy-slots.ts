@@ -1,20 +1,19 @@
-import { slotsWithin } from '../candidate.ts';
-import { countOf } from '../slot-mask.ts';
+import { requiredSlotsOnNode } from '../candidate.ts';
+import { countSlots } from '../slot-mask.ts';
 import type { Filter } from './filter.ts';
-import { slotsInQuestion } from './slots-in-question.ts';
+import { eligibleSlots } from './eligible-slots.ts';
 
 /**
- * Too few slots are healthy, whether they are configured or not; or those that are configured would be enough but for
- * their health.
+ * Too few slots are healthy, configured or not; or enough are configured but too few of those are healthy.
  */
 export const healthySlots: Filter = {
   name: 'healthy_slots',
   reason: 'whose slots are not healthy',
   keeps: (request, node) => {
-    const wanted = slotsWithin(request, node);
-    const slots = slotsInQuestion(node, wanted);
-    if (countOf(slots & node.healthy) < wanted) return false;
+    const wanted = requiredSlotsOnNode(request, node);
+    const slots = eligibleSlots(node, wanted);
+    if (countSlots(slots & node.healthy) < wanted) return false;
     const configured = slots & node.configured;
-    return countOf(configured) < wanted || countOf(configured & node.healthy) >= wanted;
+    return countSlots(configured) < wanted || countSlots(configured & node.healthy) >= wanted;
   },
 };

@@ -1,6 +1,6 @@
 import type { Filter } from './filter.ts';
 
-/** A slice needs a node at least its size; a whole node is sold as exactly what it is. */
+/** A slice needs a node of at least its size; a whole node is leased at exactly its size. */
 export const nodeSize: Filter = {
   name: 'node_size',
   reason: 'of another size',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Candidate, PlacementRequest } from '../candidate.ts';
-import { compare } from '../rank.ts';
+import { compare } from '../best-node.ts';
 import { node, request } from '../testing/nodes.ts';
-import { scores } from './all.ts';
+import { scores } from './scores.ts';
 
 interface Case {
   better: Candidate;
@@ -13,7 +13,7 @@ interface Case {
 const leased = (...slots: number[]) => ({ leases: [{ slots }] });
 const until = (endsAt: number, ...slots: number[]) => ({ leases: [{ slots, endsAt }] });
 
-/** Pairs that this score decides. The ids speak for the worse one, so that no tie passes. */
+/** Pairs that this score decides. The ids favour the worse one, so that a tie fails. */
 const cases: Record<string, Case[]> = {
   own_promise: [
     {
@@ -33,7 +33,7 @@ const cases: Record<string, Case[]> = {
     { better: node('z', until(20, 0)), worse: node('a', until(5, 0, 1, 2, 3, 4, 5)), for: { endsAt: 9 } },
     { better: node('z', until(8, 0)), worse: node('a'), for: { endsAt: 9 } },
     { better: node('z', { size: 4 }), worse: node('a'), for: { endsAt: 9 } },
-    // An end long past says no more than a clean node does.
+    // An end long past counts like a clean node.
     { better: node('z', { size: 4 }), worse: node('a', until(-50, 0)), for: { endsAt: 9 } },
   ],
   smallest_leftover: [
@@ -70,7 +70,7 @@ describe.each(scores)('score $name', (score) => {
   });
 });
 
-it('every score has a case and a reason of its own', () => {
+it('every score has a case and a unique reason', () => {
   expect(Object.keys(cases).toSorted()).toEqual(scores.map(({ name }) => name).toSorted());
   expect(new Set(scores.map(({ reason }) => reason)).size).toBe(scores.length);
 });

@@ -1,5 +1,5 @@
-import { slotsWanted } from '../candidate.ts';
-import { fitOf } from '../layout.ts';
+import { requiredSlots } from '../candidate.ts';
+import { fitSlice } from '../layout.ts';
 import type { Score } from './score.ts';
 
 /** A NUMA crossing counts like one more GPU left over: alignment is worth that much packing and no more. */
@@ -8,7 +8,7 @@ export const smallestLeftover: Score = {
   reason:
     'the node that is left with the fewest free GPUs, so that clean nodes stay clean for whole-node leases',
   of: (request, node) => {
-    const fit = fitOf(node.layout, node.room, slotsWanted(request, node));
+    const fit = fitSlice(node.layout, node.room, requiredSlots(request, node));
     return fit.leftover + fit.crossings;
   },
 };

@@ -21,7 +21,7 @@ export type Operation =
     }
   | { op: 'release'; id: string; t: number | null };
 
-/** What is wrong with a line, in words for the person who wrote it. */
+/** Error of a line, as text for its author. */
 export class InvalidLine extends Error {}
 
 type Fields = Record<string, unknown>;
@@ -75,7 +75,7 @@ function readNode(fields: Fields): SimulatedNode {
   if (!Array.isArray(numa) || !numa.every((group): group is unknown[] => Array.isArray(group))) {
     throw new InvalidLine(`node ${id}: numa must be an array of arrays of slots`);
   }
-  // Sorted only once all are numbers: what a line may name instead need not even turn into one.
+  // Sort only after the check: other JSON values may not even convert to numbers.
   const slots = numa.flat().filter((slot): slot is number => Number.isInteger(slot));
   const sorted = slots.toSorted((a, b) => a - b);
   const named = numa.reduce((sum, group) => sum + group.length, 0);

@@ -57,7 +57,7 @@ describe('the simulator', () => {
     expect(ask(simulator, { ...whole, gpus: 4 })).toMatchObject({ node: 'small' });
   });
 
-  it('keeps leases that end together on one node when it is told how long they last', () => {
+  it('keeps leases that end together on one node when their durations are given', () => {
     const simulator = started();
     ask(simulator, slice('short', 7, { duration: 1 }));
     ask(simulator, slice('long', 6, { duration: 100 }));

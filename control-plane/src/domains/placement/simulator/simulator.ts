@@ -1,8 +1,8 @@
 import { candidate, OPEN_ENDED, type Candidate, type Lease } from '../candidate.ts';
-import { layoutOf } from '../layout.ts';
+import { buildSlotLayout } from '../layout.ts';
 import { place } from '../place.ts';
 import { PlacementIndex } from '../placement-index.ts';
-import { indexesOf, MAX_SLOTS, maskOf } from '../slot-mask.ts';
+import { toIndexes, MAX_SLOTS, toMask } from '../slot-mask.ts';
 import { InvalidLine, readOperation, type Operation, type SimulatedNode } from './read-operation.ts';
 
 type Answer =
@@ -13,13 +13,13 @@ type Answer =
 
 const EVERY_COUNT = Array.from({ length: MAX_SLOTS }, (_, count) => count + 1);
 
-/** A fleet on paper: answers JSON lines with the placement that production would choose. */
+/** A fleet in memory: answers JSON lines with the placement that production would choose. */
 export class Simulator {
   #fleet: PlacementIndex | null = null;
   readonly #leases = new Map<string, { nodeId: string; lease: Lease }>();
   #now = 0;
 
-  /** One line in, one line out; what cannot be understood changes nothing. */
+  /** One line in, one line out; an invalid line changes nothing. */
   answer(line: string): string {
     return JSON.stringify(this.#answer(line));
   }
@@ -80,7 +80,7 @@ export class Simulator {
     const lease = { slots, endsAt };
     fleet.set(withLeases(node, [...node.leases, lease]));
     this.#leases.set(asked.id, { nodeId: node.nodeId, lease });
-    return { node: node.nodeId, slots: indexesOf(slots) };
+    return { node: node.nodeId, slots: toIndexes(slots) };
   }
 
   #release(asked: Extract<Operation, { op: 'release' }>): Answer {
@@ -105,10 +105,10 @@ export class Simulator {
   }
 }
 
-/** Nodes on paper may be leased whole or in slices, and nothing is wrong with them. */
+/** Simulated nodes may be leased whole or in slices, and have no faults. */
 function emptyNode({ id, model, numa }: SimulatedNode): Candidate {
-  const groups = numa.filter((group) => group.length > 0).map(maskOf);
-  const layout = layoutOf(groups, groups);
+  const groups = numa.filter((group) => group.length > 0).map(toMask);
+  const layout = buildSlotLayout(groups, groups);
   const facts = {
     nodeId: id,
     region: '',

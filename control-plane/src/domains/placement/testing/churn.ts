@@ -19,7 +19,7 @@ export interface Arrival {
   duration: number;
 }
 
-/** What a GPU cloud is asked for: mostly small slices, and whole nodes of 8. */
+/** Typical demand of a GPU cloud: mostly small slices, and whole nodes of 8. */
 const mix: readonly (readonly [kind: CapacityShape, gpus: number, weight: number])[] = [
   ['gpu_slice', 1, 40],
   ['gpu_slice', 2, 20],
@@ -33,7 +33,12 @@ const total = mix.reduce((sum, [, , weight]) => sum + weight, 0);
 const meanGpus = mix.reduce((sum, [, gpus, weight]) => sum + gpus * weight, 0) / total;
 
 /** Poisson arrivals of leases with exponential length that would fill `load` of the GPUs. */
-export function churn(options: { gpus: number; load: number; count: number; seed: number }): Arrival[] {
+export function generateChurn(options: {
+  gpus: number;
+  load: number;
+  count: number;
+  seed: number;
+}): Arrival[] {
   const next = random(options.seed);
   const exponential = (mean: number): number => -mean * Math.log(1 - next());
   let t = 0;

@@ -1,4 +1,4 @@
-import { countOf } from '../slot-mask.ts';
+import { countSlots } from '../slot-mask.ts';
 import type { Arrival } from './churn.ts';
 
 export interface SimulatedHost {
@@ -13,11 +13,11 @@ export interface Scheduler {
   release(id: string): void;
 }
 
-/** Of what is asked for; until the empty fleet has filled, every ranking looks alike. */
+/** Share of requests before measuring; until the empty fleet has filled, every ranking performs alike. */
 const WARM_UP = 1 / 5;
 
-/** How it went after the warm-up. */
-export interface Quality {
+/** Result after the warm-up. */
+export interface PlacementQuality {
   /** Share of all GPU time that was leased. */
   use: number;
   refused: number;
@@ -25,12 +25,14 @@ export interface Quality {
   aligned: number;
 }
 
-/** Runs arrivals and departures in their order and checks every answer against what is really free. */
-export function measure(
+/**
+ * Runs arrivals and departures in order and checks every placement against the slots that are really free.
+ */
+export function measurePlacement(
   hosts: readonly SimulatedHost[],
   stream: readonly Arrival[],
   scheduler: Scheduler,
-): Quality {
+): PlacementQuality {
   const byId = new Map(hosts.map((host) => [host.id, { ...host, free: (1 << host.gpus) - 1 }]));
   const running: { id: string; ends: number; node: string; mask: number }[] = [];
   let [leased, refused, alignable, aligned] = [0, 0, 0, 0];
@@ -53,7 +55,7 @@ export function measure(
     const host = byId.get(answer.node)!;
     const mask = answer.slots.reduce((bits, slot) => bits | (1 << slot), 0);
     const whole = asked.kind === 'baremetal' ? mask === (1 << host.gpus) - 1 : true;
-    if (!whole || countOf(mask) !== asked.gpus || (host.free & mask) !== mask) {
+    if (!whole || countSlots(mask) !== asked.gpus || (host.free & mask) !== mask) {
       throw new Error(`${asked.id}: ${JSON.stringify(answer)} cannot be had`);
     }
     host.free &= ~mask;

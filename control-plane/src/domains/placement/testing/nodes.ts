@@ -6,7 +6,7 @@ import {
   type NodeFacts,
   type PlacementRequest,
 } from '../candidate.ts';
-import { maskOf } from '../slot-mask.ts';
+import { toMask } from '../slot-mask.ts';
 import type { SlotFacts } from '../slot-rules.ts';
 
 /** A request that the node of `node()` can serve. */
@@ -51,7 +51,7 @@ interface NodeShape {
 /** A clean 8-GPU node with two NUMA nodes, less its leases. */
 export function node(nodeId: string, shape: NodeShape = {}, change: Partial<NodeFacts> = {}): Candidate {
   const leases: Lease[] = (shape.leases ?? []).map(({ slots, endsAt }) => ({
-    slots: maskOf(slots),
+    slots: toMask(slots),
     endsAt: endsAt ?? OPEN_ENDED,
   }));
   const taken = leases.reduce((mask, lease) => mask | lease.slots, 0);

@@ -11,7 +11,7 @@ import { API_KEY_COLUMNS, type ApiKeyRow } from './find-api-key.ts';
 
 type CreateApiKey = components['schemas']['CreateApiKey'];
 
-/** A key for the caller's rights in one tenant, or on the platform. Only its hash is kept. */
+/** Creates a key with the caller's rights in one tenant or on the platform. Only its hash is stored. */
 export async function createApiKey(
   { policies, clock }: Pick<Services, 'policies' | 'clock'>,
   tx: Tx,
@@ -46,7 +46,7 @@ export async function createApiKey(
   return { row, secret };
 }
 
-/** Without a tenant a key is one of the platform; a tenant's key must not make one. */
+/** A key without a tenant is a platform key; a tenant's key must not create one. */
 function requirePlatformRights(caller: Caller): void {
   if (caller.bindings.some((binding) => binding.scope === 'platform')) return;
   throw new Problem(
@@ -59,9 +59,9 @@ function requireHeld(caller: Caller, organizationId: string | null, scopes: read
   const unknown = scopes
     .map((scope, index) => ({ scope, pointer: `/scopes/${index}` }))
     .filter(({ scope }) => !Object.hasOwn(permissions, scope))
-    .map(({ scope, pointer }) => ({ pointer, detail: `${scope} is no permission` }));
+    .map(({ scope, pointer }) => ({ pointer, detail: `${scope} is not a permission` }));
   if (unknown.length > 0) {
-    throw new Problem('permission_unknown', 'Some scopes are no permissions.', { errors: unknown });
+    throw new Problem('permission_unknown', 'Some scopes are not permissions.', { errors: unknown });
   }
   const held: ReadonlySet<string> =
     organizationId === null
@@ -79,8 +79,12 @@ function expiry(asked: string | undefined, now: Date, longestSeconds: number): D
   if (asked === undefined) return latest;
   const end = new Date(asked);
   if (end > now && end <= latest) return end;
-  throw new Problem('api_key_lifetime_refused', 'The key must end in the future, and in time.', {
-    errors: [{ pointer: '/expires_at', detail: `must be after now and not after ${latest.toISOString()}` }],
-    extensions: { latest_expires_at: latest.toISOString() },
-  });
+  throw new Problem(
+    'api_key_lifetime_refused',
+    'The key must end in the future and before the longest allowed time.',
+    {
+      errors: [{ pointer: '/expires_at', detail: `must be after now and not after ${latest.toISOString()}` }],
+      extensions: { latest_expires_at: latest.toISOString() },
+    },
+  );
 }

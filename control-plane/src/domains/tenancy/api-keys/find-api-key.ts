@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Permission } from '@gpuaas/contracts/generated/permissions.ts';
-import { authorize, isLimited, type Caller } from '../../../platform/auth/caller.ts';
+import { authorize, isScoped, type Caller } from '../../../platform/auth/caller.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import type { ApiKeys } from '../../../platform/db/generated/schema.ts';
 import { notFound } from '../../../platform/http/problem.ts';
@@ -10,7 +10,7 @@ import { tenantResourceName } from '../../../platform/ids.ts';
 export type ApiKeyRow = Omit<Selectable<ApiKeys>, 'secret_hash'>;
 type ApiKey = components['schemas']['ApiKey'];
 
-/** All but the secret's hash. */
+/** All columns except the secret's hash. */
 export const API_KEY_COLUMNS = [
   'id',
   'user_id',
@@ -24,7 +24,7 @@ export const API_KEY_COLUMNS = [
   'last_used_at',
 ] as const;
 
-/** A key of the caller's own, or of a member where the caller holds the permission. */
+/** A key of the caller, or of a member if the caller holds the permission. */
 export async function findApiKey(
   tx: Tx,
   caller: Caller,
@@ -37,7 +37,7 @@ export async function findApiKey(
     .where('id', '=', keyId)
     .executeTakeFirst();
   if (!row) throw notFound();
-  if (row.user_id === caller.userId && !isLimited(caller)) {
+  if (row.user_id === caller.userId && !isScoped(caller)) {
     caller.authorised = true;
     return row;
   }

@@ -25,7 +25,7 @@ export function apiKeyRoutes(services: Services): Handlers<ApiKeyOperations, Cal
       return read(async (tx) => {
         if (organizationId !== undefined) await findOrganization(tx, caller, 'api_key.read', organizationId);
         const of = organizationId === undefined ? { userId: requireUser(caller) } : { organizationId };
-        return { status: 200, body: await listApiKeys(tx, clock.now(), of, { limit: 50, ...query }) };
+        return { status: 200, body: await listApiKeys(tx, clock.now(), of, query) };
       });
     },
     createApiKey({ caller, body, audit, mutate }) {
@@ -61,7 +61,7 @@ export function apiKeyRoutes(services: Services): Handlers<ApiKeyOperations, Cal
   };
 }
 
-/** The key goes to the caller once; what is kept for a replay says only that it did. */
+/** The caller gets the key once; the reply stored for a replay does not contain it. */
 function withSecret(key: components['schemas']['ApiKey'], secret: string) {
   return {
     body: { api_key: key, secret },

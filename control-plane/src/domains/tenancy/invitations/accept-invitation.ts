@@ -1,11 +1,11 @@
-import { hashSecret, kindOfSecret } from '../../../platform/auth/secrets.ts';
+import { hashSecret } from '../../../platform/auth/secrets.ts';
 import type { Tx } from '../../../platform/db/database.ts';
-import { Problem } from '../../../platform/http/problem.ts';
 import { newId } from '../../../platform/ids.ts';
 import { addMember } from '../organizations/create-organization.ts';
 import type { InvitationRow } from './describe-invitation.ts';
+import { findInvitationByToken, notUsable } from './find-by-token.ts';
 
-export interface Acceptance {
+export interface AcceptedInvitation {
   invitationId: string;
   organizationId: string;
   memberId: string;
@@ -13,37 +13,27 @@ export interface Acceptance {
 }
 
 /**
- * Makes the person a member with the group of the invitation. Runs as gpuaas_auth: whoever accepts does not belong to
- * the tenant yet. However many try at once, one update takes the invitation.
+ * Makes the person a member with the group of the invitation. Runs as gpuaas_auth: the person does not belong
+ * to the tenant yet. Of concurrent attempts, one update takes the invitation.
  */
 export async function acceptInvitation(
   tx: Tx,
-  person: { userId: string; email: string },
+  userId: string,
   token: string,
   now: Date,
-): Promise<Acceptance> {
-  if (kindOfSecret(token) !== 'invitation') throw notUsable();
-  const tokenHash = hashSecret(token);
-  const known = await tx
-    .selectFrom('invitations')
-    .select('email')
-    .where('token_hash', '=', tokenHash)
-    .executeTakeFirst();
-  if (!known) throw notUsable();
-  if (known.email.toLowerCase() !== person.email.toLowerCase()) {
-    throw new Problem('invitation_email_mismatch', 'Sign in with the address that was invited.');
-  }
+): Promise<AcceptedInvitation> {
+  await findInvitationByToken(tx, userId, token, now);
   const taken = await tx
     .updateTable('invitations')
-    .set({ accepted_at: now, accepted_by: person.userId })
-    .where('token_hash', '=', tokenHash)
+    .set({ accepted_at: now, accepted_by: userId })
+    .where('token_hash', '=', hashSecret(token))
     .where('accepted_at', 'is', null)
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', now)
     .returningAll()
     .executeTakeFirst();
   if (!taken) throw notUsable();
-  const memberId = await join(tx, taken, person.userId);
+  const memberId = await join(tx, taken, userId);
   return {
     invitationId: taken.id,
     organizationId: taken.organization_id,
@@ -61,7 +51,7 @@ async function join(tx: Tx, invitation: InvitationRow, userId: string): Promise<
     .where('organization_id', '=', organizationId)
     .where('user_id', '=', userId)
     .executeTakeFirstOrThrow();
-  // Only who may enable members may undo that somebody was disabled.
+  // Re-enabling a disabled member needs the permission to enable members.
   if (member.state !== 'active') throw notUsable();
   await tx
     .insertInto('permission_bindings')
@@ -77,8 +67,4 @@ async function join(tx: Tx, invitation: InvitationRow, userId: string): Promise<
     .onConflict((c) => c.doNothing())
     .execute();
   return member.id;
-}
-
-function notUsable(): Problem {
-  return new Problem('invitation_not_usable', 'Ask for a new invitation.');
 }

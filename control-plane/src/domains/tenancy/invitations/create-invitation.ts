@@ -7,14 +7,17 @@ import { newId } from '../../../platform/ids.ts';
 import type { Services } from '../../../platform/services.ts';
 import { selectMembers } from '../members/find-member.ts';
 import { findOrganization } from '../organizations/find-organization.ts';
-import { requireScopeOf, resolveGroup } from '../permission-groups/resolve-group.ts';
-import { requireRights } from '../require-rights.ts';
-import { scopeAt } from '../scopes.ts';
+import { requireGroupScope, resolveGroup } from '../permission-groups/resolve-group.ts';
+import { requireHeldPermissions } from '../require-held-permissions.ts';
+import { tenantScope } from '../scopes.ts';
 import { INVITATION_COLUMNS, type InvitationRow } from './describe-invitation.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
-/** An invitation is bound to an address and to one group that the inviter could bind. The token is kept as a hash. */
+/**
+ * An invitation is bound to an address and to one group that the inviter could bind. Only the token's hash is
+ * stored.
+ */
 export async function createInvitation(
   { policies, clock }: Pick<Services, 'policies' | 'clock'>,
   tx: Tx,
@@ -25,8 +28,8 @@ export async function createInvitation(
   const projectId = body.project_id ?? null;
   if (projectId !== null) await requireProject(tx, organizationId, projectId);
   const group = await resolveGroup(tx, organizationId, body.permission_group, '/permission_group');
-  requireScopeOf(group, projectId);
-  requireRights(caller, group.permissions, scopeAt(organizationId, projectId));
+  requireGroupScope(group, projectId);
+  requireHeldPermissions(caller, group.permissions, tenantScope(organizationId, projectId));
   await refuseMember(tx, organizationId, body.email);
   const now = clock.now();
   await endExpired(tx, organizationId, body.email, now);
@@ -51,7 +54,7 @@ export async function createInvitation(
     return { row, token };
   } catch (error) {
     if (!isDatabaseError(error, UNIQUE_VIOLATION)) throw error;
-    throw new Problem('invitation_pending', `${body.email} has been invited already; revoke that first.`);
+    throw new Problem('invitation_pending', `${body.email} already has an invitation; revoke it first.`);
   }
 }
 
@@ -70,10 +73,10 @@ async function refuseMember(tx: Tx, organizationId: string, email: string): Prom
     .where('m.organization_id', '=', organizationId)
     .where((e) => e(e.fn<string>('lower', ['u.email']), '=', email.toLowerCase()))
     .executeTakeFirst();
-  if (member) throw new Problem('already_member', `${email} is a member already; bind the group instead.`);
+  if (member) throw new Problem('already_member', `${email} is already a member; bind the group instead.`);
 }
 
-/** One that has run out makes room for the next. */
+/** Revokes an expired invitation, so that a new one can be made. */
 async function endExpired(tx: Tx, organizationId: string, email: string, now: Date): Promise<void> {
   await tx
     .updateTable('invitations')

@@ -10,7 +10,7 @@ import { tenantResourceName } from '../../../platform/ids.ts';
 export type InvitationRow = Omit<Selectable<Invitations>, 'token_hash'>;
 type Invitation = components['schemas']['Invitation'];
 
-/** All but the token's hash. */
+/** All columns except the token's hash. */
 export const INVITATION_COLUMNS = [
   'id',
   'organization_id',

@@ -1,15 +1,21 @@
-const PARAMETER = 'invitation';
+const PAGE = '/invitation';
 
-/** Signs in and accepts in one go: the token travels in the path to return to. */
+/** Console page that asks for confirmation. Opening it changes nothing. */
 export function acceptUrl(publicUrl: string, token: string): string {
-  return `${publicUrl}/auth/login?return_to=${encodeURIComponent(`/?${PARAMETER}=${token}`)}`;
+  return `${publicUrl}${pagePath(token)}`;
 }
 
-/** The token in a path to return to, and the path without it. */
-export function takeInvitation(returnTo: string): { token: string | null; returnTo: string } {
+/**
+ * The token in a return path. Links of earlier releases carried it to the front page; they lead to this page
+ * too.
+ */
+export function readInvitationLink(returnTo: string): { token: string | null; returnTo: string } {
   const url = new URL(returnTo, 'http://localhost');
-  const token = url.searchParams.get(PARAMETER);
-  if (token === null) return { token, returnTo };
-  url.searchParams.delete(PARAMETER);
-  return { token, returnTo: `${url.pathname}${url.search}${url.hash}` };
+  const former = url.pathname === '/' ? url.searchParams.get('invitation') : null;
+  if (former !== null) return { token: former, returnTo: pagePath(former) };
+  return { token: url.pathname === PAGE ? url.searchParams.get('token') : null, returnTo };
+}
+
+function pagePath(token: string): string {
+  return `${PAGE}?token=${encodeURIComponent(token)}`;
 }

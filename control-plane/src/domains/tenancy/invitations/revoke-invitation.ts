@@ -1,7 +1,7 @@
 import type { Tx } from '../../../platform/db/database.ts';
 import { Problem } from '../../../platform/http/problem.ts';
 
-/** Revoking twice changes nothing; one that was accepted is a membership by now. */
+/** Revoking twice changes nothing; an accepted invitation is already a membership. */
 export async function revokeInvitation(tx: Tx, invitationId: string, now: Date): Promise<void> {
   const row = await tx
     .updateTable('invitations')
@@ -10,5 +10,6 @@ export async function revokeInvitation(tx: Tx, invitationId: string, now: Date):
     .where('accepted_at', 'is', null)
     .returning('id')
     .executeTakeFirst();
-  if (!row) throw new Problem('invitation_not_usable', 'It has been accepted; remove the member instead.');
+  if (!row)
+    throw new Problem('invitation_not_usable', 'The invitation was accepted; remove the member instead.');
 }

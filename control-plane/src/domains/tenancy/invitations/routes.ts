@@ -1,6 +1,6 @@
 import type { components, operations } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Caller } from '../../../platform/auth/caller.ts';
-import { widenScope, withRole } from '../../../platform/db/scope.ts';
+import { addTenantToScope, withRole } from '../../../platform/db/scope.ts';
 import type { Handlers } from '../../../platform/http/operation.ts';
 import type { Services } from '../../../platform/services.ts';
 import { findOrganization } from '../organizations/find-organization.ts';
@@ -10,11 +10,17 @@ import { createInvitation } from './create-invitation.ts';
 import { describeInvitation, findInvitation, type InvitationRow } from './describe-invitation.ts';
 import { acceptUrl } from './invitation-link.ts';
 import { listInvitations } from './list-invitations.ts';
+import { previewInvitation } from './preview-invitation.ts';
 import { revokeInvitation } from './revoke-invitation.ts';
 
 type InvitationOperations = Pick<
   operations,
-  'listInvitations' | 'createInvitation' | 'getInvitation' | 'revokeInvitation' | 'acceptInvitation'
+  | 'listInvitations'
+  | 'createInvitation'
+  | 'getInvitation'
+  | 'revokeInvitation'
+  | 'previewInvitation'
+  | 'acceptInvitation'
 >;
 
 const target = ({ id, organization_id, email, permission_group, permission_group_id }: InvitationRow) => ({
@@ -33,7 +39,7 @@ export function invitationRoutes(
     listInvitations({ caller, query, read }) {
       return read(async (tx) => {
         await findOrganization(tx, caller, 'member.read', query.organization_id);
-        return { status: 200, body: await listInvitations(tx, clock.now(), { limit: 50, ...query }) };
+        return { status: 200, body: await listInvitations(tx, clock.now(), query) };
       });
     },
     createInvitation({ caller, body, audit, mutate }) {
@@ -62,15 +68,21 @@ export function invitationRoutes(
         return { status: 204, body: undefined };
       });
     },
+    previewInvitation({ caller, body, read }) {
+      return read(async (tx) => {
+        const userId = requireUser(caller);
+        return { status: 200, body: await previewInvitation(tx, userId, body.token, clock.now()) };
+      });
+    },
     acceptInvitation({ caller, body, audit, mutate }) {
       audit({ targetType: 'user', targetId: caller.id });
       return mutate(async (tx) => {
-        const person = { userId: requireUser(caller), email: caller.email };
+        const userId = requireUser(caller);
         const accepted = await withRole(tx, 'gpuaas_auth', () =>
-          acceptInvitation(tx, person, body.token, clock.now()),
+          acceptInvitation(tx, userId, body.token, clock.now()),
         );
         const { organizationId, memberId, projectId } = accepted;
-        await widenScope(tx, organizationId);
+        await addTenantToScope(tx, organizationId);
         audit({
           targetType: 'invitation',
           targetId: accepted.invitationId,
@@ -86,7 +98,7 @@ export function invitationRoutes(
   };
 }
 
-/** The token goes to the caller once; what is kept for a replay says only that it did. */
+/** The caller gets the token once; the reply stored for a replay does not contain it. */
 function withToken(invitation: components['schemas']['Invitation'], token: string, publicUrl: string) {
   return {
     body: { invitation, token, accept_url: acceptUrl(publicUrl, token) },

@@ -3,12 +3,13 @@ import type { Tx } from '../../../platform/db/database.ts';
 import { tenantResourceName } from '../../../platform/ids.ts';
 import { describeBinding, selectBindings } from '../permission-bindings/describe-binding.ts';
 import type { MemberRow } from './find-member.ts';
+import { first } from '../../../platform/present.ts';
 
 type Member = components['schemas']['Member'];
 
 const MAX_BINDINGS = 200;
 
-/** Members with the bindings they hold themselves; those of their teams are the teams'. */
+/** Members with their own bindings; bindings of their teams belong to the teams. */
 export async function describeMembers(tx: Tx, rows: readonly MemberRow[]): Promise<Member[]> {
   if (rows.length === 0) return [];
   const bindings = await selectBindings(tx)
@@ -23,7 +24,7 @@ export async function describeMembers(tx: Tx, rows: readonly MemberRow[]): Promi
     user_id: row.user_id,
     email: row.email,
     name: row.name,
-    state: row.state as Member['state'],
+    state: row.state,
     bindings: bindings
       .filter((b) => b.user_id === row.user_id && b.organization_id === row.organization_id)
       .slice(0, MAX_BINDINGS)
@@ -34,5 +35,5 @@ export async function describeMembers(tx: Tx, rows: readonly MemberRow[]): Promi
 }
 
 export async function describeMember(tx: Tx, row: MemberRow): Promise<Member> {
-  return (await describeMembers(tx, [row]))[0]!;
+  return first(await describeMembers(tx, [row]), 'member');
 }

@@ -2,7 +2,7 @@ import type { Permission } from '@gpuaas/contracts/generated/permissions.ts';
 import { authorize, authorizeAnywhere, type Caller } from '../../../platform/auth/caller.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { notFound } from '../../../platform/http/problem.ts';
-import { lockOrganization } from '../keep-an-admin.ts';
+import { lockOrganization } from '../require-remaining-admin.ts';
 
 export interface MemberRow {
   id: string;
@@ -10,12 +10,12 @@ export interface MemberRow {
   user_id: string;
   email: string;
   name: string;
-  state: string;
+  state: 'active' | 'disabled';
   created_at: Date;
   disabled_at: Date | null;
 }
 
-/** Members with the person behind each. */
+/** Members with their person. */
 export function selectMembers(tx: Tx) {
   return tx
     .selectFrom('organization_members as m')
@@ -32,7 +32,7 @@ export function selectMembers(tx: Tx) {
     ]);
 }
 
-/** A member to look at. */
+/** A member to read. */
 export async function findMember(tx: Tx, caller: Caller, memberId: string): Promise<MemberRow> {
   const row = await selectMembers(tx).where('m.id', '=', memberId).executeTakeFirst();
   if (!row) throw notFound();
@@ -40,8 +40,8 @@ export async function findMember(tx: Tx, caller: Caller, memberId: string): Prom
   return row;
 }
 
-/** A member to change, with the tenant locked so that it keeps an admin. */
-export async function findMemberToChange(
+/** A member to change. Locks the tenant, so that it keeps an admin. */
+export async function findMemberForUpdate(
   tx: Tx,
   caller: Caller,
   permission: Permission,
@@ -51,7 +51,7 @@ export async function findMemberToChange(
   if (!known) throw notFound();
   authorize(caller, permission, { kind: 'tenant', organizationId: known.organization_id });
   await lockOrganization(tx, known.organization_id);
-  // Somebody else may have been quicker.
+  // A concurrent request may have removed the member.
   const row = await selectMembers(tx).where('m.id', '=', memberId).executeTakeFirst();
   if (!row) throw notFound();
   return row;

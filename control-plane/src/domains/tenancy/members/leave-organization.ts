@@ -1,11 +1,11 @@
 import type { Tx } from '../../../platform/db/database.ts';
 import { notFound } from '../../../platform/http/problem.ts';
-import { lockOrganization } from '../keep-an-admin.ts';
+import { lockOrganization } from '../require-remaining-admin.ts';
 import type { ResourceOwner } from '../owned-resources.ts';
 import { selectMembers } from './find-member.ts';
 import { removeMember } from './remove-member.ts';
 
-/** The caller's own way out. Returns the id of the membership that was. */
+/** The caller leaves the organization. Returns the id of the ended membership. */
 export async function leaveOrganization(
   tx: Tx,
   owners: readonly ResourceOwner[],

@@ -11,7 +11,7 @@ export interface Person {
   bindings: Binding[];
 }
 
-/** Active members of a tenant, or those of them that are asked for, with the rights they hold at this moment. */
+/** Active members of a tenant, all or those requested, with their current rights. */
 export async function listPeople(
   tx: Tx,
   organizationId: string,
@@ -25,7 +25,7 @@ export async function listPeople(
   );
 }
 
-/** Whoever has rights on the platform itself. */
+/** People with rights on the platform itself. */
 export async function listOperators(tx: Tx): Promise<Person[]> {
   return await peopleWhere(
     tx,
@@ -34,7 +34,7 @@ export async function listOperators(tx: Tx): Promise<Person[]> {
   );
 }
 
-/** Nobody but who looks up rights sees all of them; their use is up to the caller. */
+/** Only the role that reads rights sees all of them; the caller must restrict their use. */
 async function peopleWhere(tx: Tx, condition: ReturnType<typeof sql>): Promise<Person[]> {
   const { rows } = await withRole(tx, 'gpuaas_auth', () =>
     sql<PrincipalRow>`select ${sql.raw(USER_WITH_RIGHTS)} from users u where ${condition} order by u.id`.execute(

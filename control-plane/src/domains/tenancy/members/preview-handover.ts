@@ -1,11 +1,15 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { liveResources, type ResourceOwner } from '../owned-resources.ts';
+import { countTokensOfPerson } from '../service-accounts/revoke-tokens-of-person.ts';
 import type { MemberRow } from './find-member.ts';
 
 const LISTED = 1000;
 
-/** What would pass to projects, and how many keys would die, if the member left now. */
+/**
+ * Resources that would pass to projects, and the number of keys and tokens that would end, if the member left
+ * now.
+ */
 export async function previewHandover(
   tx: Tx,
   owners: readonly ResourceOwner[],
@@ -23,6 +27,7 @@ export async function previewHandover(
   return {
     member_id: member.id,
     api_keys: Number(count),
+    service_account_tokens: await countTokensOfPerson(tx, member),
     resources: resources.slice(0, LISTED),
     truncated: resources.length > LISTED,
   };

@@ -5,7 +5,7 @@ import type { AuditTarget, Handlers } from '../../../platform/http/operation.ts'
 import { findOrganization } from '../organizations/find-organization.ts';
 import type { ResourceOwner } from '../owned-resources.ts';
 import { describeMember } from './describe-members.ts';
-import { findMember, findMemberToChange, type MemberRow } from './find-member.ts';
+import { findMember, findMemberForUpdate, type MemberRow } from './find-member.ts';
 import { listMembers } from './list-members.ts';
 import { previewHandover } from './preview-handover.ts';
 import { removeMember } from './remove-member.ts';
@@ -23,9 +23,9 @@ interface MemberContext {
 }
 
 export function memberRoutes(owners: readonly ResourceOwner[]): Handlers<MemberOperations, Caller> {
-  /** A member to change, named in the audit log. */
+  /** Finds a member to change and names it in the audit log. */
   const change = async (tx: Tx, { caller, params, audit }: MemberContext): Promise<MemberRow> => {
-    const row = await findMemberToChange(tx, caller, 'member.manage', params.member_id);
+    const row = await findMemberForUpdate(tx, caller, 'member.manage', params.member_id);
     audit({
       targetType: 'member',
       targetId: row.id,
@@ -40,7 +40,7 @@ export function memberRoutes(owners: readonly ResourceOwner[]): Handlers<MemberO
     listMembers({ caller, query, read }) {
       return read(async (tx) => {
         await findOrganization(tx, caller, 'member.read', query.organization_id, { anywhere: true });
-        return { status: 200, body: await listMembers(tx, { limit: 50, ...query }) };
+        return { status: 200, body: await listMembers(tx, query) };
       });
     },
     getMember({ caller, params, read }) {

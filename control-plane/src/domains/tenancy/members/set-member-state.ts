@@ -3,39 +3,43 @@ import { systemClock } from '../../../platform/clock.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import type { ResourceOwner } from '../owned-resources.ts';
 import { permissionsOfBinding, selectBindings } from '../permission-bindings/describe-binding.ts';
-import { requireRights } from '../require-rights.ts';
-import { scopeAt } from '../scopes.ts';
-import { endAccess } from './end-access.ts';
+import { requireHeldPermissions } from '../require-held-permissions.ts';
+import { tenantScope } from '../scopes.ts';
+import { revokeAccess } from './revoke-access.ts';
 import type { MemberRow } from './find-member.ts';
 
-/** Takes a member's rights without forgetting them. Doing it twice changes nothing. */
+/** Suspends a member's rights and keeps their bindings. Doing it twice changes nothing. */
 export async function disableMember(
   tx: Tx,
   owners: readonly ResourceOwner[],
   member: MemberRow,
 ): Promise<MemberRow> {
   if (member.state === 'disabled') return member;
-  const change = { state: 'disabled', disabled_at: systemClock.now() };
+  const change = { state: 'disabled', disabled_at: systemClock.now() } as const;
   await tx.updateTable('organization_members').set(change).where('id', '=', member.id).execute();
-  await endAccess(tx, owners, member, 'disabled');
+  await revokeAccess(tx, owners, member, 'disabled');
   return { ...member, ...change };
 }
 
 /**
- * Gives them back, which only somebody may who could grant them: who holds them all. Keys and resources that passed on
- * do not return.
+ * Restores a member's rights. The caller must hold all of them, as for granting them. Keys and resources that
+ * were handed over do not return.
  */
 export async function enableMember(tx: Tx, caller: Caller, member: MemberRow): Promise<MemberRow> {
   if (member.state === 'active') return member;
   for (const binding of await bindingsOf(tx, member)) {
-    requireRights(caller, permissionsOfBinding(binding), scopeAt(member.organization_id, binding.project_id));
+    requireHeldPermissions(
+      caller,
+      permissionsOfBinding(binding),
+      tenantScope(member.organization_id, binding.project_id),
+    );
   }
-  const change = { state: 'active', disabled_at: null };
+  const change = { state: 'active', disabled_at: null } as const;
   await tx.updateTable('organization_members').set(change).where('id', '=', member.id).execute();
   return { ...member, ...change };
 }
 
-/** Their own, and those of their teams. */
+/** Direct bindings and those of their teams. */
 async function bindingsOf(tx: Tx, member: MemberRow) {
   return await selectBindings(tx)
     .where('b.organization_id', '=', member.organization_id)

@@ -2,16 +2,16 @@ import { systemClock } from '../../../platform/clock.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { withRole } from '../../../platform/db/scope.ts';
 import { Problem } from '../../../platform/http/problem.ts';
-import { endOrphanedSessions } from '../members/end-access.ts';
-import { liveResources, type AtClosing, type ResourceOwner } from '../owned-resources.ts';
+import { revokeOrphanedSignIns } from '../members/revoke-access.ts';
+import { liveResources, type ClosingHook, type ResourceOwner } from '../owned-resources.ts';
 
 const LISTED = 100;
 
-/** Closes a tenant that owns nothing live. Its row must be locked. */
+/** Closes a tenant without live resources. Its row must be locked. */
 export async function deleteOrganization(
   tx: Tx,
   owners: readonly ResourceOwner[],
-  atClosing: readonly AtClosing[],
+  atClosing: readonly ClosingHook[],
   organizationId: string,
 ): Promise<void> {
   const projects = await tx
@@ -22,7 +22,7 @@ export async function deleteOrganization(
     .execute();
   const resources = await liveResources(tx, owners, { organizationId }, LISTED);
   if (resources.length > 0) {
-    throw new Problem('organization_not_empty', 'Release or delete what its projects own first.', {
+    throw new Problem('organization_not_empty', 'Release or delete the resources of its projects first.', {
       extensions: { resources },
     });
   }
@@ -47,7 +47,7 @@ export async function deleteOrganization(
     .where('organization_id', '=', organizationId)
     .returning('user_id')
     .execute();
-  await endOrphanedSessions(
+  await revokeOrphanedSignIns(
     tx,
     members.map((member) => member.user_id),
   );

@@ -9,7 +9,10 @@ import { tenantResourceName } from '../../../platform/ids.ts';
 
 export type OrganizationRow = Pick<Selectable<Organizations>, 'id' | 'name' | 'created_at'>;
 
-/** An organization in which the caller holds the permission; `anywhere` in it, if one project's right is enough. */
+/**
+ * An organization in which the caller holds the permission; with `anywhere`, a right in one of its projects
+ * is enough.
+ */
 export async function findOrganization(
   tx: Tx,
   caller: Caller,

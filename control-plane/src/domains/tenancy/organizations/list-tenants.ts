@@ -1,26 +1,27 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../../platform/db/database.ts';
-import { decodePage, pageOf } from '../../../platform/http/pagination.ts';
+import { fromCursor } from '../../../platform/db/given.ts';
+import { decodePage, toPage, type Page } from '../../../platform/http/page.ts';
 import { describeOrganization } from './find-organization.ts';
 
-/** How many projects of a tenant an operator is shown at once. */
+/** Most projects of a tenant in one reply to an operator. */
 const PROJECTS_SHOWN = 100;
 
 /** Every organization of the platform, for operators. */
 export async function listTenants(
   tx: Tx,
   query: { limit: number; page?: string },
-): Promise<{ items: components['schemas']['Tenant'][]; next_page: string | null }> {
+): Promise<Page<components['schemas']['Tenant']>> {
   const after = decodePage(query.page, ['uuid']);
   const rows = await tx
     .selectFrom('organizations')
     .select(['id', 'name', 'created_at'])
     .where('deleted_at', 'is', null)
-    .$if(after !== null, (q) => q.where('id', '>', after![0]!))
+    .$call(fromCursor(after, (q, [id]) => q.where('id', '>', id)))
     .orderBy('id')
     .limit(query.limit + 1)
     .execute();
-  const page = pageOf(rows, query.limit, (row) => [row.id]);
+  const page = toPage(rows, query.limit, (row) => [row.id]);
   const projects = await projectsOf(
     tx,
     page.rows.map(({ id }) => id),

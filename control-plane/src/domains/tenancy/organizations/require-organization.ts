@@ -1,7 +1,7 @@
 import type { Tx } from '../../../platform/db/database.ts';
 import { notFound } from '../../../platform/http/problem.ts';
 
-/** For who needs no standing in it: refuses a tenant that does not exist. */
+/** Refuses a tenant that does not exist; the caller needs no rights in it. */
 export async function requireOrganization(tx: Tx, organizationId: string): Promise<void> {
   const row = await tx
     .selectFrom('organizations')

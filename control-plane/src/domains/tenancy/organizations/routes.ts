@@ -1,10 +1,10 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { authorize, type Caller } from '../../../platform/auth/caller.ts';
-import { widenScope, withRole } from '../../../platform/db/scope.ts';
-import { requireMatch } from '../../../platform/http/etag.ts';
+import { atPlatform, authorize, type Caller } from '../../../platform/auth/caller.ts';
+import { addTenantToScope, withRole } from '../../../platform/db/scope.ts';
+import { requireIfMatch } from '../../../platform/http/etag.ts';
 import type { Handlers } from '../../../platform/http/operation.ts';
 import { leaveOrganization } from '../members/leave-organization.ts';
-import type { AtClosing, ResourceOwner } from '../owned-resources.ts';
+import type { ClosingHook, ResourceOwner } from '../owned-resources.ts';
 import { requireUser } from '../require-user.ts';
 import { createOrganization } from './create-organization.ts';
 import { deleteOrganization } from './delete-organization.ts';
@@ -33,15 +33,15 @@ const target = (organizationId: string, known = true) => ({
 
 export function organizationRoutes(
   owners: readonly ResourceOwner[],
-  atClosing: readonly AtClosing[],
+  atClosing: readonly ClosingHook[],
 ): Handlers<OrganizationOperations, Caller> {
   return {
     async listOrganizations({ query, read }) {
-      return { status: 200, body: await read((tx) => listOrganizations(tx, { limit: 50, ...query })) };
+      return { status: 200, body: await read((tx) => listOrganizations(tx, query)) };
     },
     async listTenants({ caller, query, read }) {
-      authorize(caller, 'fleet.read', { kind: 'platform' });
-      return { status: 200, body: await read((tx) => listTenants(tx, { limit: 50, ...query })) };
+      authorize(caller, 'fleet.read', atPlatform);
+      return { status: 200, body: await read((tx) => listTenants(tx, query)) };
     },
     createOrganization({ caller, body, audit, mutate }) {
       audit({ targetType: 'user', targetId: caller.id });
@@ -50,7 +50,7 @@ export function organizationRoutes(
         const { organizationId } = await withRole(tx, 'gpuaas_auth', () =>
           createOrganization(tx, { name: body.name, ownerId }),
         );
-        await widenScope(tx, organizationId);
+        await addTenantToScope(tx, organizationId);
         audit({ ...target(organizationId), detail: { name: body.name } });
         const row = await tx
           .selectFrom('organizations')
@@ -77,7 +77,7 @@ export function organizationRoutes(
           lock: true,
         });
         audit({ ...target(row.id), detail: { before: row.name, after: body.name } });
-        requireMatch(request, describeOrganization(row));
+        requireIfMatch(request, describeOrganization(row));
         await tx.updateTable('organizations').set({ name: body.name }).where('id', '=', row.id).execute();
         return { status: 200, body: describeOrganization({ ...row, name: body.name }) };
       });
@@ -89,7 +89,7 @@ export function organizationRoutes(
           lock: true,
         });
         audit({ ...target(row.id), detail: { name: row.name } });
-        requireMatch(request, describeOrganization(row));
+        requireIfMatch(request, describeOrganization(row));
         await deleteOrganization(tx, owners, atClosing, row.id);
         return { status: 204, body: undefined };
       });
@@ -107,7 +107,7 @@ export function organizationRoutes(
         await findOrganization(tx, caller, 'member.read', params.organization_id);
         return {
           status: 200,
-          body: await listHandovers(tx, params.organization_id, { limit: 50, ...query }),
+          body: await listHandovers(tx, params.organization_id, query),
         };
       });
     },

@@ -1,12 +1,13 @@
 import type { Tx } from '../../../platform/db/database.ts';
+import { present } from '../../../platform/present.ts';
 
-export interface PayingOrganization {
+export interface BillingOrganization {
   id: string;
   name: string;
   stripeCustomerId: string | null;
 }
 
-export async function findPayingOrganization(tx: Tx, organizationId: string): Promise<PayingOrganization> {
+export async function findPayingOrganization(tx: Tx, organizationId: string): Promise<BillingOrganization> {
   const row = await tx
     .selectFrom('organizations')
     .select(['id', 'name', 'stripe_customer_id'])
@@ -15,13 +16,13 @@ export async function findPayingOrganization(tx: Tx, organizationId: string): Pr
   return { id: row.id, name: row.name, stripeCustomerId: row.stripe_customer_id };
 }
 
-/** The first customer that is noted stays: two that were made at once must not both be used. Returns it. */
-export async function noteStripeCustomer(tx: Tx, organizationId: string, customer: string): Promise<string> {
+/** The first stored customer stays: of two created concurrently only one is used. Returns it. */
+export async function saveStripeCustomer(tx: Tx, organizationId: string, customer: string): Promise<string> {
   await tx
     .updateTable('organizations')
     .set({ stripe_customer_id: customer })
     .where('id', '=', organizationId)
     .where('stripe_customer_id', 'is', null)
     .execute();
-  return (await findPayingOrganization(tx, organizationId)).stripeCustomerId!;
+  return present((await findPayingOrganization(tx, organizationId)).stripeCustomerId, 'customer reference');
 }

@@ -3,14 +3,17 @@ import { authorize, type Caller } from '../../../platform/auth/caller.ts';
 import { isDatabaseError, type Tx } from '../../../platform/db/database.ts';
 import { notFound, Problem } from '../../../platform/http/problem.ts';
 import { newId } from '../../../platform/ids.ts';
-import { requireScopeOf, resolveGroup } from '../permission-groups/resolve-group.ts';
-import { requireRights } from '../require-rights.ts';
-import { scopeAt } from '../scopes.ts';
+import { requireGroupScope, resolveGroup } from '../permission-groups/resolve-group.ts';
+import { requireHeldPermissions } from '../require-held-permissions.ts';
+import { tenantScope } from '../scopes.ts';
 import { findHolder } from './find-holder.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Gives a group to a holder, never with more rights than the caller has at that scope. Returns the binding's id. */
+/**
+ * Binds a group to a holder, never with more rights than the caller has at that scope. Returns the binding's
+ * id.
+ */
 export async function createBinding(
   tx: Tx,
   caller: Caller,
@@ -18,11 +21,11 @@ export async function createBinding(
 ): Promise<string> {
   const { organization_id: organizationId, project_id: projectId = null } = body;
   await requirePlace(tx, organizationId, projectId);
-  const scope = scopeAt(organizationId, projectId);
+  const scope = tenantScope(organizationId, projectId);
   authorize(caller, 'access.manage', scope);
   const group = await resolveGroup(tx, organizationId, body.permission_group, '/permission_group');
-  requireScopeOf(group, projectId);
-  requireRights(caller, group.permissions, scope);
+  requireGroupScope(group, projectId);
+  requireHeldPermissions(caller, group.permissions, scope);
   const holder = await findHolder(tx, organizationId, projectId, body.holder);
   const id = newId();
   try {
@@ -40,7 +43,7 @@ export async function createBinding(
       .execute();
   } catch (error) {
     if (!isDatabaseError(error, UNIQUE_VIOLATION)) throw error;
-    throw new Problem('binding_exists', `${group.name} is bound so already.`);
+    throw new Problem('binding_exists', `${group.name} is already bound at this scope.`);
   }
   return id;
 }

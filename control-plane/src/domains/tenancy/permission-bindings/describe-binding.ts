@@ -1,5 +1,6 @@
 import { permissionGroups } from '@gpuaas/contracts/generated/permissions.ts';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import { isKeyOf } from '@gpuaas/contracts/typed-keys';
 import type { Tx } from '../../../platform/db/database.ts';
 import { projectResourceName, tenantResourceName } from '../../../platform/ids.ts';
 
@@ -20,7 +21,7 @@ export interface BindingRow {
   created_at: Date;
 }
 
-/** Bindings with the tenant's own group, where it is one. */
+/** Bindings, joined with the tenant's own group where they name one. */
 export function selectBindings(tx: Tx) {
   return tx
     .selectFrom('permission_bindings as b')
@@ -65,16 +66,12 @@ function holderOf(row: BindingRow): Holder {
 }
 
 function builtInName(key: string | null): string {
-  return key !== null && Object.hasOwn(permissionGroups, key)
-    ? permissionGroups[key as keyof typeof permissionGroups].display_name
-    : (key ?? '');
+  return key !== null && isKeyOf(permissionGroups, key) ? permissionGroups[key].display_name : (key ?? '');
 }
 
-/** What a binding grants, as long as it stands. */
+/** The permissions that a binding grants. */
 export function permissionsOfBinding(row: BindingRow): readonly string[] {
   if (row.own_group_permissions) return row.own_group_permissions;
   const key = row.permission_group ?? '';
-  return Object.hasOwn(permissionGroups, key)
-    ? permissionGroups[key as keyof typeof permissionGroups].permissions
-    : [];
+  return isKeyOf(permissionGroups, key) ? permissionGroups[key].permissions : [];
 }

@@ -4,7 +4,7 @@ import { Problem } from '../../../platform/http/problem.ts';
 
 type Holder = components['schemas']['Holder'];
 
-/** The columns that name the holder, once it is known to belong here. */
+/** Columns that name the holder, after checking that it belongs to the tenant. */
 export async function findHolder(
   tx: Tx,
   organizationId: string,
@@ -20,7 +20,7 @@ export async function findHolder(
   } else {
     throw new Problem(
       'permission_group_scope_refused',
-      'A service account holds rights in its project alone.',
+      'A service account can hold rights in its own project only.',
       {
         errors: [{ pointer: '/project_id', detail: 'must name the project of the service account' }],
       },

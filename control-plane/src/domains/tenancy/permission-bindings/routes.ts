@@ -2,7 +2,7 @@ import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import { authorize, type Caller } from '../../../platform/auth/caller.ts';
 import type { Handlers } from '../../../platform/http/operation.ts';
 import { notFound } from '../../../platform/http/problem.ts';
-import { scopeAt } from '../scopes.ts';
+import { tenantScope } from '../scopes.ts';
 import { createBinding } from './create-binding.ts';
 import { deleteBinding } from './delete-binding.ts';
 import { describeBinding, type BindingRow } from './describe-binding.ts';
@@ -30,8 +30,8 @@ export function permissionBindingRoutes(): Handlers<BindingOperations, Caller> {
       return read(async (tx) => {
         const { organization_id: organizationId, project_id: projectId = null } = query;
         if (!caller.organizationIds.includes(organizationId)) throw notFound();
-        authorize(caller, 'access.read', scopeAt(organizationId, projectId));
-        return { status: 200, body: await listBindings(tx, { limit: 50, ...query }) };
+        authorize(caller, 'access.read', tenantScope(organizationId, projectId));
+        return { status: 200, body: await listBindings(tx, query) };
       });
     },
     createPermissionBinding({ caller, body, audit, mutate }) {

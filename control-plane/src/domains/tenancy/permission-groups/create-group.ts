@@ -2,14 +2,14 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Caller } from '../../../platform/auth/caller.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { newId } from '../../../platform/ids.ts';
-import { refusingTakenName } from '../name-taken.ts';
+import { rejectDuplicateName } from '../reject-duplicate-name.ts';
 import { findOrganization } from '../organizations/find-organization.ts';
-import { requireRights } from '../require-rights.ts';
+import { requireHeldPermissions } from '../require-held-permissions.ts';
 import type { PermissionGroupRow } from './describe-group.ts';
-import { requireTenantPermissions } from './known-permissions.ts';
+import { requireTenantPermissions } from './require-tenant-permissions.ts';
 import { resolveGroup } from './resolve-group.ts';
 
-/** A group with the permissions that are named, or those of the group it is cloned from. */
+/** Creates a group with the named permissions, or with those of the group it is cloned from. */
 export async function createGroup(
   tx: Tx,
   caller: Caller,
@@ -19,8 +19,8 @@ export async function createGroup(
   const cloned = body.clone_of ? await resolveGroup(tx, organizationId, body.clone_of, '/clone_of') : null;
   const permissions = body.permissions ?? cloned?.permissions ?? [];
   requireTenantPermissions(permissions, '/permissions');
-  requireRights(caller, permissions, { kind: 'tenant', organizationId });
-  return await refusingTakenName(body.name, () =>
+  requireHeldPermissions(caller, permissions, { kind: 'tenant', organizationId });
+  return await rejectDuplicateName(body.name, () =>
     tx
       .insertInto('permission_groups')
       .values({

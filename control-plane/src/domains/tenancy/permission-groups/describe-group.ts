@@ -21,7 +21,7 @@ export function describeGroup(row: PermissionGroupRow): PermissionGroup {
   };
 }
 
-/** The built-in groups that a tenant can give. */
+/** Built-in groups that a tenant can grant. */
 export const builtInGroups: readonly PermissionGroup[] = Object.entries(permissionGroups).flatMap(
   ([key, { scope, display_name, permissions }]) =>
     scope === 'platform'

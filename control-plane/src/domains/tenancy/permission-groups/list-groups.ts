@@ -1,6 +1,6 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../../platform/db/database.ts';
-import { decodePage, pageOf } from '../../../platform/http/pagination.ts';
+import { decodePage, toPage, type Page } from '../../../platform/http/page.ts';
 import { builtInGroups, describeGroup } from './describe-group.ts';
 
 type PermissionGroup = components['schemas']['PermissionGroup'];
@@ -9,7 +9,7 @@ type PermissionGroup = components['schemas']['PermissionGroup'];
 export async function listGroups(
   tx: Tx,
   query: { organization_id: string; limit: number; page?: string },
-): Promise<{ items: PermissionGroup[]; next_page: string | null }> {
+): Promise<Page<PermissionGroup>> {
   const after = decodePage(query.page, ['text'])?.[0];
   const place = builtInGroups.findIndex((group) => group.id === after);
   const builtIn = after === undefined ? builtInGroups : place < 0 ? [] : builtInGroups.slice(place + 1);
@@ -23,6 +23,6 @@ export async function listGroups(
     .orderBy((e) => e.cast('id', 'text'))
     .limit(query.limit + 1)
     .execute();
-  const page = pageOf([...builtIn, ...own.map(describeGroup)], query.limit, (group) => [group.id]);
+  const page = toPage([...builtIn, ...own.map(describeGroup)], query.limit, (group) => [group.id]);
   return { items: page.rows, next_page: page.next_page };
 }

@@ -1,18 +1,19 @@
-import { permissionGroups } from '@gpuaas/contracts/generated/permissions.ts';
+import { permissionGroups, type PermissionGroup } from '@gpuaas/contracts/generated/permissions.ts';
+import { isKeyOf } from '@gpuaas/contracts/typed-keys';
 import type { Tx } from '../../../platform/db/database.ts';
 import { Problem } from '../../../platform/http/problem.ts';
 import { isUuid } from '../../../platform/ids.ts';
 
-/** A group that a tenant can give: built-in by its key, or its own by id. */
+/** A group that a tenant can grant: built-in by its key, or its own by id. */
 export interface GrantableGroup {
-  key: string | null;
+  key: PermissionGroup | null;
   id: string | null;
   name: string;
   scope: 'tenant' | 'project';
   permissions: readonly string[];
 }
 
-/** The group a request names; those of the platform are none of a tenant's. */
+/** The group that a request names; groups of the platform are not available to tenants. */
 export async function resolveGroup(
   tx: Tx,
   organizationId: string,
@@ -27,8 +28,8 @@ export async function resolveGroup(
 }
 
 function builtIn(key: string): GrantableGroup | null {
-  if (!Object.hasOwn(permissionGroups, key)) return null;
-  const { scope, display_name, permissions } = permissionGroups[key as keyof typeof permissionGroups];
+  if (!isKeyOf(permissionGroups, key)) return null;
+  const { scope, display_name, permissions } = permissionGroups[key];
   if (scope === 'platform') return null;
   return { key, id: null, name: display_name, scope, permissions };
 }
@@ -46,8 +47,8 @@ async function ownGroup(tx: Tx, organizationId: string, id: string): Promise<Gra
     : null;
 }
 
-/** A group made for tenants says nothing useful at a single project. */
-export function requireScopeOf(group: GrantableGroup, projectId: string | null): void {
+/** A group for whole tenants has no meaning at a single project. */
+export function requireGroupScope(group: GrantableGroup, projectId: string | null): void {
   if (projectId === null || group.scope === 'project') return;
   throw new Problem('permission_group_scope_refused', `${group.name} is for the whole organization.`, {
     errors: [{ pointer: '/project_id', detail: 'leave it out' }],

@@ -1,6 +1,6 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Caller } from '../../../platform/auth/caller.ts';
-import { requireMatch } from '../../../platform/http/etag.ts';
+import { requireIfMatch } from '../../../platform/http/etag.ts';
 import type { Handlers } from '../../../platform/http/operation.ts';
 import { findOrganization } from '../organizations/find-organization.ts';
 import { createGroup } from './create-group.ts';
@@ -31,7 +31,7 @@ export function permissionGroupRoutes(): Handlers<GroupOperations, Caller> {
     listPermissionGroups({ caller, query, read }) {
       return read(async (tx) => {
         await findOrganization(tx, caller, 'access.read', query.organization_id, { anywhere: true });
-        return { status: 200, body: await listGroups(tx, { limit: 50, ...query }) };
+        return { status: 200, body: await listGroups(tx, query) };
       });
     },
     createPermissionGroup({ caller, body, audit, mutate }) {
@@ -54,7 +54,7 @@ export function permissionGroupRoutes(): Handlers<GroupOperations, Caller> {
       audit({ targetType: 'permission_group', targetId: params.permission_group_id });
       return mutate(async (tx) => {
         const row = await findGroup(tx, caller, 'access.manage', params.permission_group_id, { lock: true });
-        requireMatch(request, describeGroup(row));
+        requireIfMatch(request, describeGroup(row));
         const changed = await updateGroup(tx, caller, row, body);
         audit({
           ...target(changed),
@@ -68,8 +68,8 @@ export function permissionGroupRoutes(): Handlers<GroupOperations, Caller> {
       return mutate(async (tx) => {
         const row = await findGroup(tx, caller, 'access.manage', params.permission_group_id, { lock: true });
         audit(target(row));
-        requireMatch(request, describeGroup(row));
-        await deleteGroup(tx, row);
+        requireIfMatch(request, describeGroup(row));
+        await deleteGroup(tx, caller, row);
         return { status: 204, body: undefined };
       });
     },

@@ -1,12 +1,12 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Caller } from '../../../platform/auth/caller.ts';
 import type { Tx } from '../../../platform/db/database.ts';
-import { refusingTakenName } from '../name-taken.ts';
-import { requireRights } from '../require-rights.ts';
+import { rejectDuplicateName } from '../reject-duplicate-name.ts';
+import { requireHeldPermissions } from '../require-held-permissions.ts';
 import type { PermissionGroupRow } from './describe-group.ts';
-import { requireTenantPermissions } from './known-permissions.ts';
+import { requireTenantPermissions } from './require-tenant-permissions.ts';
 
-/** Changes a group for all who hold it; neither before nor after may it hold more than the caller does. */
+/** Changes a group for all of its holders; neither before nor after may it hold more than the caller does. */
 export async function updateGroup(
   tx: Tx,
   caller: Caller,
@@ -16,13 +16,13 @@ export async function updateGroup(
   const permissions = body.permissions ?? group.permissions;
   requireTenantPermissions(body.permissions ?? [], '/permissions');
   const scope = { kind: 'tenant', organizationId: group.organization_id } as const;
-  requireRights(caller, [...new Set([...group.permissions, ...permissions])], scope);
+  requireHeldPermissions(caller, [...new Set([...group.permissions, ...permissions])], scope);
   const change = {
     name: body.name ?? group.name,
     description: body.description ?? group.description,
     permissions,
   };
-  await refusingTakenName(change.name, () =>
+  await rejectDuplicateName(change.name, () =>
     tx.updateTable('permission_groups').set(change).where('id', '=', group.id).execute(),
   );
   return { ...group, ...change };

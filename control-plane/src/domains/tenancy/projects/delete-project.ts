@@ -2,22 +2,22 @@ import { systemClock } from '../../../platform/clock.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { withRole } from '../../../platform/db/scope.ts';
 import { Problem } from '../../../platform/http/problem.ts';
-import { liveResources, type AtClosing, type ResourceOwner } from '../owned-resources.ts';
+import { liveResources, type ClosingHook, type ResourceOwner } from '../owned-resources.ts';
 import type { ProjectRow } from './find-project.ts';
 
 const LISTED = 100;
 
-/** Closes a project that owns nothing live. Its row must be locked, so that nothing comes to it meanwhile. */
+/** Closes a project without live resources. Its row must be locked, so that none is added meanwhile. */
 export async function deleteProject(
   tx: Tx,
   owners: readonly ResourceOwner[],
-  atClosing: readonly AtClosing[],
+  atClosing: readonly ClosingHook[],
   project: ProjectRow,
 ): Promise<void> {
   const by = { organizationId: project.organization_id, projectId: project.id };
   const resources = await liveResources(tx, owners, by, LISTED);
   if (resources.length > 0) {
-    throw new Problem('project_not_empty', 'Release or delete what the project owns first.', {
+    throw new Problem('project_not_empty', 'Release or delete the resources of the project first.', {
       extensions: { resources },
     });
   }

@@ -7,13 +7,16 @@ import type { Projects } from '../../../platform/db/generated/schema.ts';
 import { notFound } from '../../../platform/http/problem.ts';
 import { projectResourceName } from '../../../platform/ids.ts';
 
-export type ProjectRow = Pick<Selectable<Projects>, 'id' | 'organization_id' | 'name' | 'created_at'>;
+export type ProjectRow = Pick<
+  Selectable<Projects>,
+  'id' | 'organization_id' | 'team_id' | 'name' | 'created_at'
+>;
 
-export const PROJECT_COLUMNS = ['id', 'organization_id', 'name', 'created_at'] as const;
+export const PROJECT_COLUMNS = ['id', 'organization_id', 'team_id', 'name', 'created_at'] as const;
 
 /**
- * A project in which the caller holds the permission; anything else looks like a missing one. With `staysOpen` nobody
- * closes it before the transaction ends: for whoever brings something into it.
+ * A project in which the caller holds the permission; any other one is answered like a missing one. With
+ * `staysOpen` it cannot be closed before the transaction ends: required to add a resource to it.
  */
 export async function findProject(
   tx: Tx,
@@ -32,7 +35,22 @@ export async function findProject(
   return requireProject(caller, permission, row);
 }
 
-/** The same of one that was looked up before. */
+/**
+ * Keeps the caller's projects open until the transaction ends; returns their tenants. Projects that the
+ * caller cannot see are omitted.
+ */
+export async function keepProjectsOpen(tx: Tx, projectIds: readonly string[]): Promise<string[]> {
+  const rows = await tx
+    .selectFrom('projects')
+    .select('organization_id')
+    .where('id', 'in', projectIds)
+    .orderBy('id')
+    .forKeyShare()
+    .execute();
+  return [...new Set(rows.map((row) => row.organization_id))];
+}
+
+/** Refuses a project, read before, in which the caller does not hold the permission. */
 export function requireProject<P extends { id: string; organization_id: string }>(
   caller: Caller,
   permission: Permission,
@@ -49,6 +67,7 @@ export function describeProject(row: ProjectRow): components['schemas']['Project
     id: row.id,
     resource_name: projectResourceName(row.organization_id, row.id, 'project', row.id),
     organization_id: row.organization_id,
+    team_id: row.team_id,
     name: row.name,
     created_at: row.created_at.toISOString(),
   };

@@ -1,15 +1,16 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Caller } from '../../../platform/auth/caller.ts';
 import type { Tx } from '../../../platform/db/database.ts';
-import { decodePage, pageOf } from '../../../platform/http/pagination.ts';
+import { fromCursor, given } from '../../../platform/db/given.ts';
+import { decodePage, toPage, type Page } from '../../../platform/http/page.ts';
 import { describeProject, PROJECT_COLUMNS } from './find-project.ts';
 
-/** The projects of a tenant in which the caller may read: all, or those with a binding of their own. */
+/** Projects of a tenant that the caller may read: all, or those in which the caller has a binding. */
 export async function listProjects(
   tx: Tx,
   caller: Caller,
-  query: { organization_id: string; limit: number; page?: string },
-): Promise<{ items: components['schemas']['Project'][]; next_page: string | null }> {
+  query: { organization_id: string; team_id?: string; limit: number; page?: string },
+): Promise<Page<components['schemas']['Project']>> {
   const after = decodePage(query.page, ['uuid']);
   const readable = caller.bindings.filter(
     (binding) =>
@@ -27,10 +28,11 @@ export async function listProjects(
         readable.flatMap((binding) => binding.projectId ?? []),
       ),
     )
-    .$if(after !== null, (q) => q.where('id', '>', after![0]!))
+    .$call(given(query.team_id, (q, teamId) => q.where('team_id', '=', teamId)))
+    .$call(fromCursor(after, (q, [id]) => q.where('id', '>', id)))
     .orderBy('id')
     .limit(query.limit + 1)
     .execute();
-  const page = pageOf(rows, query.limit, (row) => [row.id]);
+  const page = toPage(rows, query.limit, (row) => [row.id]);
   return { items: page.rows.map(describeProject), next_page: page.next_page };
 }

@@ -1,14 +1,14 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Caller } from '../../../platform/auth/caller.ts';
-import { requireMatch } from '../../../platform/http/etag.ts';
+import { requireIfMatch } from '../../../platform/http/etag.ts';
 import type { Handlers } from '../../../platform/http/operation.ts';
-import { refusingTakenName } from '../name-taken.ts';
 import { findOrganization } from '../organizations/find-organization.ts';
-import type { AtClosing, ResourceOwner } from '../owned-resources.ts';
+import type { ClosingHook, ResourceOwner } from '../owned-resources.ts';
 import { createProject } from './create-project.ts';
 import { deleteProject } from './delete-project.ts';
 import { describeProject, findProject, type ProjectRow } from './find-project.ts';
 import { listProjects } from './list-projects.ts';
+import { updateProject } from './update-project.ts';
 
 type ProjectOperations = Pick<
   operations,
@@ -23,13 +23,13 @@ const target = ({ id, organization_id }: ProjectRow) => ({
 
 export function projectRoutes(
   owners: readonly ResourceOwner[],
-  atClosing: readonly AtClosing[],
+  atClosing: readonly ClosingHook[],
 ): Handlers<ProjectOperations, Caller> {
   return {
     listProjects({ caller, query, read }) {
       return read(async (tx) => {
         await findOrganization(tx, caller, 'project.read', query.organization_id, { anywhere: true });
-        return { status: 200, body: await listProjects(tx, caller, { limit: 50, ...query }) };
+        return { status: 200, body: await listProjects(tx, caller, query) };
       });
     },
     createProject({ caller, body, audit, mutate }) {
@@ -48,12 +48,10 @@ export function projectRoutes(
       audit({ targetType: 'project', targetId: params.project_id });
       return mutate(async (tx) => {
         const row = await findProject(tx, caller, 'project.manage', params.project_id, { lock: true });
-        audit({ ...target(row), detail: { before: row.name, after: body.name } });
-        requireMatch(request, describeProject(row));
-        await refusingTakenName(body.name, () =>
-          tx.updateTable('projects').set({ name: body.name }).where('id', '=', row.id).execute(),
-        );
-        return { status: 200, body: describeProject({ ...row, name: body.name }) };
+        const before = { name: row.name, team_id: row.team_id };
+        audit({ ...target(row), before, after: { ...before, ...body } });
+        requireIfMatch(request, describeProject(row));
+        return { status: 200, body: describeProject(await updateProject(tx, row, body)) };
       });
     },
     deleteProject({ caller, params, request, audit, mutate }) {
@@ -61,7 +59,7 @@ export function projectRoutes(
       return mutate(async (tx) => {
         const row = await findProject(tx, caller, 'project.manage', params.project_id, { lock: true });
         audit({ ...target(row), detail: { name: row.name } });
-        requireMatch(request, describeProject(row));
+        requireIfMatch(request, describeProject(row));
         await deleteProject(tx, owners, atClosing, row);
         return { status: 204, body: undefined };
       });

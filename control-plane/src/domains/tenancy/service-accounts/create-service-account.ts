@@ -3,12 +3,15 @@ import type { Caller } from '../../../platform/auth/caller.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Services } from '../../../platform/services.ts';
-import { refusingTakenName } from '../name-taken.ts';
+import { rejectDuplicateName } from '../reject-duplicate-name.ts';
 import { findProject } from '../projects/find-project.ts';
 import type { ServiceAccountRow } from './find-service-account.ts';
 import { issueToken } from './issue-token.ts';
 
-/** A service account of a project, owned by whoever makes it, without any rights yet. */
+/**
+ * A service account of a project, without rights yet. Its creator owns it; if a service account creates it,
+ * that account's owner does.
+ */
 export async function createServiceAccount(
   services: Pick<Services, 'policies' | 'clock'>,
   tx: Tx,
@@ -18,7 +21,7 @@ export async function createServiceAccount(
   const project = await findProject(tx, caller, 'service_account.manage', body.project_id, {
     staysOpen: true,
   });
-  const row = await refusingTakenName(body.name, () =>
+  const row = await rejectDuplicateName(body.name, () =>
     tx
       .insertInto('service_accounts')
       .values({
@@ -27,11 +30,11 @@ export async function createServiceAccount(
         project_id: project.id,
         name: body.name,
         description: body.description ?? '',
-        owner_user_id: caller.userId,
+        owner_user_id: caller.ownerUserId,
         created_by: caller.id,
       })
       .returningAll()
       .executeTakeFirstOrThrow(),
   );
-  return { row, token: await issueToken(services, tx, row) };
+  return { row, token: await issueToken(services, tx, caller, row) };
 }

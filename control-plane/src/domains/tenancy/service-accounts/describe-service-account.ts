@@ -2,6 +2,7 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { projectResourceName } from '../../../platform/ids.ts';
 import type { ServiceAccountRow } from './find-service-account.ts';
+import { first } from '../../../platform/present.ts';
 
 type ServiceAccount = components['schemas']['ServiceAccount'];
 
@@ -31,7 +32,7 @@ export async function describeServiceAccounts(
     name: row.name,
     description: row.description,
     owner_user_id: row.owner_user_id,
-    state: row.state as ServiceAccount['state'],
+    state: row.state,
     tokens: tokens
       .filter((token) => token.service_account_id === row.id)
       .slice(0, MAX_TOKENS)
@@ -51,5 +52,5 @@ export async function describeServiceAccount(
   row: ServiceAccountRow,
   now: Date,
 ): Promise<ServiceAccount> {
-  return (await describeServiceAccounts(tx, [row], now))[0]!;
+  return first(await describeServiceAccounts(tx, [row], now), 'service account');
 }

@@ -5,7 +5,7 @@ import type { Tx } from '../../../platform/db/database.ts';
 import type { ServiceAccounts } from '../../../platform/db/generated/schema.ts';
 import { notFound } from '../../../platform/http/problem.ts';
 import { permissionsOfBinding, selectBindings } from '../permission-bindings/describe-binding.ts';
-import { requireRights } from '../require-rights.ts';
+import { requireHeldPermissions } from '../require-held-permissions.ts';
 
 export type ServiceAccountRow = Selectable<ServiceAccounts>;
 
@@ -32,9 +32,13 @@ function scopeOfAccount(row: ServiceAccountRow) {
   return { kind: 'project', organizationId: row.organization_id, projectId: row.project_id } as const;
 }
 
-/** Whoever holds its token has its rights, so nobody who lacks one of them may get one. */
-export async function requireRightsOf(tx: Tx, caller: Caller, row: ServiceAccountRow): Promise<void> {
+/** The holder of its token has its rights, so the caller must hold all of them to get one. */
+export async function requireAccountPermissions(
+  tx: Tx,
+  caller: Caller,
+  row: ServiceAccountRow,
+): Promise<void> {
   if (caller.id === row.id) return;
   const bindings = await selectBindings(tx).where('b.service_account_id', '=', row.id).execute();
-  requireRights(caller, bindings.flatMap(permissionsOfBinding), scopeOfAccount(row));
+  requireHeldPermissions(caller, bindings.flatMap(permissionsOfBinding), scopeOfAccount(row));
 }

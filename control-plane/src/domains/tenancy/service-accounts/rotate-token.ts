@@ -2,10 +2,10 @@ import type { Caller } from '../../../platform/auth/caller.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { Problem } from '../../../platform/http/problem.ts';
 import type { Services } from '../../../platform/services.ts';
-import { requireRightsOf, type ServiceAccountRow } from './find-service-account.ts';
+import { requireAccountPermissions, type ServiceAccountRow } from './find-service-account.ts';
 import { issueToken } from './issue-token.ts';
 
-/** A new token; those before it work on for the overlap, if they live that long. The account must be locked. */
+/** A new token; earlier tokens stay valid for the overlap unless they expire first. The account must be locked. */
 export async function rotateToken(
   services: Pick<Services, 'policies' | 'clock'>,
   tx: Tx,
@@ -13,9 +13,9 @@ export async function rotateToken(
   account: ServiceAccountRow,
 ): Promise<string> {
   if (account.state !== 'active') {
-    throw new Problem('service_account_disabled', 'Enable it before you give it a new token.');
+    throw new Problem('service_account_disabled', 'Enable it before you rotate its token.');
   }
-  await requireRightsOf(tx, caller, account);
+  await requireAccountPermissions(tx, caller, account);
   const scope = { organizationId: account.organization_id, projectId: account.project_id };
   const overlap = services.policies.get('auth.service_account_token_overlap_seconds', scope);
   const end = new Date(services.clock.now().getTime() + overlap * 1000);
@@ -26,5 +26,5 @@ export async function rotateToken(
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', end)
     .execute();
-  return await issueToken(services, tx, account);
+  return await issueToken(services, tx, caller, account);
 }

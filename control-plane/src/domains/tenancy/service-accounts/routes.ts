@@ -1,14 +1,18 @@
 import type { components, operations } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Caller } from '../../../platform/auth/caller.ts';
 import type { Tx } from '../../../platform/db/database.ts';
-import { requireMatch } from '../../../platform/http/etag.ts';
+import { requireIfMatch } from '../../../platform/http/etag.ts';
 import type { AuditTarget, Handlers } from '../../../platform/http/operation.ts';
 import { notFound } from '../../../platform/http/problem.ts';
 import type { Services } from '../../../platform/services.ts';
 import { findProject } from '../projects/find-project.ts';
 import { createServiceAccount } from './create-service-account.ts';
 import { describeServiceAccount } from './describe-service-account.ts';
-import { findServiceAccount, requireRightsOf, type ServiceAccountRow } from './find-service-account.ts';
+import {
+  findServiceAccount,
+  requireAccountPermissions,
+  type ServiceAccountRow,
+} from './find-service-account.ts';
 import { listServiceAccounts } from './list-service-accounts.ts';
 import { rotateToken } from './rotate-token.ts';
 import { updateServiceAccount } from './update-service-account.ts';
@@ -42,7 +46,7 @@ const target = (row: ServiceAccountRow) => ({
 const name = ({ params, audit }: AccountContext): void =>
   audit({ targetType: 'service_account', targetId: params.service_account_id });
 
-/** A service account to change, named in the audit log. */
+/** Finds a service account to change and names it in the audit log. */
 async function change(
   tx: Tx,
   { caller, params, audit }: AccountContext,
@@ -54,7 +58,11 @@ async function change(
   return row;
 }
 
-async function setState(tx: Tx, row: ServiceAccountRow, state: string): Promise<ServiceAccountRow> {
+async function setState(
+  tx: Tx,
+  row: ServiceAccountRow,
+  state: ServiceAccountRow['state'],
+): Promise<ServiceAccountRow> {
   await tx.updateTable('service_accounts').set({ state }).where('id', '=', row.id).execute();
   return { ...row, state };
 }
@@ -66,7 +74,7 @@ export function serviceAccountRoutes(services: Services): Handlers<ServiceAccoun
     listServiceAccounts({ caller, query, read }) {
       return read(async (tx) => {
         await findProject(tx, caller, 'service_account.read', query.project_id);
-        return { status: 200, body: await listServiceAccounts(tx, clock.now(), { limit: 50, ...query }) };
+        return { status: 200, body: await listServiceAccounts(tx, clock.now(), query) };
       });
     },
     createServiceAccount({ caller, body, audit, mutate }) {
@@ -92,8 +100,8 @@ export function serviceAccountRoutes(services: Services): Handlers<ServiceAccoun
       name(context);
       return context.mutate(async (tx) => {
         const row = await change(tx, context);
-        requireMatch(context.request, await describe(tx, row));
-        const changed = await updateServiceAccount(tx, row, context.body);
+        requireIfMatch(context.request, await describe(tx, row));
+        const changed = await updateServiceAccount(tx, context.caller, row, context.body);
         return { status: 200, body: await describe(tx, changed) };
       });
     },
@@ -101,7 +109,7 @@ export function serviceAccountRoutes(services: Services): Handlers<ServiceAccoun
       name(context);
       return context.mutate(async (tx) => {
         const row = await change(tx, context);
-        requireMatch(context.request, await describe(tx, row));
+        requireIfMatch(context.request, await describe(tx, row));
         await tx.deleteFrom('service_accounts').where('id', '=', row.id).execute();
         return { status: 204, body: undefined };
       });
@@ -125,7 +133,7 @@ export function serviceAccountRoutes(services: Services): Handlers<ServiceAccoun
       name(context);
       return context.mutate(async (tx) => {
         const row = await change(tx, context);
-        await requireRightsOf(tx, context.caller, row);
+        await requireAccountPermissions(tx, context.caller, row);
         return { status: 200, body: await describe(tx, await setState(tx, row, 'active')) };
       });
     },
@@ -149,7 +157,7 @@ export function serviceAccountRoutes(services: Services): Handlers<ServiceAccoun
   };
 }
 
-/** The token goes to the caller once; what is kept for a replay says only that it did. */
+/** The caller gets the token once; the reply stored for a replay does not contain it. */
 function withToken(account: components['schemas']['ServiceAccount'], token: string) {
   return {
     body: { service_account: account, token },

@@ -1,22 +1,32 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import { authorize, type Caller } from '../../../platform/auth/caller.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { Problem } from '../../../platform/http/problem.ts';
-import { refusingTakenName } from '../name-taken.ts';
+import { rejectDuplicateName } from '../reject-duplicate-name.ts';
 import type { ServiceAccountRow } from './find-service-account.ts';
 
-/** Renames it, or gives it to another active member; that is how one that passed to the project gets an owner again. */
+/**
+ * Renames an account, or gives it to another active member, also one that passed to the project. Its leases
+ * count for the owner's quotas, so only that member or an admin of quotas may do it.
+ */
 export async function updateServiceAccount(
   tx: Tx,
+  caller: Caller,
   account: ServiceAccountRow,
   body: components['schemas']['UpdateServiceAccount'],
 ): Promise<ServiceAccountRow> {
-  if (body.owner_user_id !== undefined) await requireMember(tx, account.organization_id, body.owner_user_id);
+  const { organization_id: organizationId } = account;
+  if (body.owner_user_id !== undefined) {
+    if (body.owner_user_id !== caller.ownerUserId && body.owner_user_id !== account.owner_user_id)
+      authorize(caller, 'quota.manage', { kind: 'tenant', organizationId });
+    await requireMember(tx, organizationId, body.owner_user_id);
+  }
   const change = {
     name: body.name ?? account.name,
     description: body.description ?? account.description,
     owner_user_id: body.owner_user_id ?? account.owner_user_id,
   };
-  await refusingTakenName(change.name, () =>
+  await rejectDuplicateName(change.name, () =>
     tx.updateTable('service_accounts').set(change).where('id', '=', account.id).execute(),
   );
   return { ...account, ...change };
@@ -32,6 +42,6 @@ async function requireMember(tx: Tx, organizationId: string, userId: string): Pr
     .executeTakeFirst();
   if (member) return;
   throw new Problem('member_unknown', 'The owner must be an active member of the organization.', {
-    errors: [{ pointer: '/owner_user_id', detail: 'is no active member' }],
+    errors: [{ pointer: '/owner_user_id', detail: 'is not an active member' }],
   });
 }

@@ -6,7 +6,7 @@ import { newId } from '../../../platform/ids.ts';
 import { findProject } from '../projects/find-project.ts';
 import { requireUser } from '../require-user.ts';
 import type { SshKeyRow } from './find-ssh-key.ts';
-import { parsePublicKey, PublicKeyRefused, type PublicKey } from './parse-public-key.ts';
+import { parsePublicKey, InvalidPublicKeyError, type PublicKey } from './parse-public-key.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -32,7 +32,7 @@ export async function createSshKey(
       .executeTakeFirstOrThrow();
   } catch (error) {
     if (!isDatabaseError(error, UNIQUE_VIOLATION)) throw error;
-    throw new Problem('ssh_key_exists', `The key ${key.fingerprint} was added before.`, {
+    throw new Problem('ssh_key_exists', `The key ${key.fingerprint} already exists.`, {
       extensions: { fingerprint: key.fingerprint },
     });
   }
@@ -48,7 +48,7 @@ function accepted(text: string): PublicKey {
   try {
     return parsePublicKey(text);
   } catch (error) {
-    if (!(error instanceof PublicKeyRefused)) throw error;
+    if (!(error instanceof InvalidPublicKeyError)) throw error;
     throw new Problem('ssh_key_invalid', `The key ${error.message}.`, {
       errors: [{ pointer: '/public_key', detail: error.message }],
     });

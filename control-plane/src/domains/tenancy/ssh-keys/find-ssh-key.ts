@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Permission } from '@gpuaas/contracts/generated/permissions.ts';
-import { authorize, isLimited, type Caller } from '../../../platform/auth/caller.ts';
+import { authorize, isScoped, type Caller } from '../../../platform/auth/caller.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import type { SshKeys } from '../../../platform/db/generated/schema.ts';
 import { notFound } from '../../../platform/http/problem.ts';
@@ -9,7 +9,7 @@ import { projectResourceName } from '../../../platform/ids.ts';
 
 export type SshKeyRow = Selectable<SshKeys>;
 
-/** A key of the caller's own, or of a project where the caller holds the permission. */
+/** A key of the caller, or of a project in which the caller holds the permission. */
 export async function findSshKey(
   tx: Tx,
   caller: Caller,
@@ -19,7 +19,7 @@ export async function findSshKey(
   const row = await tx.selectFrom('ssh_keys').selectAll().where('id', '=', keyId).executeTakeFirst();
   if (!row) throw notFound();
   if (row.organization_id === null || row.project_id === null) {
-    if (isLimited(caller)) throw notFound();
+    if (isScoped(caller)) throw notFound();
     caller.authorised = true;
     return row;
   }

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import ssh2 from 'ssh2';
 import { expect, test } from 'vitest';
-import { parsePublicKey, PublicKeyRefused } from './parse-public-key.ts';
+import { parsePublicKey, InvalidPublicKeyError } from './parse-public-key.ts';
 
-/** The line of a private key in OpenSSL's older format. */
+/** First line of a private key in OpenSSL's older format. */
 function opensshLine(pem: string | Buffer): string {
   const key = ssh2.utils.parseKey(pem);
   if (key instanceof Error) throw key;
@@ -24,7 +24,7 @@ const ec = (namedCurve: string) =>
 const privateKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
 const ED25519 = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGtDh2nZ9lMhZQqyMMUXQ5SZjvY6s0Yd0q6f0XcV8bqB';
 
-test('keys of the usual types are taken, with the fingerprint that ssh-keygen shows', (ctx) => {
+test('keys of the usual types are accepted, with the fingerprint that ssh-keygen shows', (ctx) => {
   const keys = [ED25519, rsa(2048), rsa(4096), ec('P-256'), ec('P-384'), ec('P-521')];
   const parsed = keys.map((line) => parsePublicKey(`${line} somebody@somewhere\n`));
   expect(parsed.map((key) => key.line)).toEqual(keys);
@@ -61,9 +61,9 @@ test.each([
   ['base64 that is not canonical', `${ED25519}=`],
   ['a private key', String(privateKey)],
   ['nothing', '   '],
-  ['a name of every object', 'constructor AAAA'],
+  ['the name of a property of every object', 'constructor AAAA'],
 ])('%s is refused', (_what, text) => {
-  expect(() => parsePublicKey(text)).toThrow(PublicKeyRefused);
+  expect(() => parsePublicKey(text)).toThrow(InvalidPublicKeyError);
 });
 
 test('a point that is not on the curve is refused', () => {
@@ -73,7 +73,7 @@ test('a point that is not on the curve is refused', () => {
   expect(() => parsePublicKey(`${type} ${blob.toString('base64')}`)).toThrow('not a point');
 });
 
-test('whatever the bytes, a text is taken or refused with a reason', () => {
+test('any bytes are accepted or refused with a reason', () => {
   const [type, base64] = ED25519.split(' ');
   const mutated = fc.tuple(fc.nat(50), fc.integer({ min: 0, max: 255 })).map(([at, byte]) => {
     const blob = Buffer.from(base64!, 'base64');
@@ -85,7 +85,7 @@ test('whatever the bytes, a text is taken or refused with a reason', () => {
       try {
         expect(parsePublicKey(text).line).toMatch(/^\S+ \S+$/);
       } catch (error) {
-        expect(error).toBeInstanceOf(PublicKeyRefused);
+        expect(error).toBeInstanceOf(InvalidPublicKeyError);
       }
     }),
     { numRuns: 500 },

@@ -23,7 +23,7 @@ export function sshKeyRoutes(): Handlers<SshKeyOperations, Caller> {
       return read(async (tx) => {
         if (projectId !== undefined) await findProject(tx, caller, 'ssh_key.read', projectId);
         const of = projectId === undefined ? { userId: requireUser(caller) } : { projectId };
-        return { status: 200, body: await listSshKeys(tx, of, { limit: 50, ...query }) };
+        return { status: 200, body: await listSshKeys(tx, of, query) };
       });
     },
     createSshKey({ caller, body, audit, mutate }) {

@@ -2,7 +2,7 @@ import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Caller } from '../../../platform/auth/caller.ts';
 import type { Tx } from '../../../platform/db/database.ts';
 import { newId } from '../../../platform/ids.ts';
-import { refusingTakenName } from '../name-taken.ts';
+import { rejectDuplicateName } from '../reject-duplicate-name.ts';
 import { findOrganization } from '../organizations/find-organization.ts';
 import type { TeamRow } from './find-team.ts';
 
@@ -12,7 +12,7 @@ export async function createTeam(
   body: components['schemas']['CreateTeam'],
 ): Promise<TeamRow> {
   const organization = await findOrganization(tx, caller, 'member.manage', body.organization_id);
-  return await refusingTakenName(body.name, () =>
+  return await rejectDuplicateName(body.name, () =>
     tx
       .insertInto('teams')
       .values({

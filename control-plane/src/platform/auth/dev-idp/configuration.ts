@@ -5,8 +5,8 @@ import { API_AUDIENCE, API_SCOPE, CLI_CLIENT_ID, clientMetadata } from './client
 import type { DevIdpClients } from './clients.ts';
 import { createMemoryAdapter } from './memory-adapter.ts';
 import { providerPages } from './provider-pages.ts';
-import { claimsOf } from './people.ts';
-import type { DevPerson } from './people.ts';
+import { claimsOf } from './dev-people.ts';
+import type { DevPerson } from './dev-people.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 const MINUTE = 60;
@@ -29,7 +29,7 @@ export function providerConfiguration({ mountPath, people, clients, keys }: Part
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
     // The API's tokens cannot be used at the userinfo endpoint, so the ID token carries the claims.
     conformIdTokenClaims: false,
-    // New at each start, as are the sessions these cookies point to.
+    // New at each start, as are the sign-ins that these cookies name.
     cookies: {
       keys: [randomBytes(32).toString('base64url')],
       long: { path: mountPath || '/', httpOnly: true, sameSite: 'lax', signed: true },
@@ -87,7 +87,7 @@ export function providerConfiguration({ mountPath, people, clients, keys }: Part
   };
 }
 
-/** Both clients are ours, so nobody is asked for consent. */
+/** Both clients are ours, so no consent is asked for. */
 async function grantEverything(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
   const { client, session, provider, result } = ctx.oidc;
   if (!client || !session?.accountId) return undefined;

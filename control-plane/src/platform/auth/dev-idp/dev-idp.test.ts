@@ -53,7 +53,7 @@ type Page = { url: string; status: number; html: string; headers: Headers };
 function openBrowser() {
   const cookies = new Map<string, { value: string; path: string }>();
   async function go(url: string, form?: Record<string, string>, hops = 0): Promise<Page> {
-    if (hops > 10) throw new Error(`redirected for ever, now to ${url}`);
+    if (hops > 10) throw new Error(`redirected endlessly, now to ${url}`);
     if (url.startsWith(REDIRECT_URI)) return { url, status: 0, html: '', headers: new Headers() };
     const path = new URL(url).pathname;
     const sent = [...cookies].filter(([, cookie]) => path.startsWith(cookie.path));
@@ -134,7 +134,7 @@ function expectNothingFromOutside({ html }: Page): void {
   expect(html).not.toMatch(/@import|<link|<script src/i);
 }
 
-test('discovery names URLs below the mount path, whatever host was asked for', async () => {
+test('discovery names URLs below the mount path, for any requested host', async () => {
   const response = await fetch(`${idp.issuer}/.well-known/openid-configuration`, {
     headers: { 'x-forwarded-host': 'evil.test', 'x-forwarded-proto': 'https' },
   });
@@ -266,7 +266,7 @@ test('the command line signs in by device code', async () => {
   expect((await askToken(refresh)).status).toBe(200);
 });
 
-test('signing out asks first and ends the session', async () => {
+test('signing out asks first and ends the sign-in', async () => {
   const browser = openBrowser();
   await browser.submit(await browser.go(authorizationUrl().url), signInAs(ada));
   const ask = await browser.go(`${idp.issuer}/session/end`);

@@ -5,7 +5,7 @@ type Entry = { payload: AdapterPayload; expiresAt: number };
 
 const MAX_ENTRIES = 10_000;
 
-/** Development only: sessions, codes and refresh tokens end with the process, the oldest first when full. */
+/** Development only: sign-ins, codes and refresh tokens end with the process, the oldest first when full. */
 export function createMemoryAdapter(): (model: string) => Adapter {
   const entries = new Map<string, Entry>();
 

@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Takes the mount path off a request's URL, or answers false when it is not below it.
- *
- * The provider builds its own URLs from `originalUrl`, `baseUrl` and the Host header. The latter is
- * pinned to the issuer's, so that no request can make it hand out links to another host.
+ * Removes the mount path from a request's URL, or returns false if the URL is outside it.
+ * The provider builds its own URLs from `originalUrl`, `baseUrl` and the Host header. The header is set to
+ * the issuer's host, so that no request can make it hand out links to another host.
  */
-export function enterMount(req: IncomingMessage, issuer: URL, mountPath: string): boolean {
+export function stripMountPath(req: IncomingMessage, issuer: URL, mountPath: string): boolean {
   const original = req.url ?? '/';
   const rest = original.slice(mountPath.length);
   if (!original.startsWith(mountPath) || !/^([/?]|$)/.test(rest)) return false;

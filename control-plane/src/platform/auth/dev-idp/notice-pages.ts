@@ -56,6 +56,6 @@ ${form}
 export function deviceConnectedPage(): string {
   return page(
     'Device connected',
-    '<h1>Device connected</h1><p>You can close this page and go on in the terminal.</p>',
+    '<h1>Device connected</h1><p>You can close this page and return to the terminal.</p>',
   );
 }

@@ -9,7 +9,7 @@ import {
 } from './notice-pages.ts';
 import { pageHeaders } from './page.ts';
 
-/** Our pages in the places where the provider would show its own, which load fonts from elsewhere. */
+/** Our pages replace those of the provider, which load fonts from elsewhere. */
 export function providerPages(consoleOrigin: string) {
   const show = (ctx: KoaContextWithOIDC, html: string): void => {
     ctx.set(pageHeaders(consoleOrigin));

@@ -1,10 +1,10 @@
 import { escapeHtml } from '../../escape-html.ts';
 import { page } from './page.ts';
-import type { DevPerson } from './people.ts';
+import type { DevPerson } from './dev-people.ts';
 
 type SignInPage = { action: string; people: DevPerson[]; email: string; wrongPassword: boolean };
 
-/** Works without scripts: each demo person is a small form of its own. */
+/** Works without scripts: each demo person is a small form. */
 export function signInPage({ action, people, email, wrongPassword }: SignInPage): string {
   const form = `<form method="post" action="${escapeHtml(action)}"`;
   const problem = wrongPassword ? '<p class="bad" role="alert">Email or password is wrong.</p>' : '';

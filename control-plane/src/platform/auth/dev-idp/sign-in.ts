@@ -3,15 +3,15 @@ import type { Provider } from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import { errorPage } from './notice-pages.ts';
 import { pageHeaders } from './page.ts';
-import { authenticate } from './people.ts';
-import type { DevPerson } from './people.ts';
+import { authenticate } from './dev-people.ts';
+import type { DevPerson } from './dev-people.ts';
 import { signInPage } from './sign-in-page.ts';
 
 const MAX_FORM_BYTES = 10_000;
 
 type SignIn = { provider: Provider; people: DevPerson[]; mountPath: string; consoleOrigin: string };
 
-/** Serves the page that the provider sends a browser to when it needs to know who is there. */
+/** Serves the page that the provider sends a browser to when a person must sign in. */
 export function createSignIn({ provider, people, mountPath, consoleOrigin }: SignIn) {
   const show = (res: ServerResponse, status: number, html: string): void => {
     res.writeHead(status, pageHeaders(consoleOrigin)).end(html);
@@ -20,7 +20,8 @@ export function createSignIn({ provider, people, mountPath, consoleOrigin }: Sig
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const { uid, prompt, params, lastSubmission } = await provider.interactionDetails(req, res);
     if (prompt.name === 'consent') {
-      // Asked again after we agreed: the request wants what no grant of ours holds. Without this it would loop.
+      // The provider asks again after we agreed: the request wants more than any grant of ours. Without this
+      // it would loop.
       const askedAgain = lastSubmission !== undefined && 'consent' in lastSubmission;
       const refusal = {
         error: 'access_denied',
@@ -70,7 +71,7 @@ class FormTooLarge extends Error {}
 async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of req as AsyncIterable<Buffer>) {
+  for await (const chunk of req) {
     size += chunk.length;
     if (size > MAX_FORM_BYTES) throw new FormTooLarge('The form is too large.');
     chunks.push(chunk);

@@ -2,15 +2,15 @@ import { chmod, cp, lstat, mkdir, readdir, readFile, rename, rm, symlink } from 
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { errorCode, EmbeddedPostgresError } from './errors.ts';
-import { SHARED_ROOT, makeSharedRoot } from './shared-root.ts';
-import { canEnter } from './service-user.ts';
+import { SHARED_ROOT, createSharedRoot } from './shared-root.ts';
+import { canTraverse } from './service-user.ts';
 import type { ServiceUser } from './service-user.ts';
 
 export type Binaries = { initdb: string; postgres: string; major: string };
 
 type NativePackage = { native: string; version: string };
 
-/** Finds runnable binaries, copying them where `user` can reach them if the package folder will not do. */
+/** Finds runnable binaries; copies them to a place that `user` can reach if the package folder is not one. */
 export async function findBinaries(dataDir: string, user: ServiceUser | undefined): Promise<Binaries> {
   const { native, version } = await findPackage();
   const usable = await usableInPlace(native, user);
@@ -39,14 +39,14 @@ async function findPackage(): Promise<NativePackage> {
     );
   }
   const folder = join(dirname(entry), '..');
-  const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string };
+  const manifest: { version: string } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
   return { native: join(folder, 'native'), version: manifest.version };
 }
 
 async function usableInPlace(native: string, user: ServiceUser | undefined): Promise<boolean> {
   if (user) {
     for (const part of ['bin', 'lib', join('share', 'postgresql')]) {
-      if (!(await canEnter(user, join(native, part)))) return false;
+      if (!(await canTraverse(user, join(native, part)))) return false;
     }
   }
   try {
@@ -64,7 +64,8 @@ async function usableInPlace(native: string, user: ServiceUser | undefined): Pro
  */
 export async function createLibraryLinks(native: string): Promise<void> {
   const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
-  for (const link of JSON.parse(list) as { source: string; target: string }[]) {
+  const links: { source: string; target: string }[] = JSON.parse(list);
+  for (const link of links) {
     const path = join(native, '..', link.target.replace(/^native\//, `${basenameOf(native)}/`));
     if (await exists(path)) continue;
     await symlink(relative(dirname(link.target), link.source), path).catch((error: unknown) => {
@@ -90,7 +91,7 @@ async function copyOnce(
   dataDir: string,
   user: ServiceUser | undefined,
 ): Promise<string> {
-  if (user) await makeSharedRoot();
+  if (user) await createSharedRoot();
   const target = user
     ? join(SHARED_ROOT, `binaries-${version}`)
     : join(dataDir, `postgres-binaries-${version}`);

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { access, chmod, constants, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EmbeddedPostgresError, errorCode } from './errors.ts';
-import { canEnter, findServiceUser, runningAsRoot } from './service-user.ts';
+import { canTraverse, findServiceUser, runningAsRoot } from './service-user.ts';
 import type { ServiceUser } from './service-user.ts';
-import { SHARED_ROOT, makeSharedRoot } from './shared-root.ts';
+import { SHARED_ROOT, createSharedRoot } from './shared-root.ts';
 
 export type ClusterLocation = { folder: string; user: ServiceUser | undefined };
 
-/** Makes the platform's data folder if needed and returns its real path. */
+/** Creates the platform's data folder if needed and returns its real path. */
 export async function openDataDir(dataDir: string): Promise<string> {
   try {
     const created = await mkdir(dataDir, { recursive: true });
@@ -45,21 +45,21 @@ export async function locateCluster(dataDir: string): Promise<ClusterLocation> {
         'a folder above it lost its x permission. Give it back (chmod o+x) and start again.',
     );
   }
-  await makeSharedRoot();
+  await createSharedRoot();
   const folder = join(SHARED_ROOT, createHash('sha256').update(dataDir).digest('hex').slice(0, 12));
   await writeFile(note, `${folder}\n`);
   return { folder, user };
 }
 
-/** A cluster made by an ordinary user and later started by root must keep running as its owner. */
+/** A cluster created by an ordinary user and later started by root must keep running as its owner. */
 async function ownerOf(folder: string): Promise<ServiceUser | undefined> {
   const found = await stat(folder).catch(() => undefined);
   return found && found.uid !== 0 ? { uid: found.uid, gid: found.gid } : undefined;
 }
 
 async function makeEnterable(user: ServiceUser, dataDir: string): Promise<boolean> {
-  if (await canEnter(user, dataDir)) return true;
-  if (!(await canEnter(user, dirname(dataDir)))) return false;
+  if (await canTraverse(user, dataDir)) return true;
+  if (!(await canTraverse(user, dirname(dataDir)))) return false;
   await chmod(dataDir, 0o711);
-  return canEnter(user, dataDir);
+  return canTraverse(user, dataDir);
 }

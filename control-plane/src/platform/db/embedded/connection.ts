@@ -6,7 +6,7 @@ export function connectionUrl(port: number, password: string, database: string):
   return `postgresql://postgres:${password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
 }
 
-/** Connects once and asks nothing else: the handshake proves the server is ours and takes sessions. */
+/** Connects once without a query: the handshake proves that the server is ours and accepts sessions. */
 export async function probe(url: string): Promise<void> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   // A server that dies in mid-handshake also emits 'error', which would end the process.

@@ -2,13 +2,13 @@ import { chown, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/
 import { basename, dirname, join } from 'node:path';
 import type { Binaries } from './binaries.ts';
 import type { ClusterLocation } from './cluster-location.ts';
-import { cancelled, EmbeddedPostgresError, errorCode } from './errors.ts';
+import { startCancelled, EmbeddedPostgresError, errorCode } from './errors.ts';
 import { runCommand } from './run-command.ts';
 
 /** Retries, because the initdb of a killed start may still be writing there. */
 const REMOVE = { recursive: true, force: true, maxRetries: 10, retryDelay: 50 };
 
-/** Whether a cluster is there; refuses one that these binaries must not touch. */
+/** Whether a cluster exists; throws for one that these binaries must not touch. */
 export async function checkCluster(folder: string, major: string): Promise<boolean> {
   const entries = await readdir(folder).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return [];
@@ -34,7 +34,7 @@ export async function checkCluster(folder: string, major: string): Promise<boole
   return true;
 }
 
-/** Runs initdb beside the final place and renames, so that a kill in the middle leaves nothing half-made. */
+/** Runs initdb beside the final place and renames, so that a kill in between leaves nothing incomplete. */
 export async function createCluster(
   { folder, user }: ClusterLocation,
   binaries: Binaries,
@@ -67,7 +67,7 @@ export async function createCluster(
         throw new EmbeddedPostgresError(...spawnFailure(binaries.initdb, cause));
       },
     );
-    if (options.signal?.aborted) throw cancelled();
+    if (options.signal?.aborted) throw startCancelled();
     if (exitCode !== 0) {
       const lastLines = output.trimEnd().split('\n').slice(-12).join('\n');
       throw new EmbeddedPostgresError('initdb_failed', `Could not create the database:\n${lastLines}`);
@@ -84,7 +84,7 @@ export function spawnFailure(
   cause: unknown,
 ): ConstructorParameters<typeof EmbeddedPostgresError> {
   if (errorCode(cause) === 'ENOENT') {
-    // The file is there; what is missing is the loader it was linked for.
+    // The file exists; the loader it was linked for is missing.
     const message = `${program} cannot run here: it needs glibc. Set DATABASE_URL to a Postgres of your own.`;
     return ['unsupported_platform', message, { cause }];
   }

@@ -11,9 +11,10 @@ export type EmbeddedPostgresErrorCode =
   | 'other_major_version'
   | 'initdb_failed'
   | 'start_failed'
+  | 'died'
   | 'stop_failed';
 
-/** An embedded Postgres failure whose message tells the operator what to do next. */
+/** A failure of embedded Postgres whose message contains the operator's next step. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
   readonly code: EmbeddedPostgresErrorCode;
@@ -31,6 +32,6 @@ export function errorCode(error: unknown): string | undefined {
 }
 
 /** The start was called off before the server was ready. */
-export function cancelled(): EmbeddedPostgresError {
+export function startCancelled(): EmbeddedPostgresError {
   return new EmbeddedPostgresError('cancelled', 'The start of Postgres was called off.');
 }

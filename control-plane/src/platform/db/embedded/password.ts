@@ -3,7 +3,7 @@ import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EmbeddedPostgresError, errorCode } from './errors.ts';
 
-/** Reads the superuser's password, or makes one while there is no cluster that would miss the old one. */
+/** Reads the superuser's password, or creates one if no cluster depends on the old one. */
 export async function readOrCreatePassword(dataDir: string, clusterExists: boolean): Promise<string> {
   const path = join(dataDir, 'postgres.password');
   try {

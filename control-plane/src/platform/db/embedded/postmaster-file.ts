@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasProcessesIn, isPidTaken, isPostmasterOf } from './processes.ts';
+import { hasProcessesIn, isPidInUse, isPostmasterOf } from './processes.ts';
 
 export type Postmaster = { pid: number; port: number };
 
@@ -13,13 +13,13 @@ export async function findPostmaster(folder: string): Promise<Postmaster | undef
 }
 
 /**
- * Removes a lock file whose pid now belongs to another program: Postgres would refuse to start over
- * it. A lock file with a dead pid stays, because Postgres itself then checks for leftover backends.
+ * Removes a lock file whose pid now belongs to another program: Postgres would refuse to start. A lock file
+ * with a dead pid stays, because Postgres itself then checks for leftover backends.
  */
 export async function removeStaleLock(folder: string): Promise<boolean> {
   const path = join(folder, 'postmaster.pid');
   const pid = Number((await readFile(path, 'utf8').catch(() => '')).split('\n')[0]);
-  if (!(pid > 0) || !isPidTaken(pid)) return false;
+  if (!(pid > 0) || !isPidInUse(pid)) return false;
   if ((await isPostmasterOf(pid, folder)) || (await hasProcessesIn(folder))) return false;
   await rm(path, { force: true });
   return true;

@@ -8,7 +8,7 @@ export const COMMAND_ENVIRONMENT: Record<string, string> = {
   TZ: 'UTC',
 };
 
-/** Runs a program to its end as `user` and returns its exit code with everything it wrote; `signal` asks it to end. */
+/** Runs a program to its end as `user` and returns its exit code and output; `signal` asks it to end. */
 export function runCommand(
   program: string,
   args: string[],
@@ -16,7 +16,7 @@ export function runCommand(
   signal?: AbortSignal,
 ): Promise<{ exitCode: number | null; output: string }> {
   return new Promise((resolve, reject) => {
-    // cwd '/': the caller's folder may be closed to the service user.
+    // cwd '/': the service user may have no access to the caller's folder.
     const child = spawn(program, args, {
       ...user,
       cwd: '/',

@@ -15,7 +15,7 @@ export async function openServerLog(dataDir: string): Promise<ServerLog> {
   return { file, path, startedAt: (await file.stat()).size };
 }
 
-/** What the server wrote since this log was opened, its last lines only. */
+/** The last lines that the server wrote since this log was opened. */
 export async function lastLogLines(log: ServerLog, count = 12): Promise<string> {
   const file = await open(log.path, 'r');
   try {

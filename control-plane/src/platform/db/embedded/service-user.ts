@@ -14,7 +14,7 @@ export async function findServiceUser(): Promise<ServiceUser> {
   const entries = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
   for (const wanted of ['postgres', 'nobody']) {
     const [, , uid, gid] = entries.find(([name]) => name === wanted) ?? [];
-    // macOS writes nobody's uid as -2.
+    // macOS writes the uid of `nobody` as -2.
     if (uid && gid) return { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 };
   }
   throw new EmbeddedPostgresError(
@@ -25,7 +25,7 @@ export async function findServiceUser(): Promise<ServiceUser> {
 }
 
 /** Whether `user` can enter `folder`, judged by the mode bits of the folder and all its ancestors. */
-export async function canEnter(user: ServiceUser, folder: string): Promise<boolean> {
+export async function canTraverse(user: ServiceUser, folder: string): Promise<boolean> {
   for (let current = folder; ; current = dirname(current)) {
     const { mode, uid, gid } = await stat(current);
     const shift = uid === user.uid ? 6 : gid === user.gid ? 3 : 0;

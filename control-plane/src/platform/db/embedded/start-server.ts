@@ -5,13 +5,13 @@ import type { Binaries } from './binaries.ts';
 import type { ClusterLocation } from './cluster-location.ts';
 import { connectionUrl, findFreePort } from './connection.ts';
 import { spawnFailure } from './create-cluster.ts';
-import { cancelled, EmbeddedPostgresError } from './errors.ts';
+import { startCancelled, EmbeddedPostgresError } from './errors.ts';
 import { removeStaleLock } from './postmaster-file.ts';
 import type { Postmaster } from './postmaster-file.ts';
 import { COMMAND_ENVIRONMENT } from './run-command.ts';
 import { lastLogLines, openServerLog } from './server-log.ts';
-import { serverArguments } from './settings.ts';
-import { stopServer, stopServerAtOnce } from './stop-server.ts';
+import { serverArguments } from './server-arguments.ts';
+import { stopServer, stopServerImmediately } from './stop-server.ts';
 import { waitUntilReady } from './wait-until-ready.ts';
 import { deadlineAfter } from '../../clock.ts';
 
@@ -23,13 +23,15 @@ export type StartServerOptions = {
   settings: Record<string, string>;
   log: (line: string) => void;
   signal?: AbortSignal | undefined;
+  /** The port that clients know from an earlier start; a free one when left out. */
+  port?: number;
 };
 
 /** Backends of a killed postmaster need a moment to notice; until then a start is refused. */
 const LEFTOVER_PATIENCE_MS = 15_000;
 const PORT_ATTEMPTS = 5;
 
-/** Starts the server, trying again when a port was lost in a race or an old backend is still leaving. */
+/** Starts the server; retries if a port was lost in a race or an old backend is still exiting. */
 export async function startServer(options: StartServerOptions): Promise<Postmaster> {
   const deadline = deadlineAfter(LEFTOVER_PATIENCE_MS);
   for (let lostPorts = 0; ;) {
@@ -40,8 +42,8 @@ export async function startServer(options: StartServerOptions): Promise<Postmast
       attempt.said,
     );
     const stillLocked = /lock file .* already exists|pre-existing shared memory block/.test(attempt.said);
-    if (portLost && ++lostPorts < PORT_ATTEMPTS) continue;
-    if (stillLocked && !deadline.passed()) {
+    if (portLost && options.port === undefined && ++lostPorts < PORT_ATTEMPTS) continue;
+    if ((stillLocked || portLost) && !deadline.passed()) {
       await sleep(300);
       continue;
     }
@@ -53,10 +55,10 @@ type Attempt = { ok: true; postmaster: Postmaster } | { ok: false; said: string 
 
 async function startOnce(options: StartServerOptions): Promise<Attempt> {
   const { cluster, binaries, password } = options;
-  const port = await findFreePort();
+  const port = options.port ?? (await findFreePort());
   const serverLog = await openServerLog(options.dataDir);
   try {
-    // Detached: Ctrl-C in a terminal signals the whole group, and we stop last what others depend on.
+    // Detached: Ctrl-C in a terminal signals the whole group, and the database must stop last.
     const child = spawn(binaries.postgres, serverArguments(cluster.folder, port, options.settings), {
       ...cluster.user,
       cwd: '/',
@@ -70,8 +72,8 @@ async function startOnce(options: StartServerOptions): Promise<Attempt> {
     const outcome = await waitUntilReady(url, () => !hasExited(child), options.signal);
     if (outcome === 'ready') return { ok: true, postmaster: { pid, port } };
     if (outcome === 'cancelled') {
-      await stopServerAtOnce(pid, cluster.folder);
-      throw cancelled();
+      await stopServerImmediately(pid, cluster.folder);
+      throw startCancelled();
     }
     await stopServer(pid, cluster.folder);
     const said = await lastLogLines(serverLog);

@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EmbeddedPostgresError, errorCode } from './errors.ts';
-import { isRunning, startStamp } from './processes.ts';
+import { isRunning, processStartStamp } from './processes.ts';
 
 const heldHere = new Set<string>();
 
@@ -20,7 +20,10 @@ export async function takeSupervisorLock(dataDir: string): Promise<() => Promise
   heldHere.add(path);
   try {
     await rm(path, { force: true });
-    await writeFile(path, `${process.pid} ${await startStamp(process.pid)}\n`, { mode: 0o600, flag: 'wx' });
+    await writeFile(path, `${process.pid} ${await processStartStamp(process.pid)}\n`, {
+      mode: 0o600,
+      flag: 'wx',
+    });
   } catch (error) {
     heldHere.delete(path);
     if (errorCode(error) !== 'EEXIST') throw error;
@@ -40,5 +43,5 @@ async function holderRuns(path: string): Promise<boolean> {
   // A lock with our own pid that we do not hold was left by an earlier process with that number.
   if (!pid || Number(pid) === process.pid) return false;
   if (!(await isRunning(Number(pid)))) return false;
-  return (stamp ?? '') === (await startStamp(Number(pid)));
+  return (stamp ?? '') === (await processStartStamp(Number(pid)));
 }

@@ -4,13 +4,13 @@ import { errorCode } from './errors.ts';
 import { deadlineAfter } from '../../clock.ts';
 
 const READY_WITHIN_MS = 30_000;
-/** A server that says it is recovering makes progress; killing it would only restart the recovery. */
+/** A recovering server makes progress; killing it would only restart the recovery. */
 const RECOVERED_WITHIN_MS = 10 * 60_000;
 const STARTING_UP = '57P03';
 
 export type Readiness = 'ready' | 'exited' | 'timed_out' | 'cancelled';
 
-/** Connects until the server takes sessions, has ended, has used up its time, or is no longer wanted. */
+/** Connects until the server accepts sessions, has ended, has timed out, or the start is cancelled. */
 export async function waitUntilReady(
   url: string,
   stillRuns: () => boolean | Promise<boolean>,

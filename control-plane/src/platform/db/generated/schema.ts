@@ -3,6 +3,7 @@
  * Please do not edit it manually.
  */
 
+import type { IncidentType, NotificationKind, PermissionGroup, Posture, ProjectedState, ReadinessChecks, SlotState, StoredConnection, StoredEvent, StoredFailure, StoredFields, StoredObserved, StoredPaymentHint, StoredPolicyValue, StoredPosting, StoredSlotBundle, StoredSlotMetadata, StoredWipeStatement, StoredWipeTools } from "../stored-types.ts";
 import type { ColumnType } from "kysely";
 
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
@@ -61,7 +62,7 @@ export interface AllocationMeters {
 export interface AllocationOutages {
   allocation_id: string;
   began_at: Timestamp;
-  cause: string;
+  cause: "host_silent" | "machine_absent";
   ended_at: Timestamp | null;
   evidence: Generated<Json>;
   id: string;
@@ -78,13 +79,13 @@ export interface AllocationOverviews {
   project_id: string;
   projected_at: Timestamp;
   stage: string;
-  state: string;
+  state: ProjectedState;
   status: string;
 }
 
 export interface AllocationResourceClaims {
   allocation_id: string;
-  claim_kind: string;
+  claim_kind: "node_exclusive" | "slot";
   created_at: Generated<Timestamp>;
   ends_at: Timestamp | null;
   id: string;
@@ -96,18 +97,19 @@ export interface AllocationResourceClaims {
 
 export interface Allocations {
   active_at: Timestamp | null;
-  capacity_shape: Generated<string>;
+  capacity_shape: Generated<"baremetal" | "gpu_slice">;
   cleanup_workflow_id: string | null;
-  connection: Json | null;
+  connection: StoredConnection | null;
   correlation_id: string;
   created_at: Generated<Timestamp>;
   created_by: string;
   currency: string;
-  desired_state: Generated<string>;
+  desired_state: Generated<"active" | "released">;
   end_warned_for: Timestamp | null;
   ends_at: Timestamp | null;
-  execution_state: Generated<string>;
-  failure: Json | null;
+  execution_state: Generated<"cleaning_up" | "idle" | "provisioning" | "queued" | "releasing" | "waiting_for_cleanup">;
+  execution_workflow_id: string | null;
+  failure: StoredFailure | null;
   gpu_count: number;
   host_silent_since: Timestamp | null;
   id: string;
@@ -115,10 +117,10 @@ export interface Allocations {
   image_digest: string;
   machine_boot_id: string | null;
   machine_started_at: Timestamp | null;
-  machine_trouble: string | null;
+  machine_trouble: "lost" | "stopped" | null;
   name: string;
   node_id: string | null;
-  observed_state: Generated<string>;
+  observed_state: Generated<"absent" | "running" | "unknown">;
   organization_id: string;
   owner_user_id: string | null;
   per_gpu_hour_micros: bigint;
@@ -131,7 +133,7 @@ export interface Allocations {
   root_granted_at: Timestamp | null;
   sku: string;
   ssh_authorized_keys: Generated<string[]>;
-  state: string;
+  state: "active" | "failed" | "provisioning" | "queued" | "release_failed" | "released" | "releasing" | "reserved";
   state_changed_at: Generated<Timestamp>;
   tags: Generated<string[]>;
 }
@@ -169,7 +171,7 @@ export interface AppUsagePrices {
   created_at: Generated<Timestamp>;
   created_by: string | null;
   currency: string;
-  dimension: string;
+  dimension: "model_seconds" | "requests" | "tokens";
   effective_from: Timestamp;
   id: string;
   per_block_micros: bigint;
@@ -187,7 +189,7 @@ export interface AppUsageRecords {
   app: string;
   block: bigint | null;
   currency: string | null;
-  dimension: string;
+  dimension: "model_seconds" | "requests" | "tokens";
   id: string;
   ledger_transaction_id: string | null;
   meter_id: string | null;
@@ -222,19 +224,19 @@ export interface AuditExports {
 
 export interface AuditLogs {
   action: string;
-  actor_kind: Generated<string>;
+  actor_kind: Generated<"anonymous" | "node" | "service_account" | "system" | "user">;
   actor_role: string;
   actor_user_id: string | null;
-  after: Json | null;
-  before: Json | null;
+  after: StoredFields | null;
+  before: StoredFields | null;
   correlation_id: string;
   credential_id: string | null;
-  detail: Generated<Json>;
+  detail: Generated<StoredFields>;
   id: string;
   ip: string | null;
   occurred_at: Generated<Timestamp>;
   organization_id: string | null;
-  result: string;
+  result: "denied" | "failed" | "refused" | "succeeded";
   target_id: string;
   target_type: string;
   xid: Generated<bigint>;
@@ -287,9 +289,38 @@ export interface BillingStandings {
   currency: string;
   organization_id: string;
   since: Timestamp;
-  standing: string;
+  standing: "exhausted" | "good" | "low" | "stopped";
   stops_at: Timestamp | null;
   told_at: Timestamp | null;
+}
+
+export interface BlobHolders {
+  digest: string;
+  id: string;
+  idle_since: Generated<Timestamp | null>;
+  organization_id: string | null;
+}
+
+export interface BlobReferences {
+  created_at: Generated<Timestamp>;
+  holder_id: string;
+  subject_id: string;
+  subject_type: string;
+}
+
+export interface Blobs {
+  backend: "folder" | "s3";
+  bytes: bigint;
+  created_at: Generated<Timestamp>;
+  digest: string;
+  generation: Generated<string>;
+  state: "corrupt" | "removing" | "stored" | "writing";
+  touched_at: Generated<Timestamp>;
+}
+
+export interface BlobUsage {
+  bytes: bigint;
+  organization_id: string;
 }
 
 export interface BudgetNotices {
@@ -301,24 +332,30 @@ export interface BudgetNotices {
 }
 
 export interface Budgets {
-  at_cap: string;
+  at_cap: "notify" | "refuse" | "release";
   created_at: Generated<Timestamp>;
   currency: string;
   id: string;
   monthly_micros: bigint;
   organization_id: string;
   scope_id: string;
-  scope_type: string;
+  scope_type: "project" | "team" | "tenant" | "user";
   thresholds: number[];
   updated_at: Generated<Timestamp>;
 }
 
 export interface CapacityReservations {
   cancelled_at: Timestamp | null;
+  cancelled_by_operator: Generated<boolean>;
   created_at: Generated<Timestamp>;
   created_by: string;
+  currency: string | null;
   ends_at: Timestamp;
+  gpu_count: Generated<number>;
+  held_per_hour_micros: Generated<bigint>;
   id: string;
+  lapse_reason: "unfunded" | "unused" | null;
+  lapses: Generated<boolean>;
   node_count: number;
   organization_id: string;
   project_id: string;
@@ -326,6 +363,8 @@ export interface CapacityReservations {
   region: string;
   sku: string;
   starts_at: Timestamp;
+  unused_since: Timestamp | null;
+  used_at: Timestamp | null;
 }
 
 export interface CertificateKeys {
@@ -370,7 +409,7 @@ export interface HandedOverResources {
   name: string;
   organization_id: string;
   project_id: string;
-  reason: string;
+  reason: "disabled" | "left" | "removed";
   resource_id: string;
   resource_name: string;
   resource_type: string;
@@ -449,8 +488,8 @@ export interface Images {
   digest: string | null;
   display_name: string;
   image: string;
-  kind: string;
-  readiness_checks: Generated<string[]>;
+  kind: "base" | "cuda-dev";
+  readiness_checks: Generated<ReadinessChecks>;
 }
 
 export interface Incidents {
@@ -458,7 +497,7 @@ export interface Incidents {
   acknowledged_by: string | null;
   deadline: Timestamp;
   dedupe_key: string;
-  detail: Generated<Json>;
+  detail: Generated<StoredFields>;
   id: string;
   last_seen_at: Timestamp;
   occurrences: Generated<number>;
@@ -467,11 +506,11 @@ export interface Incidents {
   resolved_at: Timestamp | null;
   resolved_by: string | null;
   runbook: string;
-  severity: string;
+  severity: "critical" | "major" | "minor";
   summary: string;
   target_id: string;
   target_type: string;
-  type: string;
+  type: IncidentType;
 }
 
 export interface Invitations {
@@ -483,7 +522,7 @@ export interface Invitations {
   id: string;
   invited_by: string;
   organization_id: string;
-  permission_group: string | null;
+  permission_group: PermissionGroup | null;
   permission_group_id: string | null;
   project_id: string | null;
   revoked_at: Timestamp | null;
@@ -496,12 +535,12 @@ export interface IssuedCertificates {
   key_id: string;
   sequence: bigint;
   signature: string;
-  statement: Json;
+  statement: StoredWipeStatement;
   wipe_certificate_id: string;
 }
 
 export interface LedgerEntries {
-  account: string;
+  account: "adjustments" | "credits" | "payments" | "revenue" | "tax" | "tenant_balance";
   amount_micros: bigint;
   currency: string;
   id: string;
@@ -514,8 +553,8 @@ export interface LedgerTransactions {
   correlation_id: string;
   currency: string;
   id: string;
-  kind: string;
-  metadata: Generated<Json>;
+  kind: "adjustment" | "app_usage" | "credit" | "dispute" | "payment" | "refund" | "usage" | "usage_correction";
+  metadata: Generated<StoredPosting>;
   organization_id: string;
   posted_at: Generated<Timestamp>;
   posting_key: string;
@@ -539,10 +578,10 @@ export interface NodeAuthorities {
   certificate_pem: string;
   created_at: Generated<Timestamp>;
   id: string;
-  kind: Generated<string>;
+  kind: Generated<"in_process" | "step_ca">;
   retired_at: Timestamp | null;
   sealed_private_key: Buffer | null;
-  state: string;
+  state: "retired" | "signing" | "trusted";
 }
 
 export interface NodeBurnIns {
@@ -551,7 +590,7 @@ export interface NodeBurnIns {
   node_id: string;
   recorded_at: Timestamp;
   recorded_by: string;
-  result: string;
+  result: "failed" | "passed";
 }
 
 export interface NodeCertificates {
@@ -567,20 +606,20 @@ export interface NodeCertificates {
 export interface NodeConversions {
   detail: string | null;
   ended_at: Timestamp | null;
-  from_mode: string;
+  from_mode: "baremetal" | "slice";
   id: string;
   node_id: string;
   reason: string;
   requested_at: Timestamp;
   requested_by: string;
-  state: Generated<string>;
-  to_mode: string;
+  state: Generated<"failed" | "running" | "succeeded" | "undone">;
+  to_mode: "baremetal" | "slice";
 }
 
 export interface NodeCordons {
   detail: string;
   node_id: string;
-  reason: string;
+  reason: "agent_outdated" | "burn_in" | "conversion" | "gpu_missing" | "gpu_unhealthy" | "identity_rotation" | "maintenance";
   since: Generated<Timestamp>;
 }
 
@@ -590,7 +629,7 @@ export interface NodeDisks {
   conversion_started_by: string | null;
   evidence_task_id: string | null;
   node_id: string;
-  ownership: string | null;
+  ownership: "baremetal" | "host" | "share" | "slice" | null;
   serial: string;
   wipe_proof: string | null;
 }
@@ -625,13 +664,13 @@ export interface NodeOnboardings {
   node_family: string;
   node_id: string | null;
   pool: string;
-  profile: string;
+  profile: "baremetal" | "slice_vm";
   rack: string;
   region: string;
   requested_at: Timestamp;
   requested_by: string;
   sealed_token: Buffer | null;
-  state: Generated<string>;
+  state: Generated<"cancelled" | "failed" | "running" | "succeeded">;
   undone: boolean | null;
 }
 
@@ -641,13 +680,13 @@ export interface NodeOnboardingSteps {
   onboarding_id: string;
   position: number;
   started_at: Timestamp | null;
-  state: Generated<string>;
-  step: string;
+  state: Generated<"done" | "failed" | "running" | "skipped" | "waiting">;
+  step: "allocate" | "commission" | "deploy" | "discover" | "enrol" | "tag" | "test";
 }
 
 export interface NodeOverviews {
   node_id: string;
-  posture: string;
+  posture: Posture;
   projected_at: Timestamp;
 }
 
@@ -664,15 +703,16 @@ export interface NodePromises {
 
 export interface NodeResourceSlots {
   approved_at: Generated<Timestamp>;
-  bundle: Generated<Json>;
-  capacity_metadata: Json;
-  desired_state: Generated<string>;
+  bundle: Generated<StoredSlotBundle>;
+  capacity_metadata: StoredSlotMetadata;
+  desired_state: Generated<"disabled" | "for_sale" | "retired">;
   device_fault: string | null;
   fabric_vf_pci_address: string;
   gpu_model: string;
   gpu_pci_address: string;
+  gpu_serial: string | null;
   health_detail: Generated<string>;
-  health_state: Generated<string>;
+  health_state: Generated<"healthy" | "unhealthy" | "unknown">;
   id: string;
   last_wipe_id: string | null;
   management_mac: string;
@@ -687,13 +727,13 @@ export interface NodeResourceSlots {
   private_ip: string;
   sharing_mechanism: Generated<string>;
   slot_index: number;
-  state: string;
+  state: "available" | "cleaning" | "cleanup_blocked" | "disabled" | "in_use" | "reserved";
   vcpu: number;
 }
 
 export interface Nodes {
   agent_version: string | null;
-  announced_connection: Generated<string>;
+  announced_connection: Generated<"connected" | "never_seen" | "unreachable">;
   boot_id: string | null;
   certificate_serial: string | null;
   drain_reason: string | null;
@@ -705,9 +745,9 @@ export interface Nodes {
   identity_rotation_since: Timestamp | null;
   last_heartbeat_at: Timestamp | null;
   maas_system_id: string | null;
-  mode: Generated<string>;
+  mode: Generated<"baremetal" | "slice">;
   node_family: string;
-  observed: Generated<Json>;
+  observed: Generated<StoredObserved>;
   pool: string;
   profile_tags: Generated<string[]>;
   rack: string;
@@ -721,7 +761,7 @@ export interface NodeTasks {
   created_at: Generated<Timestamp>;
   dedupe_key: string | null;
   epoch: Generated<number>;
-  error: Json | null;
+  error: StoredFailure | null;
   expires_at: Timestamp;
   finished_at: Timestamp | null;
   id: string;
@@ -730,12 +770,14 @@ export interface NodeTasks {
   message: string | null;
   node_id: string;
   nonce: string | null;
-  output: Json | null;
-  params: Json;
+  output: StoredFields | null;
+  params: StoredFields;
   percent: number | null;
   signature: string | null;
   stage: string | null;
-  state: Generated<string>;
+  state: Generated<"claimed" | "expired" | "failed" | "queued" | "succeeded">;
+  subject_id: string;
+  subject_type: string;
   workflow_id: string | null;
 }
 
@@ -758,14 +800,14 @@ export interface NotificationEmails {
   leased_until: Generated<Timestamp>;
   next_attempt_at: Generated<Timestamp>;
   recipient: string;
-  state: Generated<string>;
+  state: Generated<"failed" | "pending" | "sent">;
   subject: string;
   text_body: string;
   user_id: string;
 }
 
 export interface NotificationPreferences {
-  channel: string;
+  channel: "email" | "inbox";
   enabled: boolean;
   kind: string;
   updated_at: Generated<Timestamp>;
@@ -779,10 +821,10 @@ export interface Notifications {
   event_id: string;
   event_type: string;
   id: string;
-  kind: string;
+  kind: NotificationKind;
   link: string;
   read_at: Timestamp | null;
-  severity: string;
+  severity: "critical" | "info" | "warning";
   title: string;
   user_id: string;
 }
@@ -792,12 +834,13 @@ export interface OrganizationMembers {
   disabled_at: Timestamp | null;
   id: string;
   organization_id: string;
-  state: Generated<string>;
+  state: Generated<"active" | "disabled">;
   user_id: string;
 }
 
 export interface Organizations {
   created_at: Generated<Timestamp>;
+  created_by: string | null;
   deleted_at: Timestamp | null;
   id: string;
   name: string;
@@ -810,11 +853,27 @@ export interface OutboxEvents {
   event_type: string;
   occurred_at: Generated<Timestamp>;
   organization_id: string | null;
-  payload: Json;
+  payload: StoredFields;
   position: Generated<bigint>;
   subject_id: string;
   version: Generated<number>;
   xid: Generated<string>;
+}
+
+export interface ParkedEvents {
+  consumer: string;
+  event: StoredEvent;
+  event_id: string;
+  event_type: string;
+  failures: number;
+  id: string;
+  last_error: string;
+  parked_at: Generated<Timestamp>;
+  reason: string | null;
+  settled_at: Timestamp | null;
+  settled_by: string | null;
+  state: Generated<"handled" | "parked" | "retrying" | "skipped">;
+  subject_id: string;
 }
 
 export interface PaymentDisputes {
@@ -827,12 +886,12 @@ export interface PaymentDisputes {
   provider_ref: string;
   reason: string;
   returned_transaction_id: string | null;
-  state: string;
+  state: "lost" | "open" | "won";
   withdrawn_transaction_id: string;
 }
 
 export interface PaymentEvents {
-  about: Json;
+  about: StoredPaymentHint;
   event_ref: string;
   handled_at: Timestamp | null;
   next_try_at: Timestamp | null;
@@ -847,7 +906,7 @@ export interface PaymentMethods {
   id: string;
   label: string;
   organization_id: string;
-  provider: string;
+  provider: "stripe" | "test";
   provider_ref: string;
   removed_at: Timestamp | null;
 }
@@ -866,7 +925,7 @@ export interface PaymentRefunds {
   requested_by: string | null;
   returned_transaction_id: string | null;
   settled_at: Timestamp | null;
-  state: string;
+  state: "failed" | "pending" | "requested" | "succeeded";
 }
 
 export interface Payments {
@@ -889,11 +948,11 @@ export interface Payments {
   organization_id: string;
   payment_method_id: string | null;
   payment_ref: string | null;
-  provider: string;
-  purpose: string;
+  provider: "manual" | "stripe" | "test";
+  purpose: "auto_top_up" | "received" | "top_up";
   received_micros: bigint | null;
   settled_at: Timestamp | null;
-  state: string;
+  state: "created" | "expired" | "failed" | "open" | "processing" | "succeeded";
   tax_basis_points: Generated<number>;
 }
 
@@ -910,10 +969,10 @@ export interface PermissionBindings {
   created_at: Generated<Timestamp>;
   id: string;
   organization_id: string | null;
-  permission_group: string | null;
+  permission_group: PermissionGroup | null;
   permission_group_id: string | null;
   project_id: string | null;
-  scope: string;
+  scope: "platform" | "project" | "tenant";
   service_account_id: string | null;
   team_id: string | null;
   user_id: string | null;
@@ -945,8 +1004,8 @@ export interface PlatformKeys {
 export interface PolicyChanges {
   actor_id: string;
   actor_role: string;
-  after: Json | null;
-  before: Json | null;
+  after: StoredPolicyValue | null;
+  before: StoredPolicyValue | null;
   changed_at: Generated<Timestamp>;
   correlation_id: string;
   id: string;
@@ -961,7 +1020,7 @@ export interface PolicyValues {
   key: string;
   organization_id: string | null;
   project_id: string | null;
-  value: Json;
+  value: StoredPolicyValue;
 }
 
 export interface Projects {
@@ -970,6 +1029,20 @@ export interface Projects {
   id: string;
   name: string;
   organization_id: string;
+  team_id: string;
+}
+
+export interface ProjectSecrets {
+  created_at: Generated<Timestamp>;
+  id: string;
+  name: string;
+  organization_id: string;
+  project_id: string;
+  sealed_value: Buffer;
+  set_at: Generated<Timestamp>;
+  set_by: string;
+  set_by_name: string;
+  version: Generated<number>;
 }
 
 export interface PublicIngresses {
@@ -985,10 +1058,10 @@ export interface PublicIngresses {
   node_id: string;
   organization_id: string;
   project_id: string;
-  protocol: string;
+  protocol: "tcp" | "udp";
   public_address: string;
   public_port: number;
-  state: Generated<string>;
+  state: Generated<"attached" | "attaching" | "detached" | "detaching">;
   task_id: string | null;
 }
 
@@ -1002,17 +1075,17 @@ export interface QueuedLaunches {
   position: number | null;
   project_id: string;
   queued_at: Timestamp;
-  reason: Generated<string>;
+  reason: Generated<"capacity" | "closed" | "money" | "not_looked_at" | "quota">;
 }
 
 export interface QuotaLimits {
   amount: bigint;
   changed_at: Generated<Timestamp>;
   holder_id: string;
-  holder_type: string;
-  measure: string;
+  holder_type: "project" | "user";
+  measure: "allocations" | "gpus" | "spend_per_hour";
   organization_id: string;
-  set_by: string;
+  set_by: "platform" | "tenant";
   unit: string;
 }
 
@@ -1039,7 +1112,7 @@ export interface QuotaUsage {
 export interface Regions {
   display_name: string;
   region: string;
-  status: string;
+  status: "coming" | "enabled";
 }
 
 export interface ServiceAccounts {
@@ -1051,22 +1124,25 @@ export interface ServiceAccounts {
   organization_id: string;
   owner_user_id: string | null;
   project_id: string;
-  state: Generated<string>;
+  state: Generated<"active" | "disabled">;
 }
 
 export interface ServiceAccountTokens {
   created_at: Generated<Timestamp>;
   expires_at: Timestamp;
   id: string;
+  issued_at: Generated<Timestamp>;
+  issued_by: string | null;
   last_used_at: Timestamp | null;
   organization_id: string;
   prefix: string;
   revoked_at: Timestamp | null;
+  rotation_notice_at: Timestamp | null;
   secret_hash: Buffer;
   service_account_id: string;
 }
 
-export interface Sessions {
+export interface SignIns {
   created_at: Generated<Timestamp>;
   csrf_token: string;
   expires_at: Timestamp;
@@ -1082,7 +1158,7 @@ export interface Sessions {
 
 export interface SkuCatalog {
   allowed_gpu_counts: number[];
-  capacity_shape: string;
+  capacity_shape: "baremetal" | "gpu_slice";
   display_name: string;
   enabled: Generated<boolean>;
   gpu_model: string;
@@ -1118,7 +1194,7 @@ export interface SlotOverviews {
   node_id: string;
   projected_at: Timestamp;
   slot_id: string;
-  state: string;
+  state: SlotState;
 }
 
 export interface SshKeys {
@@ -1155,6 +1231,7 @@ export interface StatementTransactions {
 export interface TeamMembers {
   created_at: Generated<Timestamp>;
   organization_id: string;
+  role: Generated<"manager" | "member">;
   team_id: string;
   user_id: string;
 }
@@ -1163,6 +1240,7 @@ export interface Teams {
   created_at: Generated<Timestamp>;
   description: Generated<string>;
   id: string;
+  is_default: Generated<boolean>;
   name: string;
   organization_id: string;
 }
@@ -1199,7 +1277,7 @@ export interface TestCharges {
   card: string;
   charged_at: Timestamp;
   payment_id: string;
-  state: string;
+  state: "failed" | "succeeded";
 }
 
 export interface TickRuns {
@@ -1212,6 +1290,16 @@ export interface TickRuns {
   skipped_periods: Generated<number>;
   started_at: Timestamp;
   tick: string;
+}
+
+export interface UnprovenDevices {
+  allocation_id: string;
+  certificate_id: string | null;
+  kind: "disk" | "gpu";
+  serial: string;
+  since: Timestamp;
+  slot_id: string;
+  slot_index: number;
 }
 
 export interface UsageRecords {
@@ -1243,10 +1331,12 @@ export interface UsageRecords {
 export interface Users {
   created_at: Generated<Timestamp>;
   email: string;
+  email_verified: Generated<boolean>;
   home_organization_id: string | null;
   id: string;
   issuer: string;
   name: string;
+  sign_ins_ended_at: Timestamp | null;
   subject: string;
 }
 
@@ -1281,7 +1371,7 @@ export interface WebhookDeliveries {
   leased_until: Generated<Timestamp>;
   next_attempt_at: Generated<Timestamp>;
   replay_of: string | null;
-  state: Generated<string>;
+  state: Generated<"delivered" | "failed" | "pending">;
   webhook_id: string;
 }
 
@@ -1299,7 +1389,7 @@ export interface Webhooks {
   project_id: string;
   sealed_previous_secret: Buffer | null;
   sealed_secret: Buffer;
-  state: Generated<string>;
+  state: Generated<"disabled" | "enabled">;
   url: string;
 }
 
@@ -1314,7 +1404,7 @@ export interface WipeCertificates {
   slot_id: string;
   slot_index: number;
   started_at: Timestamp;
-  tools: Generated<Json>;
+  tools: Generated<StoredWipeTools>;
   verification: string;
   verified: boolean;
   witnessed_by: string | null;
@@ -1342,6 +1432,7 @@ export interface WorkflowStarts {
   input: Json;
   name: string;
   position: Generated<bigint>;
+  queue: Generated<string>;
   workflow_id: string;
 }
 
@@ -1367,6 +1458,10 @@ export interface DB {
   auto_top_ups: AutoTopUps;
   balance_snapshots: BalanceSnapshots;
   billing_standings: BillingStandings;
+  blob_holders: BlobHolders;
+  blob_references: BlobReferences;
+  blob_usage: BlobUsage;
+  blobs: Blobs;
   budget_notices: BudgetNotices;
   budgets: Budgets;
   capacity_reservations: CapacityReservations;
@@ -1409,6 +1504,7 @@ export interface DB {
   organization_members: OrganizationMembers;
   organizations: Organizations;
   outbox_events: OutboxEvents;
+  parked_events: ParkedEvents;
   payment_disputes: PaymentDisputes;
   payment_events: PaymentEvents;
   payment_methods: PaymentMethods;
@@ -1421,6 +1517,7 @@ export interface DB {
   platform_keys: PlatformKeys;
   policy_changes: PolicyChanges;
   policy_values: PolicyValues;
+  project_secrets: ProjectSecrets;
   projects: Projects;
   public_ingresses: PublicIngresses;
   queued_launches: QueuedLaunches;
@@ -1430,7 +1527,7 @@ export interface DB {
   regions: Regions;
   service_account_tokens: ServiceAccountTokens;
   service_accounts: ServiceAccounts;
-  sessions: Sessions;
+  sign_ins: SignIns;
   sku_catalog: SkuCatalog;
   sku_entitlements: SkuEntitlements;
   sku_prices: SkuPrices;
@@ -1445,6 +1542,7 @@ export interface DB {
   terminal_tokens: TerminalTokens;
   test_charges: TestCharges;
   tick_runs: TickRuns;
+  unproven_devices: UnprovenDevices;
   usage_records: UsageRecords;
   users: Users;
   utilisation_samples: UtilisationSamples;

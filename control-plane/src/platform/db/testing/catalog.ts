@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import type { Db } from '../database.ts';
 
-export async function ourRoles(db: Db): Promise<string[]> {
+export async function platformRoles(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select rolname as name from pg_roles where rolname like 'gpuaas\_%' order by 1`.execute(db);
   return rows.map((row) => row.name);
 }
 
 /** Tables of ours without their partitions. */
-export async function ourTables(db: Db): Promise<string[]> {
+export async function platformTables(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_class
     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition order by 1`.execute(
@@ -17,7 +17,7 @@ export async function ourTables(db: Db): Promise<string[]> {
   return rows.map((row) => row.name);
 }
 
-/** Tables with a tenant in a column, and all that refer to one of those, to any depth. */
+/** Tables with a tenant column, and all that refer to one of those, to any depth. */
 export async function tenantTables(db: Db): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     with recursive tenant (oid) as (
@@ -27,7 +27,8 @@ export async function tenantTables(db: Db): Promise<string[]> {
       where a.attname = 'organization_id' and not a.attisdropped and c.relnamespace = 'public'::regnamespace
         and c.relkind in ('r', 'p') and not c.relispartition
       union
-      -- A slot points at its last wipe, but belongs to the platform; people may have a home and belong to themselves.
+      -- A slot references its last wipe but belongs to the platform; people may have a home organization but
+      -- belong to no tenant.
       select k.conrelid from pg_constraint k join tenant on tenant.oid = k.confrelid
       where k.contype = 'f' and k.conrelid not in ('public.node_resource_slots'::regclass, 'public.users'::regclass)
     )
@@ -35,8 +36,8 @@ export async function tenantTables(db: Db): Promise<string[]> {
   return rows.map((row) => row.name);
 }
 
-/** Columns the role may use so, leaving out those the database fills by itself. */
-export async function columnsFor(
+/** Columns with this privilege of the role, without generated ones. */
+export async function columnsWithPrivilege(
   db: Db,
   role: string,
   table: string,
@@ -50,7 +51,7 @@ export async function columnsFor(
   return rows.map((row) => row.name);
 }
 
-/** Tables whose rows are never changed: they say so with a trigger on update and delete. */
+/** Append-only tables: they have a trigger on update and delete. */
 export async function appendOnlyTables(db: Db): Promise<{ name: string; isPartition: boolean }[]> {
   const UPDATE_AND_DELETE = 8 + 16;
   const { rows } = await sql<{ name: string; isPartition: boolean }>`

@@ -1,36 +1,37 @@
 /**
- * Where the database lets a role see every tenant's rows. The tests compare this with the catalog, both ways: what
- * is not here must not be there, and what is not there must go from here.
+ * Places where the database lets a role see every tenant's rows. The tests compare this list with the catalog
+ * in both directions: the two must be equal.
  */
 
-/** Roles outside row-level security altogether. None of ours may be. */
+/** Roles exempt from row-level security. None of ours may be. */
 export const rolesWithoutRowSecurity: Record<string, string> = {
   'the login user':
     'owns the schema and migrates it; the platform leaves it at the begin of every transaction',
 };
 
 /** `table: policy: role`, for policies that hold for every row. */
-export const policiesForEveryRow: Record<string, string> = {
-  'organizations: every: gpuaas_operator': 'operators look after all tenants',
+export const unrestrictedPolicies: Record<string, string> = {
+  'organizations: every: gpuaas_operator': 'operators manage all tenants',
   'organizations: opening: gpuaas_auth':
-    'makes a tenant for somebody who is in none, and closes one; sees nothing but the id',
-  'projects: every: gpuaas_operator': 'operators look after all tenants',
-  'projects: opening: gpuaas_auth': 'makes the first project of a tenant, and closes one; sees only the id',
+    'creates a tenant for a person without one, and closes one; sees only the id',
+  'projects: every: gpuaas_operator': 'operators manage all tenants',
+  'projects: opening: gpuaas_auth':
+    'makes the first project of a tenant, closes one, and moves those of a deleted team; sees ids only',
   'permission_bindings: every: gpuaas_auth': 'rights are looked up before it is known whose request it is',
   'organization_members: every: gpuaas_auth':
     'memberships are looked up before it is known whose request it is, and made at sign-up',
-  'invitations: every: gpuaas_auth': 'whoever accepts one does not belong to the tenant yet',
+  'invitations: every: gpuaas_auth': 'a person who accepts one does not belong to the tenant yet',
   'team_members: every: gpuaas_auth': 'rights are looked up before it is known whose request it is',
   'permission_groups: every: gpuaas_auth': 'rights are looked up before it is known whose request it is',
+  'service_accounts: every_read: gpuaas_worker': 'workers tell people of accounts of every tenant',
   'service_accounts: every: gpuaas_auth': 'a token is looked up before it is known whose request it is',
   'service_account_tokens: every: gpuaas_auth': 'a token is looked up before it is known whose request it is',
   'api_keys: every: gpuaas_auth': 'a key is looked up before it is known whose request it is',
   'users: every: gpuaas_auth': 'people are looked up before it is known whose request it is',
-  'identity_providers: every: gpuaas_auth':
-    'who vouches for somebody is looked up before it is known whose request it is',
+  'identity_providers: every: gpuaas_auth': 'the identity provider is looked up before the caller is known',
   'identity_provider_domains: every: gpuaas_auth':
     'where somebody signs in is looked up before it is known whose request it is',
-  'sessions: every: gpuaas_auth': 'a session is looked up before it is known whose request it is',
+  'sign_ins: every: gpuaas_auth': 'a sign-in is looked up before it is known whose request it is',
   'pending_logins: every: gpuaas_auth': 'a sign-in belongs to nobody until it comes back',
   'audit_logs: sign_in: gpuaas_auth': 'sign-ins, of people of every tenant; no right to read',
   'audit_logs: every: gpuaas_operator': 'operators read the audit log of the platform and write to it',
@@ -41,7 +42,7 @@ export const policiesForEveryRow: Record<string, string> = {
   'outbox_events: every: gpuaas_worker': 'consumers act for every tenant',
   'outbox_events: every: gpuaas_relay': 'reads the whole log once and hands each event to who may see it',
   'outbox_events: every: gpuaas_node': 'only subject and transaction id, to keep events in order',
-  'outbox_events: every_write: gpuaas_operator': 'tells of what operators change, for tenants too',
+  'outbox_events: every_write: gpuaas_operator': 'operators emit events for tenants too',
   'outbox_events: every_write: gpuaas_worker': 'workers act for every tenant',
   'node_tasks: every: gpuaas_operator': 'operators see all hosts',
   'node_tasks: every: gpuaas_worker': 'workers give tasks to all hosts',
@@ -54,21 +55,24 @@ export const policiesForEveryRow: Record<string, string> = {
   'allocation_resource_claims: every: gpuaas_worker': 'workers act for every tenant',
   'wipe_certificates: every: gpuaas_operator': 'operators see the proof of every wipe',
   'wipe_certificates: every: gpuaas_worker': 'workers record every wipe',
-  'incidents: every: gpuaas_operator': 'operators look after the whole platform',
+  'unproven_devices: every: gpuaas_operator': 'operators decide about devices of the whole fleet',
+  'unproven_devices: every: gpuaas_worker': 'workers note devices that slots give up unproven',
+  'incidents: every: gpuaas_operator': 'operators manage the whole platform',
   'incidents: every: gpuaas_worker': 'workers open and close incidents of everything',
   'capacity_reservations: every: gpuaas_operator': 'operators see what their hosts are promised to',
-  'capacity_reservations: every: gpuaas_worker': 'workers count what every project uses of its own',
+  'capacity_reservations: every: gpuaas_worker':
+    'workers count the reserved capacity in use by every project',
   'node_promises: every: gpuaas_placement': 'what is promised to others must not be sold',
   'node_promises: every: gpuaas_operator': 'operators see what their hosts are promised to',
   'node_promises: every: gpuaas_worker': 'the line is one for all tenants',
   'queued_launches: every: gpuaas_operator': 'operators see who waits for their hosts',
   'queued_launches: every: gpuaas_worker': 'the line is one for all tenants',
-  'sku_entitlements: every_read: gpuaas_worker': 'whether each tenant in line may buy what it waits for',
+  'sku_entitlements: every_read: gpuaas_worker': 'whether each queued tenant may buy the product',
   'issued_certificates: every: gpuaas_operator': 'auditors of the platform check the whole chain',
-  'issued_certificates: every: gpuaas_worker': 'each certificate builds on the one before, whoever’s it is',
+  'issued_certificates: every: gpuaas_worker': 'each certificate builds on the previous one, of any tenant',
   'claim_cells: every: gpuaas_operator': 'operators see which host is held by what',
   'claim_cells: every: gpuaas_placement':
-    'what is taken cannot be sold, whoever holds it; cells name no tenant',
+    'a taken cell cannot be leased again, whatever its tenant; cells name no tenant',
   'claim_cells: every: gpuaas_worker': 'workers act for every tenant',
   'host_cleanups: every: gpuaas_operator': 'operators see the proof of every cleanup',
   'host_cleanups: every: gpuaas_worker': 'workers record every cleanup',
@@ -83,7 +87,12 @@ export const policiesForEveryRow: Record<string, string> = {
     'a token decides whose terminal is recorded; no right to read',
   'terminal_recordings: every: gpuaas_worker': 'forgets old ones of every tenant; sees nothing but their age',
   'terminal_recording_parts: every: gpuaas_gateway': 'writes what a terminal shows; no right to read',
-  'terminal_tokens: every: gpuaas_gateway': 'whoever holds a token is known by it alone',
+  'blob_holders: every: gpuaas_blobs': 'the store keeps the content of every tenant',
+  'blob_references: every: gpuaas_blobs': 'the store keeps the content of every tenant',
+  'blob_usage: every: gpuaas_blobs': 'the store compares every tenant with its quota',
+  'project_secrets: opened: gpuaas_worker':
+    'app instances of every project get their secrets; people read no value',
+  'terminal_tokens: every: gpuaas_gateway': 'the token alone identifies its holder',
   'ledger_transactions: every: gpuaas_operator':
     'operators give credit to any tenant and correct its balance',
   'ledger_entries: every: gpuaas_operator': 'operators give credit to any tenant and correct its balance',
@@ -105,36 +114,36 @@ export const policiesForEveryRow: Record<string, string> = {
   'allocation_idleness: every: gpuaas_worker': 'what hosts show of every lease',
   'organizations: customers: gpuaas_worker': 'what the payment provider calls each tenant; three columns',
   'payments: every: gpuaas_operator': 'operators see and record payments of any tenant',
-  'payments: every: gpuaas_worker': 'the payment provider tells of every tenant’s payments',
+  'payments: every: gpuaas_worker': 'the payment provider reports every tenant’s payments',
   'payment_methods: every: gpuaas_operator': 'operators see what tenants pay with: labels, no numbers',
   'payment_methods: every: gpuaas_worker': 'kept methods of every tenant are charged',
   'payment_refunds: every: gpuaas_operator': 'operators refund',
-  'payment_refunds: every: gpuaas_worker': 'the payment provider tells of every tenant’s refunds',
+  'payment_refunds: every: gpuaas_worker': 'the payment provider reports every tenant’s refunds',
   'payment_disputes: every: gpuaas_operator': 'operators answer disputes',
-  'payment_disputes: every: gpuaas_worker': 'the payment provider tells of every tenant’s disputes',
+  'payment_disputes: every: gpuaas_worker': 'the payment provider reports every tenant’s disputes',
   'auto_top_ups: every: gpuaas_worker': 'tops up every tenant that asked for it',
-  'statements: every: gpuaas_operator': 'operators see what tenants were told of their money',
+  'statements: every: gpuaas_operator': 'operators see tenants’ statements',
   'statements: every: gpuaas_worker': 'closes the month of every tenant',
-  'statement_transactions: every: gpuaas_operator': 'operators see what tenants were told of their money',
+  'statement_transactions: every: gpuaas_operator': 'operators see tenants’ statements',
   'statement_transactions: every: gpuaas_worker': 'closes the month of every tenant',
-  'projects: names: gpuaas_worker': 'statements and what people are told name projects; two columns',
+  'projects: names: gpuaas_worker': 'statements and notifications name projects; two columns',
   'budgets: every: gpuaas_operator': 'operators see what tenants allow themselves',
   'budgets: every: gpuaas_worker': 'policies act on every tenant',
-  'budget_notices: every: gpuaas_operator': 'operators see what tenants were told',
+  'budget_notices: every: gpuaas_operator': 'operators see tenants’ budget notices',
   'budget_notices: every: gpuaas_worker': 'policies act on every tenant',
   'team_members: every_read: gpuaas_worker': 'whose leases count to the budget of a team',
   'billing_standings: every: gpuaas_operator': 'operators see how any tenant stands',
   'billing_standings: every: gpuaas_worker': 'policies act on every tenant',
   'balance_snapshots: every: gpuaas_operator': 'operators see the balance of any tenant',
-  'balance_snapshots: every: gpuaas_worker': 'policies that act look at the balance of every tenant',
+  'balance_snapshots: every: gpuaas_worker': 'balance checks read every tenant',
   'sku_prices: every: gpuaas_operator': 'operators write the price book, for single tenants too',
   'sku_prices: every: gpuaas_worker': 'workers act for every tenant',
   'sku_entitlements: every: gpuaas_operator': 'operators say what any tenant may buy',
-  'notifications: every: gpuaas_worker': 'tells the people of every tenant',
-  'notification_preferences: every: gpuaas_worker': 'how they want to be told',
-  'notification_emails: every: gpuaas_worker': 'tells the people of every tenant',
+  'notifications: every: gpuaas_worker': 'notifies the people of every tenant',
+  'notification_preferences: every: gpuaas_worker': 'their preferences for notifications',
+  'notification_emails: every: gpuaas_worker': 'notifies the people of every tenant',
   'notification_emails: counted: gpuaas_operator': 'how many wait, for metrics; state and age only',
-  'teams: names: gpuaas_worker': 'what people are told names the team; id and name only',
+  'teams: names: gpuaas_worker': 'notifications name the team; id and name only',
   'webhooks: every: gpuaas_worker': 'delivers the events of every tenant',
   'webhook_deliveries: every: gpuaas_worker': 'delivers the events of every tenant',
   'webhook_attempts: every: gpuaas_worker': 'delivers the events of every tenant',
@@ -143,33 +152,38 @@ export const policiesForEveryRow: Record<string, string> = {
   'policy_changes: every: gpuaas_operator': 'operators see how a value came to be, and add to it',
 };
 
-/** Tables that belong to tenants by their columns and still have no row-level security. */
+/** Tables with a tenant column but without row-level security. */
 export const tenantTablesWithoutRowSecurity: Record<string, string> = {};
 
-/** Tenant tables with rows that belong to no tenant and are for everybody to see. */
-export const sharedRows: Record<string, string> = {
+/** Tenant tables with rows that belong to no tenant and are visible to all. */
+export const tablesWithSharedRows: Record<string, string> = {
   sku_prices: 'list prices; a tenant’s own name it',
 };
 
-/** Tables no role of ours may touch. */
-export const tablesOfTheOwner: Record<string, string> = {
+/** Tables that none of our roles may touch. */
+export const ownerOnlyTables: Record<string, string> = {
+  schema_functions: 'written by migrate alone',
   schema_migrations: 'written by migrations alone',
   platform_keys: 'read once at the start of a process, before anybody is served',
   audit_clock: 'read by the defaults of audit rows; changed after a restore alone',
 };
 
-/** Functions that run as the owner, past row-level security: who may call them, and why that is well. */
-export const functionsOfTheOwner: Record<string, { callers: string; because: string }> = {
-  audit_horizon: { callers: 'everybody', because: 'a number of transactions, of nobody' },
+/** Functions that run as the owner, bypassing row-level security: their callers, and why that is safe. */
+export const securityDefinerFunctions: Record<string, { callers: string; because: string }> = {
+  audit_horizon: { callers: 'everybody', because: 'a transaction number, of no tenant' },
   audit_position: { callers: 'everybody', because: 'the default of a column of audit rows' },
   create_month_partitions: { callers: 'worker', because: 'months are made before they begin' },
   drop_month_partitions: {
     callers: 'worker',
     because: 'whole months go when they are exported and old enough',
   },
+  committed_funds: {
+    callers: 'operator, placement, tenant, worker',
+    because: 'what a tenant is bound to pay; a tenant is shown its own only',
+  },
   hold_funds: {
-    callers: 'placement, tenant, worker',
-    because: 'launches on their way as nobody else changes them; a tenant is shown its own only',
+    callers: 'operator, placement, tenant, worker',
+    because: 'the same as nobody else changes it; a tenant is shown its own only',
   },
   hold_quota_usage: {
     callers: 'placement',
@@ -179,11 +193,14 @@ export const functionsOfTheOwner: Record<string, { callers: string; because: str
   launch_facts: { callers: 'placement', because: 'shows each caller what its own scope would' },
   lease_heard_at: {
     callers: 'operator, tenant, worker',
-    because: 'when a host was heard of, and nothing else of it',
+    because: 'only the time of a host’s last heartbeat',
   },
   lock_free_slots: { callers: 'placement', because: 'slots and nodes belong to no tenant' },
   open_quota_usage: { callers: 'placement', because: 'makes counters of nothing' },
   placement_news: { callers: 'placement', because: 'which slots are taken, not by whom' },
-  sell: { callers: 'placement', because: 'writes for those it sells to, and refuses to tell of others' },
+  sell: {
+    callers: 'placement',
+    because: 'writes for the tenants of its launches, and reveals nothing about others',
+  },
   signal_workflow: { callers: 'node, worker', because: 'a message to a workflow; it shows nothing' },
 };

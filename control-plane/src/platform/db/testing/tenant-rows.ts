@@ -24,14 +24,14 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
     insert into nodes (id, hostname, region, pool, rack, node_family)
     select ${node}::uuid, ${`host-${name}`}, region, 'p', 'r', 'f' from region`.execute(db);
   await sql`insert into organizations (id, name) values (${organization}, ${name})`.execute(db);
-  await sql`insert into projects (id, organization_id, name) values (${project}, ${organization}, 'default')`.execute(
-    db,
-  );
+  await sql`insert into teams (id, organization_id, name, is_default)
+    values (${team}, ${organization}, 't', true)`.execute(db);
+  await sql`insert into projects (id, organization_id, team_id, name)
+    values (${project}, ${organization}, ${team}, 'default')`.execute(db);
   await sql`insert into users (id, issuer, subject, email, name)
     values (${user}, 'test', ${name}, ${`${name}@example.test`}, ${name})`.execute(db);
   await sql`insert into organization_members (id, organization_id, user_id)
     values (${newId()}, ${organization}, ${user})`.execute(db);
-  await sql`insert into teams (id, organization_id, name) values (${team}, ${organization}, 't')`.execute(db);
   await sql`insert into team_members (team_id, user_id, organization_id)
     values (${team}, ${user}, ${organization})`.execute(db);
   await sql`insert into permission_groups (id, organization_id, name, permissions)
@@ -65,8 +65,10 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
     select ${allocation}::uuid, ${organization}::uuid, ${project}::uuid, 'a', p.sku, 1, i.image, i.digest, p.region,
       'active', ${node}::uuid, p.currency, 1, p.id, ${user}::uuid, ${correlation}::uuid
     from sku_prices p, images i limit 1`.execute(db);
-  await sql`insert into node_tasks (id, node_id, kind, params, correlation_id, expires_at, allocation_id)
-    values (${task}, ${node}, 'slice.vm_release', '{}', ${correlation}, now(), ${allocation})`.execute(db);
+  await sql`insert into node_tasks (id, node_id, kind, params, correlation_id, expires_at, subject_type, subject_id)
+    values (${task}, ${node}, 'slice.vm_release', '{}', ${correlation}, now(), 'allocation', ${allocation})`.execute(
+    db,
+  );
   await sql`insert into allocation_resource_claims (id, allocation_id, node_id, claim_kind, slot_id, snapshot)
     values (${claim}, ${allocation}, ${node}, 'slot', ${slot}, '{}')`.execute(db);
   await sql`insert into quota_limits (organization_id, holder_type, holder_id, measure, unit, set_by, amount)
@@ -81,6 +83,8 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
     values (${wipe}, ${allocation}, ${slot}, 0, ${task}, 's', 'blkdiscard', true, '', now(), now())`.execute(
     db,
   );
+  await sql`insert into unproven_devices (kind, serial, slot_id, allocation_id, slot_index, since)
+    values ('disk', upper(${name}), ${slot}, ${allocation}, 0, now())`.execute(db);
   await sql`insert into certificate_keys (id, key_id, public_pem, retired_at)
     values (${newId()}, ${name}, 'p', now())`.execute(db);
   await sql`insert into issued_certificates (sequence, wipe_certificate_id, statement, hash, key_id, signature, issued_at)
@@ -154,6 +158,17 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
     values (${newId()}, 'p', ${name}, ${organization}, ${project}, 'a', 'tokens', 1, now(), 0, 'it has no price', now())`.execute(
     db,
   );
+  const holder = newId();
+  const digest = `sha256:${holder.replaceAll('-', '').repeat(2)}`;
+  await sql`insert into blobs (digest, bytes, backend, state) values (${digest}, 1, 'folder', 'stored')`.execute(
+    db,
+  );
+  await sql`insert into blob_holders (id, organization_id, digest)
+    values (${holder}, ${organization}, ${digest})`.execute(db);
+  await sql`insert into blob_references (holder_id, subject_type, subject_id)
+    values (${holder}, 't', ${newId()})`.execute(db);
+  await sql`insert into project_secrets (id, organization_id, project_id, name, sealed_value, set_by, set_by_name)
+    values (${newId()}, ${organization}, ${project}, 'S', ${secret}, ${user}, 'n')`.execute(db);
   const appPrice = newId();
   await sql`insert into app_usage_prices (id, app, dimension, currency, per_block_micros, block, effective_from)
     values (${appPrice}, 'a', 'tokens', 'USD', 1, 1, clock_timestamp())`.execute(db);

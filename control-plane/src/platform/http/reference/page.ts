@@ -20,7 +20,7 @@ details { margin: .4rem 0; } summary { cursor: pointer; } pre { background: var(
 
 const styleHash = createHash('sha256').update(STYLE).digest('base64');
 
-/** The reference pages hold no script and load nothing: only their own style may apply. */
+/** The reference pages contain no script and load nothing: only their own style applies. */
 export const DOCS_CONTENT_SECURITY_POLICY = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 export function page(title: string, navigation: string, main: string): string {
@@ -40,13 +40,13 @@ export function escapeHtml(text: string): string {
 }
 
 /** One line of the contract's prose, with its `code`. */
-export function inline(text: string): string {
+export function renderInline(text: string): string {
   return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
 
 /** Contract prose: paragraphs and `code`, nothing more. */
-export function prose(text: string | undefined): string {
+export function renderProse(text: string | undefined): string {
   if (!text) return '';
   const paragraphs = text.trim().split(/\n\s*\n/);
-  return paragraphs.map((paragraph) => `<p>${inline(paragraph)}</p>`).join('');
+  return paragraphs.map((paragraph) => `<p>${renderInline(paragraph)}</p>`).join('');
 }

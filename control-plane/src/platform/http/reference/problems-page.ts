@@ -1,7 +1,7 @@
 import { problems } from '@gpuaas/contracts/generated/problems.ts';
 import { escapeHtml, page } from './page.ts';
 
-/** Every problem type, by code: where the `type` of an answer points to. */
+/** Every problem type, by code: the target of the `type` member of a problem. */
 export function problemsPage(): string {
   const entries = Object.entries(problems).toSorted(([a], [b]) => a.localeCompare(b));
   const navigation = `<p><a href="/docs">API reference</a></p><ul>${entries

@@ -1,5 +1,5 @@
 import { escapeHtml } from './page.ts';
-import { follow } from './reference-page.ts';
+import { resolveRef } from './reference-page.ts';
 
 export interface DocumentSchema {
   $ref?: string;
@@ -25,7 +25,7 @@ const MAX_DEPTH = 6;
 
 /** A schema in the shape of the JSON it describes, as escaped text. */
 export function schemaOutline(contract: object, schema: DocumentSchema, depth = 0): string {
-  const known = follow(contract, schema);
+  const known = resolveRef(contract, schema);
   if (known.const !== undefined) return escapeHtml(JSON.stringify(known.const));
   if (known.enum) return escapeHtml(known.enum.map((value) => JSON.stringify(value)).join(' | '));
   if (known.anyOf) return known.anyOf.map((option) => schemaOutline(contract, option, depth)).join(' | ');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { listeningPort } from '@gpuaas/contracts/listening-port';
 import { x509 } from '../../keys/x509.ts';
 
 export interface ReceivedMail {
@@ -13,7 +13,7 @@ export interface ReceivedMail {
   user: string | null;
 }
 
-/** What the server does; every reply is a whole line of SMTP. */
+/** Behaviour of the server; every reply is a whole line of SMTP. */
 export interface SmtpBehaviour {
   offersTls: boolean;
   credentials: { user: string; password: string } | null;
@@ -25,7 +25,7 @@ export interface SmtpBehaviour {
 
 export interface SmtpServer {
   port: number;
-  /** Vouches for its certificate. */
+  /** CA of its certificate. */
   ca: string;
   received: ReceivedMail[];
   behave(change: Partial<SmtpBehaviour>): void;
@@ -54,7 +54,7 @@ export async function startSmtpServer(): Promise<SmtpServer> {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    port: (server.address() as AddressInfo).port,
+    port: listeningPort(server),
     ca: identity.cert,
     received,
     behave: (change) => (behaviour = { ...behaviour, ...change }),
@@ -76,7 +76,7 @@ interface Session {
 function converse(socket: Socket, session: Session): void {
   const { encrypted, behaviour, identity, received } = session;
   const say = (line: string): void => void socket.write(`${line}\r\n`);
-  const mail = { from: '', to: [] as string[] };
+  const mail: { from: string; to: string[] } = { from: '', to: [] };
   let user: string | null = null;
   let buffer = '';
   let data: string[] | null = null;

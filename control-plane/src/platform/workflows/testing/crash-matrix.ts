@@ -13,7 +13,7 @@ const effects = sixSteps.filter((name) => name !== 'settle');
  * One workflow per point, two workers that run one workflow each at a time, each killed at the point of the
  * workflow it runs and replaced, until all have ended.
  */
-export async function proveCrashPoints(points: readonly string[], timeoutMs: number): Promise<void> {
+export async function verifyCrashPoints(points: readonly string[], timeoutMs: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'gpuaas-crash-'));
   const marker = join(folder, 'crashed');
   const database = await openWorkflowDatabase();
@@ -48,7 +48,7 @@ async function expectOneOfEach(database: WorkflowTestDatabase, point: string): P
   const firsts = effects.map((name) => rows.findIndex((row) => row.step === name));
   expect(firsts, `${point}: every step ran, in order`).toEqual(firsts.toSorted((a, b) => a - b));
   expect(firsts).not.toContain(-1);
-  const [killedStep, place] = point.split(':') as [string, string];
+  const [killedStep, place] = point.split(':');
   for (const name of effects) {
     const executions = rows.filter((row) => row.step === name).length;
     // Only the step that died between its effect and its checkpoint runs again.

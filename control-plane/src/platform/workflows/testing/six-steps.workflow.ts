@@ -38,8 +38,8 @@ export const sixStepTables = `
   create table external_effects (idempotency_key text primary key, calls integer not null default 1)`;
 
 /**
- * Every execution leaves a trace; the effect itself is keyed, as another system would key it, and committed
- * apart from the trace.
+ * Every execution leaves a trace; the effect itself is keyed, as in another system, and committed separately
+ * from the trace.
  */
 async function act({ database }: SixStepServices, name: string, seconds: number): Promise<string> {
   const workflowId = DBOS.workflowID;

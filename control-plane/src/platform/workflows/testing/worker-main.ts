@@ -1,9 +1,9 @@
-/** A worker in a process of its own that runs the six-step workflow, to be killed and stopped by tests. */
+/** A worker in a separate process that runs the six-step workflow, to be killed and stopped by tests. */
 import { openDatabase } from '../../db/database.ts';
 import { Listener } from '../../db/listener.ts';
 import { createLogger } from '../../telemetry/logger.ts';
 import { startWorkflowEngine } from '../engine.ts';
-import { STARTS_CHANNEL } from '../names.ts';
+import { STARTS_CHANNEL } from '../queue-names.ts';
 import { sixStepWorkflow } from './six-steps.workflow.ts';
 
 const url = process.env['DATABASE_URL'];

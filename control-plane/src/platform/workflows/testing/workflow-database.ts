@@ -14,7 +14,7 @@ export interface WorkflowTestDatabase extends Database {
   drop(): Promise<void>;
 }
 
-/** A database of its own with what a workflow test asks of it. */
+/** A separate database with the tables of a workflow test. */
 export async function openWorkflowDatabase(): Promise<WorkflowTestDatabase> {
   const test = await createTestDatabase();
   const database = openDatabase(test.url);
@@ -32,7 +32,7 @@ export async function openWorkflowDatabase(): Promise<WorkflowTestDatabase> {
     log,
     statusOf,
     start: (name, workflowId, input) =>
-      database.db.transaction().execute((tx) => client.start(tx, name, workflowId, input)),
+      database.db.transaction().execute((tx) => client.start(tx, { name }, workflowId, input)),
     async waitFor(workflowId, status, timeoutMs = 20_000) {
       const deadline = Date.now() + timeoutMs;
       let found = await statusOf(workflowId);

@@ -1,5 +1,5 @@
 import { TaskError } from '../../../tasks/task-error.ts';
-import { deviceFolder, tell, type Sysfs } from './sysfs.ts';
+import { deviceFolder, writeSysfs, type Sysfs } from './sysfs.ts';
 
 export const VFIO = 'vfio-pci';
 
@@ -17,9 +17,10 @@ export async function bindDriver(sysfs: Sysfs, address: string, driver: string):
   if (!files.exists(`/sys/bus/pci/drivers/${driver}`)) {
     throw new TaskError('bind_failed', `the driver ${driver} for ${address} is not loaded on this host`);
   }
-  await tell(sysfs, 'bind_failed', `${at}/driver_override`, driver);
-  if (before !== null) await tell(sysfs, 'bind_failed', `/sys/bus/pci/drivers/${before}/unbind`, address);
-  await tell(sysfs, 'bind_failed', '/sys/bus/pci/drivers_probe', address);
+  await writeSysfs(sysfs, 'bind_failed', `${at}/driver_override`, driver);
+  if (before !== null)
+    await writeSysfs(sysfs, 'bind_failed', `/sys/bus/pci/drivers/${before}/unbind`, address);
+  await writeSysfs(sysfs, 'bind_failed', '/sys/bus/pci/drivers_probe', address);
   const now = files.linkName(`${at}/driver`);
   if (now !== driver) {
     throw new TaskError('bind_failed', `${address} is bound to ${now ?? 'no driver'}, not to ${driver}`);

@@ -1,5 +1,5 @@
 import type { HostFiles } from '../host-files.ts';
-import { isBridge, type PciDevice } from '../pci.ts';
+import { isBridge, type PciDevice } from '../inventory/pci.ts';
 
 /** Other functions of the same card in the same IOMMU group, such as a GPU's audio: they go where the card goes. */
 export function companionsOf(

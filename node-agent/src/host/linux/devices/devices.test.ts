@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeFabric } from '../../../testing/fake-fabric.ts';
 import { FakeKernel } from '../../../testing/fake-kernel.ts';
-import { silent } from '../../../testing/simulated-host.ts';
+import { silentLog } from '../../../testing/simulated-host.ts';
 import { slotBundles } from '../../../testing/slots.ts';
 import { makeTreeFolder } from '../../../testing/tree-folder.ts';
 import { hgxH200 } from '../../simulated/host-tree/hgx-h200.ts';
@@ -54,8 +54,8 @@ const driversOf = (addresses: readonly string[]) => [
   ...new Set(addresses.map((one) => kernel.driverOf(one))),
 ];
 
-describe('a mode', () => {
-  it('of slices makes a function for each GPU and hands both to vfio-pci, adapters staying with the host', async () => {
+describe('setting a mode', () => {
+  it('creates a function for each GPU for slices and binds both to vfio-pci; adapters stay with the host', async () => {
     kernel.reboot();
     const evidence = await host().setMode('slice', step);
     expect(evidence).toBe('8 GPUs are bound to vfio-pci; 8 virtual functions of 8 adapters too');
@@ -64,7 +64,7 @@ describe('a mode', () => {
     expect(driversOf(ADAPTERS)).toEqual(['mlx5_core']);
   });
 
-  it('of baremetal takes the functions away before the adapters and gives GPUs back to their driver', async () => {
+  it('removes functions before adapters for baremetal and binds GPUs to their driver', async () => {
     await host().setMode('slice', step);
     const evidence = await host().setMode('baremetal', step);
     expect(evidence).toBe('8 GPUs are bound to nvidia; 8 adapters have no virtual function');
@@ -73,14 +73,14 @@ describe('a mode', () => {
     expect(driversOf(ADAPTERS)).toEqual(['mlx5_core']);
   });
 
-  it('that is there already changes nothing', async () => {
+  it('changes nothing in the current mode', async () => {
     await host().setMode('slice', step);
-    kernel.told.length = 0;
+    kernel.writes.length = 0;
     await host().setMode('slice', step);
-    expect(kernel.told).toEqual([]);
+    expect(kernel.writes).toEqual([]);
   });
 
-  it('goes on where it was interrupted', async () => {
+  it('continues where it was interrupted', async () => {
     kernel.reboot();
     const cut = new AbortController();
     const percent = (at: number): void => void (at > 60 && cut.abort());
@@ -106,7 +106,7 @@ describe('a mode', () => {
     await expect(host().setMode('slice', step)).rejects.toMatchObject({ code: 'functions_failed' });
   });
 
-  it('says which driver is missing', async () => {
+  it('names the missing driver', async () => {
     await rm(join(root, 'sys/bus/pci/drivers/nvidia'), { recursive: true });
     await expect(host().setMode('baremetal', step)).rejects.toMatchObject({
       code: 'bind_failed',
@@ -116,27 +116,27 @@ describe('a mode', () => {
 });
 
 describe('after a boot', () => {
-  it('functions are made again and devices bound again', async () => {
+  it('functions are created and devices bound again', async () => {
     await host().setMode('slice', step);
     kernel.reboot();
     expect(driversOf(GPUS)).toEqual(['nvidia']);
-    await host().recover(silent);
+    await host().recover(silentLog);
     expect(driversOf([...GPUS, ...FUNCTIONS])).toEqual(['vfio-pci']);
   });
 
-  it('nothing is touched in a host that was left in baremetal', async () => {
+  it('a baremetal host is left alone', async () => {
     await host().setMode('baremetal', step);
     kernel.reboot();
-    kernel.told.length = 0;
-    await host().recover(silent);
-    expect(kernel.told).toEqual([]);
+    kernel.writes.length = 0;
+    await host().recover(silentLog);
+    expect(kernel.writes).toEqual([]);
   });
 
-  it('one device that does not come back keeps no other away', async () => {
+  it('a failing device does not stop the others', async () => {
     await host().setMode('slice', step);
     kernel.reboot();
     await rm(join(root, 'sys/bus/pci/devices', GPUS[0]!), { recursive: true });
-    await host().recover(silent);
+    await host().recover(silentLog);
     expect(driversOf(GPUS.slice(1))).toEqual(['vfio-pci']);
   });
 });
@@ -155,14 +155,14 @@ describe('a reset', () => {
     expect(resets.get(slots[0]!.slot_id)?.evidence).toContain(`${GPUS[0]} reset by flr`);
   });
 
-  it('that the kernel refuses leaves its slot unclean, and no other', async () => {
+  it('leaves only its slot unclean if the kernel refuses it', async () => {
     kernel.stubborn.add(GPUS[1]!);
     const resets = await host().resetDevices(slots, step);
     expect(slots.map(({ slot_id }) => resets.get(slot_id)?.done)).toEqual([true, false]);
     expect(resets.get(slots[1]!.slot_id)?.evidence).toContain('ENOTTY');
   });
 
-  it('is followed by the scrubber where there is one, whose word counts', async () => {
+  it('is followed by the configured scrubber, whose result counts', async () => {
     const scrubbing = host({ GPUAAS_LINUX_SCRUB_COMMAND: '/usr/local/sbin/scrub-gpu' });
     const failing = await scrubbing.resetDevices(slots, step);
     expect(failing.get(slots[0]!.slot_id)).toMatchObject({ done: false });

@@ -5,19 +5,22 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeFabric } from '../../../testing/fake-fabric.ts';
 import { FakeKernel } from '../../../testing/fake-kernel.ts';
-import { silent } from '../../../testing/simulated-host.ts';
+import { silentLog } from '../../../testing/simulated-host.ts';
 import { makeTreeFolder } from '../../../testing/tree-folder.ts';
 import { hgxH200 } from '../../simulated/host-tree/hgx-h200.ts';
 import { writeHostTree } from '../../simulated/host-tree/write-host-tree.ts';
 import type { RunCommand } from '../commands.ts';
 import { openLinuxHost, type LinuxHost } from '../linux-host.ts';
 import { readLinuxSettings } from '../settings.ts';
-import { readNote } from './device-note.ts';
+import { readDeviceBindings } from './device-bindings.ts';
 
 const ADAPTERS = ['0000:18:00.0', '0000:9a:00.0'];
 const FUNCTION = '0000:18:00.1';
 const OF_OPERATOR = { node: '00:11:22:33:44:55:66:00', port: '00:11:22:33:44:55:66:01' };
-/** Of adapter 0000:18:00.0, whose own GUID is b83f:d203:0001:8000. Must never change: fabrics know machines by it. */
+/**
+ * Of adapter 0000:18:00.0, whose own GUID is b83f:d203:0001:8000. Must never change: fabrics identify
+ * machines by it.
+ */
 const DERIVED = { node: '1a:0c:a5:8e:54:8b:62:e6', port: '1e:74:e8:50:b5:63:c8:df' };
 const step = { signal: new AbortController().signal, percent: () => undefined };
 
@@ -48,7 +51,7 @@ function host(): LinuxHost {
 }
 
 describe.each(['driver', 'interface'] as const)('functions of an InfiniBand adapter, by its %s', (way) => {
-  it('are named by their adapter and number, each alone in the fabric, and follow its port', async () => {
+  it('get unique GUIDs from adapter and number, and follow its port', async () => {
     use(way);
     kernel.reboot();
     await host().setMode('slice', step);
@@ -62,38 +65,38 @@ describe.each(['driver', 'interface'] as const)('functions of an InfiniBand adap
     expect(kernel.driverOf(FUNCTION)).toBe('vfio-pci');
   });
 
-  it('have the same names after a boot, and an operator’s own', async () => {
+  it('keep their GUIDs after a boot, also those that an operator set', async () => {
     await use(way).setMode('slice', step);
     fabric.name(ADAPTERS[1]!, 0, OF_OPERATOR);
     await host().setMode('slice', step);
     kernel.reboot();
     expect(fabric.guidsOf(ADAPTERS[0]!)).toEqual([]);
-    await host().recover(silent);
+    await host().recover(silentLog);
     expect(fabric.guidsOf(ADAPTERS[0]!)).toEqual([{ ...DERIVED, state: 'auto' }]);
     expect(fabric.guidsOf(ADAPTERS[1]!)).toEqual([{ ...OF_OPERATOR, state: 'auto' }]);
   });
 
-  it('that somebody else made at boot are named too', async () => {
+  it('get GUIDs even if created at boot by another service', async () => {
     await use(way).setMode('slice', step);
     fabric.set(ADAPTERS[0]!, 1);
-    await host().recover(silent);
+    await host().recover(silentLog);
     expect(fabric.guidsOf(ADAPTERS[0]!)).toEqual([{ ...DERIVED, state: 'auto' }]);
   });
 
-  it('that have a name are left alone: a guest may hold them', async () => {
+  it('keep existing GUIDs: a guest may use them', async () => {
     await use(way).setMode('slice', step);
     fabric.name(ADAPTERS[0]!, 0, OF_OPERATOR);
-    kernel.told.length = 0;
-    fabric.told.length = 0;
-    await host().recover(silent);
-    expect([...kernel.told, ...fabric.told]).toEqual([]);
+    kernel.writes.length = 0;
+    fabric.commands.length = 0;
+    await host().recover(silentLog);
+    expect([...kernel.writes, ...fabric.commands]).toEqual([]);
   });
 
-  it('that do not take their name go to no machine', async () => {
+  it('are not passed through if they reject their GUID', async () => {
     await use(way).setMode('slice', step);
     kernel.reboot();
     fabric.deaf.add(`${ADAPTERS[0]} 0`);
-    await host().recover(silent);
+    await host().recover(silentLog);
     expect(kernel.driverOf(FUNCTION)).toBeNull();
     expect(kernel.driverOf('0000:9a:00.1')).toBe('vfio-pci');
     await expect(host().setMode('slice', step)).rejects.toMatchObject({
@@ -103,46 +106,46 @@ describe.each(['driver', 'interface'] as const)('functions of an InfiniBand adap
   });
 });
 
-it('a function is named before it is bound, by the files of the adapter’s driver', async () => {
+it('a function gets its GUID before it is bound, through the driver’s files', async () => {
   use('driver');
   kernel.reboot();
   await host().setMode('slice', step);
   const of = `${ADAPTERS[0]}/sriov/0`;
-  const named = kernel.told.filter((line) => line.startsWith(of));
+  const named = kernel.writes.filter((line) => line.startsWith(of));
   expect(named).toEqual([`${of}/node ${DERIVED.node}`, `${of}/port ${DERIVED.port}`, `${of}/policy Follow`]);
-  expect(kernel.told.indexOf(named[2]!)).toBeLessThan(kernel.told.indexOf(`drivers_probe ${FUNCTION}`));
+  expect(kernel.writes.indexOf(named[2]!)).toBeLessThan(kernel.writes.indexOf(`drivers_probe ${FUNCTION}`));
 });
 
-it('or by ip, through the port’s interface and not one of a partition', async () => {
+it('a function gets its GUID through the port’s interface, not that of a partition', async () => {
   use('interface');
   kernel.reboot();
   await host().setMode('slice', step);
-  expect(fabric.told.slice(0, 3)).toEqual([
+  expect(fabric.commands.slice(0, 3)).toEqual([
     `set dev ib0 vf 0 node_guid ${DERIVED.node}`,
     `set dev ib0 vf 0 port_guid ${DERIVED.port}`,
     'set dev ib0 vf 0 state auto',
   ]);
 });
 
-it('a note of the agent before this one restores functions, with derived names', async () => {
+it('a note of an older agent restores functions, with derived GUIDs', async () => {
   await use('driver').setMode('slice', step);
-  const { guids: _unknown, ...older } = (await readNote(dir))!;
+  const { guids: _unknown, ...older } = (await readDeviceBindings(dir))!;
   writeFileSync(join(dir, 'devices.json'), JSON.stringify(older));
   kernel.reboot();
-  await host().recover(silent);
+  await host().recover(silentLog);
   expect(fabric.guidsOf(ADAPTERS[0]!)).toMatchObject([DERIVED]);
 });
 
-it('adapters of Ethernet have no such names', async () => {
+it('Ethernet adapters have no GUIDs', async () => {
   use('interface');
   for (const index of [0, 1])
     writeFileSync(join(root, `sys/class/infiniband/mlx5_${index}/ports/1/link_layer`), 'Ethernet\n');
   kernel.reboot();
   await host().setMode('slice', step);
-  expect(fabric.told).toEqual([]);
+  expect(fabric.commands).toEqual([]);
 });
 
-it('a host that can name nothing says what to load', async () => {
+it('a host that cannot set GUIDs names the missing driver', async () => {
   use('interface');
   for (const adapter of ADAPTERS)
     await rm(join(root, 'sys/bus/pci/devices', adapter, 'net'), { recursive: true });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { TaskError } from '../../../tasks/task-error.ts';
 import type { RunCommand } from '../commands.ts';
-import type { Fabric } from '../fabrics.ts';
+import type { Fabric } from '../inventory/fabrics.ts';
 import { openGuidTable, type FunctionGuids } from './guid-tables.ts';
 import { deviceFolder, type Sysfs } from './sysfs.ts';
 
@@ -12,7 +12,7 @@ export interface GuidHost {
 
 const NONE = /^(00:){7}00$/;
 
-/** What an InfiniBand adapter's functions are called in the fabric now; null where they have no such names. */
+/** Current GUIDs of an InfiniBand adapter's functions; null where functions have none. */
 export async function readGuids(host: GuidHost, fabric: Fabric): Promise<FunctionGuids[] | null> {
   if (!isInfiniBand(fabric)) return null;
   const table = openGuidTable(host, fabric.pf.address);
@@ -20,12 +20,13 @@ export async function readGuids(host: GuidHost, fabric: Fabric): Promise<Functio
 }
 
 /**
- * Names the functions of an InfiniBand adapter, whose firmware makes them nameless at each boot: without GUIDs their ports
- * stay down in the guest. A function keeps the name that was noted of it, or else one that its adapter and its number give,
- * the same at every boot. Functions that were not made just now may be in a guest's hands: only nameless ones get a name.
- * To be done before a driver takes the function, as drivers read the name once. Answers how many were named.
+ * Assigns GUIDs to the functions of an InfiniBand adapter, whose firmware clears them at each boot: without
+ * GUIDs their ports stay down in the guest. A function keeps its recorded GUID, or else gets one derived from
+ * adapter and function number, identical at every boot. Existing functions may be in use by a guest, so only
+ * functions without a GUID get one. Must run before a driver binds the function, because drivers read the
+ * GUID once. Returns the number of functions assigned.
  */
-export async function nameFunctions(
+export async function assignGuids(
   host: GuidHost,
   fabric: Fabric,
   { noted = [], fresh }: { noted?: readonly FunctionGuids[] | undefined; fresh: boolean },
@@ -40,14 +41,14 @@ export async function nameFunctions(
   const now = await table.read();
   const functions = host.sysfs.files.list(deviceFolder(address)).filter((name) => /^virtfn\d+$/.test(name));
   if (now.length < functions.length) {
-    const told = `${now.length} of ${functions.length}`;
+    const known = `${now.length} of ${functions.length}`;
     throw new TaskError(
       'functions_failed',
-      `${address} tells the GUIDs of ${told} functions; the kernel is too old`,
+      `${address} reports GUIDs for ${known} functions; the kernel is too old`,
     );
   }
   const wanted = now.map((guids, index) =>
-    isNamed(guids) && !(fresh && noted[index]) ? guids : (noted[index] ?? derive(fabric, index)),
+    hasGuids(guids) && !(fresh && noted[index]) ? guids : (noted[index] ?? derive(fabric, index)),
   );
   const changed = [...wanted.keys()].filter((index) => !isSame(now[index], wanted[index]));
   for (const index of changed) await table.write(index, wanted[index]!);
@@ -61,7 +62,7 @@ export async function nameFunctions(
   return changed.length;
 }
 
-export function isNamed({ node, port }: FunctionGuids): boolean {
+export function hasGuids({ node, port }: FunctionGuids): boolean {
   return !NONE.test(node) && !NONE.test(port);
 }
 
@@ -69,18 +70,24 @@ function isSame(one: FunctionGuids | undefined, other: FunctionGuids | undefined
   return one?.node === other?.node && one?.port === other?.port;
 }
 
-/** The class of the device says so even before the RDMA driver is there. */
+/** The device class shows it even before the RDMA driver is loaded. */
 function isInfiniBand({ pf, linkLayer }: Fabric): boolean {
   return linkLayer === null ? pf.pciClass.startsWith('0207') : linkLayer === 'InfiniBand';
 }
 
-/** Of the adapter's own GUID, which its maker keeps unique: marked as given locally, never for a group. */
+/**
+ * Derived from the adapter's own GUID, which its vendor keeps unique: marked as locally administered, never
+ * multicast.
+ */
 function derive({ pf, nodeGuid }: Fabric, index: number): FunctionGuids {
   if (nodeGuid === null)
-    throw new TaskError('functions_failed', `${pf.address} does not tell its own GUID; load its RDMA driver`);
+    throw new TaskError(
+      'functions_failed',
+      `${pf.address} does not report its own GUID; load its RDMA driver`,
+    );
   const guid = (kind: string): string => {
     const bytes = createHash('sha256').update(`${nodeGuid} ${index} ${kind}`).digest().subarray(0, 8);
-    bytes[0] = (bytes[0]! & 0xfc) | 0x02;
+    bytes.writeUInt8((bytes.readUInt8(0) & 0xfc) | 0x02, 0);
     return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join(':');
   };
   return { node: guid('node'), port: guid('port') };

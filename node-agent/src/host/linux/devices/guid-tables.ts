@@ -1,6 +1,6 @@
-import { mustRun } from '../commands.ts';
+import { runOrThrow } from '../commands.ts';
 import type { GuidHost } from './function-guids.ts';
-import { deviceFolder, tell } from './sysfs.ts';
+import { deviceFolder, writeSysfs } from './sysfs.ts';
 
 /** How a function is called in an InfiniBand fabric: eight bytes each, as `02:1a:…`. */
 export interface FunctionGuids {
@@ -8,10 +8,10 @@ export interface FunctionGuids {
   port: string;
 }
 
-/** Where the names of an adapter's functions are kept, by the number of the function. */
+/** Storage of the GUIDs of an adapter's functions, by function number. */
 export interface GuidTable {
   read(): Promise<FunctionGuids[]>;
-  /** Also lets the function's port follow the adapter's own: it is down from its making. */
+  /** Also lets the function's port follow the adapter's port: it is down when created. */
   write(index: number, guids: FunctionGuids): Promise<void>;
 }
 
@@ -19,7 +19,7 @@ const ARPHRD_INFINIBAND = '32';
 const GUID = '((?:[0-9a-f]{2}:){7}[0-9a-f]{2})';
 const VF_LINE = new RegExp(String.raw`^\s+vf (\d+) [^]*?NODE_GUID ${GUID}, PORT_GUID ${GUID}`, 'gm');
 
-/** NVIDIA's own driver has files for it; the kernel's takes it through the adapter's IPoIB interface. */
+/** NVIDIA's driver has files for it; the kernel's driver takes it through the adapter's IPoIB interface. */
 export function openGuidTable(host: GuidHost, adapter: string): GuidTable | null {
   const { files } = host.sysfs;
   const folder = `${deviceFolder(adapter)}/sriov`;
@@ -45,16 +45,16 @@ function ofDriver({ sysfs }: GuidHost, folder: string): GuidTable {
       return Promise.resolve(ordered.map((at) => ({ node: text(`${at}/node`), port: text(`${at}/port`) })));
     },
     async write(index, { node, port }) {
-      await tell(sysfs, 'functions_failed', `${folder}/${index}/node`, node);
-      await tell(sysfs, 'functions_failed', `${folder}/${index}/port`, port);
-      await tell(sysfs, 'functions_failed', `${folder}/${index}/policy`, 'Follow');
+      await writeSysfs(sysfs, 'functions_failed', `${folder}/${index}/node`, node);
+      await writeSysfs(sysfs, 'functions_failed', `${folder}/${index}/port`, port);
+      await writeSysfs(sysfs, 'functions_failed', `${folder}/${index}/policy`, 'Follow');
     },
   };
 }
 
 function ofInterface({ run }: GuidHost, port: string): GuidTable {
   const ip = (...words: string[]): Promise<string> =>
-    mustRun(run, 'functions_failed', 'ip', ['link', ...words]);
+    runOrThrow(run, 'functions_failed', 'ip', ['link', ...words]);
   return {
     async read() {
       const guids: FunctionGuids[] = [];

@@ -1,14 +1,14 @@
 import { TaskError } from '../../../tasks/task-error.ts';
-import type { Host, Step } from '../../host.ts';
+import type { Host, HostOperation } from '../../host.ts';
 import type { RunCommand } from '../commands.ts';
-import { processesWith } from '../disks/open-files.ts';
-import { readHostDevices, type HostDevices } from '../inventory.ts';
+import { processesWithOpenFile } from '../disks/open-files.ts';
+import { readHostDevices, type HostDevices } from '../inventory/inventory.ts';
 import { bindDriver, VFIO } from './bind-driver.ts';
 import { companionsOf } from './companions.ts';
-import { noteDevices, readNote } from './device-note.ts';
-import { nameFunctions } from './function-guids.ts';
+import { saveDeviceBindings, readDeviceBindings } from './device-bindings.ts';
+import { assignGuids } from './function-guids.ts';
 import type { Sysfs } from './sysfs.ts';
-import { makeFunctions, removeFunctions } from './virtual-functions.ts';
+import { createFunctions, removeFunctions } from './virtual-functions.ts';
 
 export interface ModeChange {
   sysfs: Sysfs;
@@ -17,17 +17,18 @@ export interface ModeChange {
   root: string;
 }
 
-/** What a program opens to compute on a GPU; the switches of the board are not among them. */
+/** Device files that a program opens to compute on a GPU; the board's switches are not among them. */
 const GPU_NODE = /^\/dev\/(nvidia\d+|dri\/renderD\d+|kfd)$/;
 
 /**
- * Binds the host's devices for slices or for itself. Adapters come before their functions when functions are made, and
- * after them when they go; a step that is done already is left as it is, so that a repetition goes on where it stopped.
+ * Binds the host's devices for slices or for itself. Adapters come before their functions when functions are
+ * created, and after them when functions are removed. Finished steps are skipped, so a repetition continues
+ * where it stopped.
  */
 export async function setMode(
   change: ModeChange,
   mode: Parameters<Host['setMode']>[0],
-  step: Step,
+  step: HostOperation,
 ): Promise<string> {
   const { sysfs, run } = change;
   const devices = await readHostDevices(sysfs.files, run);
@@ -44,12 +45,12 @@ export async function setMode(
     const driver = mode === 'slice' ? VFIO : (gpu.known?.driver ?? VFIO);
     await bindDriver(sysfs, gpu.address, driver);
     if (mode === 'slice') {
-      // Whatever shares the group must be out of the host's hands as well.
+      // The rest of the IOMMU group must be unbound from the host as well.
       for (const address of companionsOf(sysfs.files, gpu, devices.pci))
         await bindDriver(sysfs, address, VFIO);
     }
   }
-  await noteDevices(change);
+  await saveDeviceBindings(change);
   const driver = mode === 'slice' ? VFIO : [...new Set(gpus.map(({ known }) => known?.driver))].join(', ');
   return `${gpus.length} GPUs are bound to ${driver}; ${functions}`.slice(0, 500);
 }
@@ -59,11 +60,11 @@ async function offerFunctions(
   { sysfs, run, dir }: ModeChange,
   fabrics: HostDevices['fabrics'],
   gpus: number,
-  step: Step,
+  step: HostOperation,
 ): Promise<string> {
   const able = fabrics.filter(({ pf }) => pf.sriovTotal > 0);
   const each = able.length === 0 ? 0 : Math.ceil(gpus / able.length);
-  const note = await readNote(dir);
+  const note = await readDeviceBindings(dir);
   let made = 0;
   for (const [index, fabric] of able.entries()) {
     const { pf } = fabric;
@@ -71,8 +72,8 @@ async function offerFunctions(
     step.percent((index * 50) / able.length, `Making virtual functions of ${pf.address}`);
     if (pf.known?.driver) await bindDriver(sysfs, pf.address, pf.known.driver);
     const fresh = pf.virtualFunctions.length < each;
-    made += await makeFunctions(sysfs, pf.address, each);
-    await nameFunctions({ sysfs, run }, fabric, { noted: note?.guids?.[pf.address], fresh });
+    made += await createFunctions(sysfs, pf.address, each);
+    await assignGuids({ sysfs, run }, fabric, { noted: note?.guids?.[pf.address], fresh });
   }
   const { pci } = await readHostDevices(sysfs.files, run);
   const functions = able.flatMap(({ pf }) => pci.get(pf.address)?.virtualFunctions ?? []);
@@ -88,15 +89,15 @@ async function takeBackFunctions({ sysfs }: ModeChange, { fabrics }: HostDevices
   return `${fabrics.length} adapters have no virtual function`;
 }
 
-/** A driver that is asked to let go of a GPU in use waits for its user, and the agent with it. */
+/** Unbinding a GPU in use would block the driver, and with it the agent, until the user is done. */
 async function refuseWhileUsed(
   { root, run }: ModeChange,
   gpus: readonly { driver: string | null }[],
 ): Promise<void> {
   if (gpus.every(({ driver }) => driver === VFIO || driver === null)) return;
-  // It keeps GPUs open for nobody in particular, and comes back with the driver.
+  // It keeps GPUs open without using them, and restarts with the driver.
   await run('systemctl', ['stop', 'nvidia-persistenced.service']);
-  const users = processesWith(root, (path) => GPU_NODE.test(path));
+  const users = processesWithOpenFile(root, (path) => GPU_NODE.test(path));
   if (users.length > 0) {
     throw new TaskError('mode_refused', `GPUs are in use by ${users.slice(0, 5).join(', ')}`);
   }

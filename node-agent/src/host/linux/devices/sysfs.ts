@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { TaskError } from '../../../tasks/task-error.ts';
 import type { HostFiles } from '../host-files.ts';
 
-/** Tells the kernel something about a device. A path below `/sys` that is not there refuses, it is never made. */
+/** Writes an attribute of a device. A missing path below `/sys` is an error; it is never created. */
 export type WriteAttribute = (path: string, value: string) => Promise<void>;
 
 /** The kernel's view of devices, to read and to change. */
@@ -13,12 +13,14 @@ export interface Sysfs {
   write: WriteAttribute;
 }
 
-/** A driver that does not let go holds the writer for ever; nobody else shall wait for it as long. */
+/**
+ * A driver that does not release a device blocks the writer indefinitely; callers must not wait that long.
+ */
 const WRITE_MS = 60_000;
 
 export function writeBelow(root: string): WriteAttribute {
   return async (path, value) => {
-    // Without O_CREAT and O_TRUNC: some attributes can only be written, and none can be made.
+    // Without O_CREAT and O_TRUNC: some attributes are write-only, and none can be created.
     const file = await open(join(root, path), constants.O_WRONLY);
     const writing = file.writeFile(value).finally(() => file.close());
     let timer: NodeJS.Timeout | undefined;
@@ -34,8 +36,8 @@ export function writeBelow(root: string): WriteAttribute {
   };
 }
 
-/** Writes, and says in the agent's words what the kernel would not do. */
-export async function tell({ write }: Sysfs, code: string, path: string, value: string): Promise<void> {
+/** Writes the attribute; reports the kernel's refusal as a task error. */
+export async function writeSysfs({ write }: Sysfs, code: string, path: string, value: string): Promise<void> {
   try {
     await write(path, value);
   } catch (error) {

@@ -4,8 +4,8 @@ import { isErrno } from '../../../durable-file.ts';
 import { TaskError } from '../../../tasks/task-error.ts';
 
 /**
- * Processes that have one of the block devices open, by any name of it. The kernel lets a second opener in while QEMU uses a
- * disk, so nobody but us can refuse.
+ * Processes that have one of the block devices open, under any name. The kernel allows a second opener while
+ * QEMU uses a disk, so the agent must refuse.
  */
 export function processesUsing(root: string, deviceNumbers: readonly number[]): string[] {
   const proc = join(root, 'proc');
@@ -15,8 +15,8 @@ export function processesUsing(root: string, deviceNumbers: readonly number[]): 
     .map((pid) => `${commandOf(join(proc, pid))} (pid ${pid})`);
 }
 
-/** Processes that have a file open whose path is meant. */
-export function processesWith(root: string, isMeant: (path: string) => boolean): string[] {
+/** Processes with an open file whose path matches. */
+export function processesWithOpenFile(root: string, isMeant: (path: string) => boolean): string[] {
   const proc = join(root, 'proc');
   const pids = list(proc).filter((name) => /^\d+$/.test(name));
   return pids
@@ -31,7 +31,7 @@ export function processesWith(root: string, isMeant: (path: string) => boolean):
 function hasOpen(folder: string, deviceNumbers: readonly number[]): boolean {
   return list(folder).some((name) => {
     const path = join(folder, name);
-    // Sockets and pipes have no path; a look at each would cost more than all the rest.
+    // Sockets and pipes have no path; a stat of each would cost more than all the rest.
     const leadsTo = unlessGone(() => readlinkSync(path));
     if (!leadsTo?.startsWith('/')) return false;
     const facts = unlessGone(() => statSync(path));
@@ -51,13 +51,13 @@ function list(folder: string): string[] {
   return unlessGone(() => readdirSync(folder)) ?? [];
 }
 
-/** Processes come and go while we look; one that does not let us look is another matter. */
-function unlessGone<T>(look: () => T): T | null {
+/** Processes come and go during the scan; a permission error is a different matter. */
+function unlessGone<T>(read: () => T): T | null {
   try {
-    return look();
+    return read();
   } catch (error) {
     if (isErrno(error, 'ENOENT') || isErrno(error, 'ESRCH')) return null;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new TaskError('disk_in_use', `nobody can tell who uses the disk: ${reason}`);
+    throw new TaskError('disk_in_use', `cannot determine which processes use the disk: ${reason}`);
   }
 }

@@ -2,19 +2,21 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SlotBundle } from '@gpuaas/contracts/tasks';
 import { TaskError } from '../../../tasks/task-error.ts';
-import type { HostDevices } from '../inventory.ts';
-import type { Disk } from '../nvme.ts';
+import type { HostDevices } from '../inventory/inventory.ts';
+import type { Disk } from '../inventory/disks.ts';
 
 /** The disk of a slot as it is now, and where it can be opened. */
 export interface SlotDisk extends Disk {
   serial: string;
   /** Such as `/dev/nvme3n1`, good until the next boot. */
   node: string;
-  /** The kernel's numbers of the disk, of its partitions, and of what is stacked on them, behind whatever name. */
+  /** Device numbers of the disk, of its partitions, and of everything stacked on them, under any name. */
   numbers: number[];
 }
 
-/** Finds the approved disk by its serial: names change from boot to boot, and a wrong one would be overwritten. */
+/**
+ * Finds the approved disk by its serial: names change at every boot, and a wrong disk would be overwritten.
+ */
 export function resolveDisk(root: string, devices: HostDevices, slot: SlotBundle): SlotDisk {
   const found = devices.disks.filter((disk) => disk.serial === slot.nvme_serial);
   const [disk] = found;
@@ -32,7 +34,7 @@ export function resolveDisk(root: string, devices: HostDevices, slot: SlotBundle
   return { ...disk, serial: slot.nvme_serial, node, numbers: [facts.rdev, ...disk.stack.map(deviceNumber)] };
 }
 
-/** `259:3` as a look at the device's file tells it, see makedev(3). */
+/** `259:3` as `stat` encodes it, see makedev(3). */
 function deviceNumber(text: string): number {
   const [major = 0, minor = 0] = text.split(':').map(Number);
   return major * 0x100 + (minor % 0x100) + Math.floor(minor / 0x100) * 0x100000;

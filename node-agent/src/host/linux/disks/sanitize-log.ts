@@ -1,5 +1,5 @@
 import { TaskError } from '../../../tasks/task-error.ts';
-import { mustRun, type RunCommand } from '../commands.ts';
+import { runOrThrow, type RunCommand } from '../commands.ts';
 
 export interface SanitizeLog {
   state: 'never' | 'done' | 'going on' | 'failed';
@@ -9,10 +9,10 @@ export interface SanitizeLog {
 /** The low three bits of the drive's status; the last one is done without having given blocks back. */
 const STATES = ['never', 'done', 'going on', 'failed', 'done'] as const;
 
-/** What the drive says of its latest sanitize. A log that cannot be read is an error, never a state. */
+/** The drive's status of its latest sanitize. An unreadable log is an error, never a status. */
 export async function readSanitizeLog(run: RunCommand, controller: string): Promise<SanitizeLog> {
   const args = ['sanitize-log', controller, '--output-format=json'];
-  const text = await mustRun(run, 'wipe_failed', 'nvme', args);
+  const text = await runOrThrow(run, 'wipe_failed', 'nvme', args);
   const log = logIn(text);
   const state = STATES[statusOf(log?.sstat) ?? -1];
   if (!log || !state) {

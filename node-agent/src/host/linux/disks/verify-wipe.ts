@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { open, type FileHandle } from 'node:fs/promises';
-import type { Step, WipeProof } from '../../host.ts';
-import { mustRun, type RunCommand } from '../commands.ts';
-import { findSignatures } from './check-disk.ts';
+import type { HostOperation, WipeProof } from '../../host.ts';
+import { runOrThrow, type RunCommand } from '../commands.ts';
+import { findSignatures } from './require-unused-disk.ts';
 import type { SlotDisk } from './resolve-disk.ts';
 
 const MIB = 2 ** 20;
@@ -10,10 +10,13 @@ const MIB = 2 ** 20;
 const SMALL_BYTES = 16 * 2 ** 30;
 const SAMPLES = 512;
 
-/** Reads the disk back: all of a small one; of a large one both ends and random places; and looks for signatures. */
-export async function verifyWipe(run: RunCommand, disk: SlotDisk, step: Step): Promise<WipeProof> {
-  // What the page cache remembers is no proof of what the disk holds.
-  await mustRun(run, 'disk_unreadable', 'blockdev', ['--flushbufs', disk.node], { timeoutMs: 60_000 });
+/**
+ * Reads the disk back: a small disk entirely, a large one at both ends and at random places; also searches
+ * for signatures.
+ */
+export async function verifyWipe(run: RunCommand, disk: SlotDisk, step: HostOperation): Promise<WipeProof> {
+  // The page cache proves nothing about the disk.
+  await runOrThrow(run, 'disk_unreadable', 'blockdev', ['--flushbufs', disk.node], { timeoutMs: 60_000 });
   const places = placesToRead(disk.sizeBytes);
   const file = await open(disk.node, 'r');
   let residue: number | null;
@@ -48,7 +51,7 @@ async function firstResidue(
   file: FileHandle,
   places: 'all' | number[],
   size: number,
-  step: Step,
+  step: HostOperation,
 ): Promise<number | null> {
   const buffer = Buffer.alloc(places === 'all' ? 4 * MIB : MIB);
   const zeroes = Buffer.alloc(buffer.length);
@@ -58,7 +61,7 @@ async function firstResidue(
     const at = places === 'all' ? index * buffer.length : (places[index] ?? 0);
     const wanted = Math.min(buffer.length, size - at);
     const { bytesRead } = await file.read(buffer, 0, wanted, at);
-    // A disk that does not give all of its bytes has not shown that they are gone.
+    // A disk that does not return all of its bytes has not proven that they are erased.
     if (bytesRead !== wanted) return at + bytesRead;
     if (buffer.compare(zeroes, 0, wanted, 0, wanted) !== 0)
       return at + buffer.findIndex((byte) => byte !== 0);

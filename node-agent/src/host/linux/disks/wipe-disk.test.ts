@@ -24,7 +24,7 @@ const PRINTED: Record<string, (sstat: number) => unknown> = {
     no_cmplted_passes: (sstat >> 3) & 31,
     status: sentenceOf(sstat),
   }),
-  'a sentence named by itself': (sstat) => ({
+  'a sentence with its own name': (sstat) => ({
     global_erased: sstat >> 8,
     no_cmplted_passes: (sstat >> 3) & 31,
     [sentenceOf(sstat)]: sentenceOf(sstat),
@@ -81,7 +81,7 @@ describe('a sanitize', () => {
     },
   );
 
-  it('that goes on already, after a power cut or a killed agent, is waited for and not begun again', async () => {
+  it('is awaited and not restarted if it already runs after a power cut or a killed agent', async () => {
     const { asked, wipe } = drive([
       { sprog: 100, sstat: 2 },
       { sprog: 65535, sstat: 4 },
@@ -90,7 +90,7 @@ describe('a sanitize', () => {
     expect(asked).not.toContain(SANITIZE);
   });
 
-  it('that the drive calls failed, or does not know, is no wipe', async () => {
+  it('is no wipe if the drive reports failure or an unknown state', async () => {
     const failed = drive([
       { sprog: 0, sstat: 0 },
       { sprog: 0, sstat: 3 },
@@ -102,7 +102,7 @@ describe('a sanitize', () => {
     });
   });
 
-  it('whose log nobody can read is no wipe, and is not begun', async () => {
+  it('is no wipe, and is not started, if the log is unreadable', async () => {
     const { asked, wipe } = drive([{ sprog: 0, sstat: 0 }], { print: () => ({ state: 'unheard of' }) });
     await expect(wipe()).rejects.toMatchObject({
       code: 'wipe_failed',

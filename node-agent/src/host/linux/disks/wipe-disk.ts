@@ -1,13 +1,13 @@
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { pause } from '../../../backoff.ts';
+import { sleep } from '../../../backoff.ts';
 import { TaskError } from '../../../tasks/task-error.ts';
-import type { Step, WipeMethod } from '../../host.ts';
-import { mustRun, type RunCommand } from '../commands.ts';
+import type { HostOperation, WipeMethod } from '../../host.ts';
+import { runOrThrow, type RunCommand } from '../commands.ts';
 import type { SlotDisk } from './resolve-disk.ts';
 import { readSanitizeLog } from './sanitize-log.ts';
 
-type Wipe = (run: RunCommand, disk: SlotDisk, step: Step) => Promise<void>;
+type Wipe = (run: RunCommand, disk: SlotDisk, step: HostOperation) => Promise<void>;
 
 const HOUR_MS = 3_600_000;
 const MIB = 2 ** 20;
@@ -24,23 +24,28 @@ const METHODS: Record<WipeMethod, Wipe> = {
   overwrite,
 };
 
-/** Overwrites everything on the disk by the slot's policy. Whether it worked is for `verifyWipe` to say. */
+/** Overwrites the whole disk by the slot's policy. `verifyWipe` decides whether it worked. */
 export async function wipeDisk(
   run: RunCommand,
   disk: SlotDisk,
   method: WipeMethod,
-  step: Step,
+  step: HostOperation,
 ): Promise<void> {
   await METHODS[method](run, disk, step);
   step.percent(100);
 }
 
-async function wipeBy(run: RunCommand, tool: string, args: string[], { signal }: Step): Promise<void> {
-  await mustRun(run, 'wipe_failed', tool, args, { timeoutMs: HOUR_MS, signal, diesWithAgent: true });
+async function wipeBy(
+  run: RunCommand,
+  tool: string,
+  args: string[],
+  { signal }: HostOperation,
+): Promise<void> {
+  await runOrThrow(run, 'wipe_failed', tool, args, { timeoutMs: HOUR_MS, signal, diesWithAgent: true });
 }
 
-/** Block erase of the whole controller, which goes on over resets and power cuts until it is done. */
-async function sanitize(run: RunCommand, disk: SlotDisk, step: Step): Promise<void> {
+/** Block erase of the whole controller, which continues over resets and power cuts until done. */
+async function sanitize(run: RunCommand, disk: SlotDisk, step: HostOperation): Promise<void> {
   if (!disk.controller) throw new TaskError('wipe_failed', `${disk.node} has no NVMe controller to ask`);
   const controller = join(dirname(disk.node), disk.controller);
   if ((await readSanitizeLog(run, controller)).state !== 'going on') {
@@ -54,12 +59,12 @@ async function sanitize(run: RunCommand, disk: SlotDisk, step: Step): Promise<vo
     if (state === 'failed') throw new TaskError('wipe_failed', `${controller} says that the sanitize failed`);
     if (Date.now() > end)
       throw new TaskError('wipe_failed', `${controller} did not end its sanitize in time`);
-    await pause(2_000, step.signal);
+    await sleep(2_000, step.signal);
     step.signal.throwIfAborted();
   }
 }
 
-async function overwrite(_run: RunCommand, disk: SlotDisk, step: Step): Promise<void> {
+async function overwrite(_run: RunCommand, disk: SlotDisk, step: HostOperation): Promise<void> {
   const zeroes = Buffer.alloc(4 * MIB);
   const file = await open(disk.node, 'r+');
   try {

@@ -5,16 +5,16 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { VmPlan } from '../../../slices/plan-vm.ts';
 import type { ReadinessResult } from '../../host.ts';
 import { newSshKeyPair, publicBlob } from '../../ssh-key-pair.ts';
-import { proveReadiness } from './await-guest.ts';
+import { verifyReadiness } from './await-guest.ts';
 
 const plan = { username: 'ubuntu', readiness_checks: [], slots: [] } as unknown as VmPlan;
 const step = { signal: new AbortController().signal, percent: () => undefined };
 const [host, ours] = [newSshKeyPair(), newSshKeyPair()];
 
-/** A guest that knows our key until it is asked to forget it. */
+/** A guest that accepts our key until it is asked to remove it. */
 let guest: ssh2.Server;
 let knowsUs: boolean;
-/** The agent is killed after the guest has forgotten the key, and before it hears so. */
+/** The agent is killed after the guest removed the key and before it gets the reply. */
 let killed: boolean;
 let kept: ReadinessResult[] | null;
 
@@ -46,22 +46,22 @@ function prove(): Promise<ReadinessResult[]> {
   const { port } = guest.address() as AddressInfo;
   const who = { username: 'ubuntu', privateKey: ours.private, hostKey: host.public };
   const keep = async (found: ReadinessResult[]): Promise<void> => void (kept = found);
-  return proveReadiness({ address: '127.0.0.1', port, ...who }, plan, { known: kept, keep }, 2_000, step);
+  return verifyReadiness({ address: '127.0.0.1', port, ...who }, plan, { known: kept, keep }, 2_000, step);
 }
 
-it('lets the agent in once and forgets its key', async () => {
+it('lets the agent in once and removes its key', async () => {
   expect(await prove()).toMatchObject([{ check: 'ssh', passed: true }]);
   expect(knowsUs).toBe(false);
 });
 
-it('an agent killed over a guest that has forgotten its key leaves a machine that is ready', async () => {
+it('a machine is ready if the agent was killed after its key was removed', async () => {
   killed = true;
   await expect(prove()).rejects.toMatchObject({ code: 'guest_not_ready' });
   killed = false;
   expect(await prove()).toMatchObject([{ check: 'ssh', passed: true }]);
 });
 
-it('a guest that has never let the agent in is not ready for that', async () => {
+it('a guest that never accepted the agent is not ready', async () => {
   knowsUs = false;
   await expect(prove()).rejects.toMatchObject({ code: 'guest_not_ready' });
   expect(kept).toBeNull();

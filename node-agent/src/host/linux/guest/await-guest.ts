@@ -1,15 +1,15 @@
-import { pause } from '../../../backoff.ts';
-import { reasonOf } from '../../../log.ts';
+import { sleep } from '../../../backoff.ts';
+import { errorMessage } from '../../../logger.ts';
 import { TaskError } from '../../../tasks/task-error.ts';
 import type { VmPlan } from '../../../slices/plan-vm.ts';
-import type { NetworkLease, ReadinessResult, Step } from '../../host.ts';
+import type { NetworkLease, ReadinessResult, HostOperation } from '../../host.ts';
 import type { SliceNetwork } from '../network/slice-network.ts';
 import { checkReadiness } from './check-readiness.ts';
-import { logIn, SlowGuestError, UnknownKeyError, type GuestShell, type Login } from './first-login.ts';
+import { logIn, GuestTimeoutError, UnknownKeyError, type GuestShell, type Login } from './first-login.ts';
 import { FIRST_LOGIN } from './guest-keys.ts';
 
-const LOOK_EVERY_MS = 250;
-/** A handshake takes a healthy guest less than a second. */
+const POLL_MS = 250;
+/** A healthy guest completes a handshake in less than a second. */
 const FIRST_LOGIN_MS = 15_000;
 
 /** Waits until the boot slot's MAC has the address that was approved for it. */
@@ -17,7 +17,7 @@ export async function awaitLease(
   network: SliceNetwork,
   plan: VmPlan,
   deadlineMs: number,
-  step: Step,
+  step: HostOperation,
 ): Promise<NetworkLease> {
   const { management_mac: mac, private_ip: expected_ip } = plan.boot_slot;
   const end = Date.now() + deadlineMs;
@@ -27,24 +27,27 @@ export async function awaitLease(
     if (Date.now() > end) {
       return { mac, expected_ip, actual_ip, lease_state: actual_ip === null ? 'missing' : 'mismatch' };
     }
-    await pause(LOOK_EVERY_MS, step.signal);
+    await sleep(POLL_MS, step.signal);
     step.signal.throwIfAborted();
   }
 }
 
-/** What was found in this start of the machine before an agent was killed, kept before the agent's key is taken out. */
-export interface Findings {
+/**
+ * Findings of the current start of the machine, saved before the agent's key is removed, in case the agent is
+ * killed.
+ */
+export interface ReadinessFindings {
   known: ReadinessResult[] | null;
   keep(results: ReadinessResult[]): Promise<void>;
 }
 
-/** Waits for a login that works, tries what the image promises, and takes the agent's own key out again. */
-export async function proveReadiness(
+/** Waits for a working login, runs the image's checks, and removes the agent's own key. */
+export async function verifyReadiness(
   login: Login,
   plan: VmPlan,
-  { known, keep }: Findings,
+  { known, keep }: ReadinessFindings,
   deadlineMs: number,
-  step: Step,
+  step: HostOperation,
 ): Promise<ReadinessResult[]> {
   const shell = await awaitLogin(login, deadlineMs, step, known !== null);
   if (shell === 'key taken out') return known ?? [];
@@ -61,7 +64,7 @@ export async function proveReadiness(
 async function awaitLogin(
   login: Login,
   deadlineMs: number,
-  step: Step,
+  step: HostOperation,
   wasIn: boolean,
 ): Promise<GuestShell | 'key taken out'> {
   const end = Date.now() + deadlineMs;
@@ -70,15 +73,15 @@ async function awaitLogin(
     try {
       return await logIn(login, { loginMs, end });
     } catch (error) {
-      // It let us in before, so that our key can only be missing because it was taken out.
+      // The guest accepted us before, so the key can only be missing because it was removed.
       if (wasIn && error instanceof UnknownKeyError) return 'key taken out';
-      // A guest that is starved of its processor would fail every attempt of the same length.
-      if (error instanceof SlowGuestError) loginMs = Math.min(loginMs * 2, deadlineMs);
+      // A guest short of CPU would fail every attempt of the same length.
+      if (error instanceof GuestTimeoutError) loginMs = Math.min(loginMs * 2, deadlineMs);
       if (Date.now() > end) {
-        throw new TaskError('guest_not_ready', `nobody can log in to the guest: ${reasonOf(error)}`);
+        throw new TaskError('guest_not_ready', `login to the guest fails: ${errorMessage(error)}`);
       }
     }
-    await pause(LOOK_EVERY_MS, step.signal);
+    await sleep(POLL_MS, step.signal);
     step.signal.throwIfAborted();
   }
 }

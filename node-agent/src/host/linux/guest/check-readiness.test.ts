@@ -14,8 +14,8 @@ interface Guest {
   driver?: string;
 }
 
-/** What a guest of two GPUs on an image for developers shows. */
-async function look({ gpus = GPUS, nvcc = NVCC, driver: smi = driver('13.0') }: Guest = {}) {
+/** Runs the checks in a guest with two GPUs and a developer image. */
+async function runChecks({ gpus = GPUS, nvcc = NVCC, driver: smi = driver('13.0') }: Guest = {}) {
   const shell = {
     greeting: 'SSH-2.0-OpenSSH_9.6',
     async exec(command: string) {
@@ -33,29 +33,29 @@ async function look({ gpus = GPUS, nvcc = NVCC, driver: smi = driver('13.0') }: 
 }
 
 describe('the checks of an image in its guest', () => {
-  it('pass where every GPU is listed and the driver runs what the toolkit makes', async () => {
-    expect(await look()).toMatchObject({
+  it('pass if every GPU is listed and the driver supports the toolkit', async () => {
+    expect(await runChecks()).toMatchObject({
       ssh: { passed: true },
       nvidia_driver: { passed: true, evidence: 'nvidia-smi lists 2 of 2 GPUs' },
       cuda_toolkit: { passed: true },
     });
-    expect(await look({ driver: driver('13.2') })).toMatchObject({ cuda_toolkit: { passed: true } });
+    expect(await runChecks({ driver: driver('13.2') })).toMatchObject({ cuda_toolkit: { passed: true } });
   });
 
-  it('fail for a GPU that is missing and a toolkit that is not there', async () => {
-    expect(await look({ gpus: 'GPU 0: NVIDIA H200 (UUID: GPU-1)' })).toMatchObject({
+  it('fail for a missing GPU and a missing toolkit', async () => {
+    expect(await runChecks({ gpus: 'GPU 0: NVIDIA H200 (UUID: GPU-1)' })).toMatchObject({
       nvidia_driver: { passed: false, evidence: 'nvidia-smi lists 1 of 2 GPUs' },
     });
-    expect(await look({ nvcc: null })).toMatchObject({ cuda_toolkit: { passed: false } });
+    expect(await runChecks({ nvcc: null })).toMatchObject({ cuda_toolkit: { passed: false } });
   });
 
-  it('fail for a toolkit that the driver is too old for, with both releases', async () => {
-    const { cuda_toolkit } = await look({ driver: driver('12.2') });
+  it('fail for a driver too old for the toolkit, with both releases', async () => {
+    const { cuda_toolkit } = await runChecks({ driver: driver('12.2') });
     expect(cuda_toolkit).toEqual({
       passed: false,
       evidence: 'nvcc reports release 13.0, the driver runs CUDA up to 12.2',
     });
-    expect(await look({ driver: 'N/A' })).toMatchObject({
+    expect(await runChecks({ driver: 'N/A' })).toMatchObject({
       cuda_toolkit: { passed: false, evidence: expect.stringContaining('does not tell') },
     });
   });

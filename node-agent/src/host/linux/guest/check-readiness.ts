@@ -5,7 +5,7 @@ import type { GuestShell } from './first-login.ts';
 type Check = VmPlan['readiness_checks'][number];
 type Finding = Omit<ReadinessResult, 'check'>;
 
-const looks: Record<Check, (shell: GuestShell, plan: VmPlan) => Promise<Finding>> = {
+const checks: Record<Check, (shell: GuestShell, plan: VmPlan) => Promise<Finding>> = {
   async nvidia_driver(shell, plan) {
     const { code, output } = await shell.exec('nvidia-smi --list-gpus');
     if (code !== 0) return { passed: false, evidence: evidence(`nvidia-smi: ${output || `code ${code}`}`) };
@@ -23,19 +23,19 @@ const looks: Record<Check, (shell: GuestShell, plan: VmPlan) => Promise<Finding>
     const runs = /CUDA Version: (\d+\.\d+)/.exec((await shell.exec('nvidia-smi')).output)?.[1];
     const upTo = runs ? `the driver runs CUDA up to ${runs}` : 'the driver does not tell what it runs';
     return {
-      // Within a major release an older driver will do; what a newer one makes it refuses.
+      // Within a major release an older driver works; it refuses programs built for a newer one.
       passed: runs !== undefined && majorOf(runs) >= majorOf(release),
       evidence: `nvcc reports release ${release}, ${upTo}`,
     };
   },
 };
 
-/** What the image promises, tried inside the guest. */
+/** Runs the image's promised checks inside the guest. */
 export async function checkReadiness(shell: GuestShell, plan: VmPlan): Promise<ReadinessResult[]> {
   const results: ReadinessResult[] = [
     { check: 'ssh', passed: true, evidence: evidence(`${plan.username} logged in; ${shell.greeting}`) },
   ];
-  for (const check of plan.readiness_checks) results.push({ check, ...(await looks[check](shell, plan)) });
+  for (const check of plan.readiness_checks) results.push({ check, ...(await checks[check](shell, plan)) });
   return results;
 }
 

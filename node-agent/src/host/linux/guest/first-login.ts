@@ -6,14 +6,14 @@ export interface Login {
   port?: number;
   username: string;
   privateKey: string;
-  /** What the server has to show; anybody else gets nothing from us. */
+  /** Host key that the server must present; any other server gets nothing from us. */
   hostKey: string;
 }
 
-export interface Patience {
+export interface LoginDeadlines {
   /** For one attempt to log in. */
   loginMs: number;
-  /** When nobody waits for an answer any more; a guest that is slow but alive has until then. */
+  /** When the caller stops waiting; a guest that is slow but alive has until then. */
   end: number;
 }
 
@@ -24,20 +24,20 @@ export interface GuestShell {
   close(): void;
 }
 
-/** The guest has begun to greet, and was too slow for what comes after. */
-export class SlowGuestError extends Error {}
+/** The guest started the handshake and was too slow to finish it. */
+export class GuestTimeoutError extends Error {}
 
-/** The guest has shown its own host key, and does not know our key. */
+/** The guest presented its own host key and does not accept our key. */
 export class UnknownKeyError extends Error {}
 
-/** What an answer has at least, however late it was asked for. */
+/** Minimum time for a reply, however late the command was sent. */
 const EXEC_MS = 60_000;
 const MAX_OUTPUT = 8_192;
 
 /** Logs in as a tenant would, and only if the guest shows the host key that was put into it. */
 export function logIn(
   { address, port = 22, username, privateKey, hostKey }: Login,
-  { loginMs, end }: Patience,
+  { loginMs, end }: LoginDeadlines,
 ): Promise<GuestShell> {
   const expected = publicBlob(hostKey);
   const client = new ssh2.Client();
@@ -55,7 +55,7 @@ export function logIn(
       if (foreign) return reject(new Error('the guest shows another host key than it was given'));
       if (error.level === 'client-authentication') return reject(new UnknownKeyError(error.message));
       const slow = greeting !== '' && error.level === 'client-timeout';
-      reject(slow ? new SlowGuestError(error.message) : error);
+      reject(slow ? new GuestTimeoutError(error.message) : error);
     });
     client.on('close', () => reject(new Error('the guest closed the connection')));
     client.connect({
@@ -85,7 +85,7 @@ function exec(
   withinMs: number,
 ): Promise<{ code: number | null; output: string }> {
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error('the guest does not answer any more')), withinMs);
+    const late = setTimeout(() => reject(new Error('the guest no longer answers')), withinMs);
     client.exec(command, (error, channel) => {
       if (error) {
         clearTimeout(late);

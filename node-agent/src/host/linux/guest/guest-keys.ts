@@ -8,13 +8,13 @@ export interface KeyPair {
   public: string;
 }
 
-/** Names the agent's own key among those of the tenant. */
+/** Marks the agent's own key among those of the tenant. */
 export const FIRST_LOGIN = 'gpuaas-first-login';
 
 const HOST_KEY = 'ssh_host_ed25519_key';
 const LOGIN_KEY = 'first_login_key';
 
-/** The keys that a guest is given: made once per machine, kept beside its seed. */
+/** SSH keys of a guest: created once per machine, stored beside its seed. */
 export function openGuestKeys(folder: string) {
   return {
     hostKey: () => ensurePair(join(folder, HOST_KEY)),

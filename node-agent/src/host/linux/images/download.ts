@@ -1,31 +1,31 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
-import { pause } from '../../../backoff.ts';
+import { sleep } from '../../../backoff.ts';
 import { isErrno } from '../../../durable-file.ts';
 import { TaskError } from '../../../tasks/task-error.ts';
-import type { Step } from '../../host.ts';
-import { reason, type ImageBlob } from './image-source.ts';
+import type { HostOperation } from '../../host.ts';
+import { rootCause, type ImageBlob } from './image-source.ts';
 
-/** In a row, without anything worth mentioning having come. */
+/** Consecutive attempts without notable progress. */
 const ATTEMPTS = 5;
 const WORTH_MENTIONING = 64 * 1024;
 const STALLED_MS = 60_000;
 
-/** A failure that the bytes so far survive: the next attempt asks for the rest. */
+/** A failure after which the bytes so far are kept: the next attempt requests the rest. */
 class BrokenOff extends Error {
-  /** What came before. */
+  /** Bytes from earlier attempts. */
   bytes = 0;
 }
 
 export interface DownloadOptions {
   maxBytes: number;
-  /** Asked for the size of the whole file before its bytes are written. */
+  /** Called with the size of the whole file before its bytes are written. */
   makeRoom(bytes: number): Promise<void>;
-  step: Step;
+  step: HostOperation;
 }
 
-/** Fetches a blob into a file, hashing on the way; takes up what an earlier attempt left there. */
+/** Downloads a blob into a file and hashes it; resumes an earlier attempt. */
 export async function download(blob: ImageBlob, file: string, options: DownloadOptions): Promise<void> {
   const { step } = options;
   for (let attempt = 1; ; attempt += 1) {
@@ -37,7 +37,7 @@ export async function download(blob: ImageBlob, file: string, options: DownloadO
       if (attempt >= ATTEMPTS) {
         throw new TaskError('image_unavailable', `${blob.url} broke off ${attempt} times: ${error.message}`);
       }
-      await pause(500 * attempt, step.signal);
+      await sleep(500 * attempt, step.signal);
       step.signal.throwIfAborted();
     }
   }
@@ -58,7 +58,7 @@ async function fetchRest(blob: ImageBlob, file: string, options: DownloadOptions
       const detail = `${blob.url} answers ${answer.status}`;
       throw answer.status >= 500 ? new BrokenOff(detail) : new TaskError('image_unavailable', detail);
     }
-    // A server without ranges sends everything again, and one that mistakes the place is not to be followed.
+    // A server without ranges sends everything again; a server that returns another range is refused.
     if (answer.status !== 206) {
       hash = createHash('sha256');
       bytes = 0;
@@ -91,13 +91,13 @@ async function fetchRest(blob: ImageBlob, file: string, options: DownloadOptions
     const broken =
       error instanceof BrokenOff
         ? error
-        : new BrokenOff(stalled.signal.aborted ? 'no byte for a minute' : reason(error));
+        : new BrokenOff(stalled.signal.aborted ? 'no byte for a minute' : rootCause(error));
     broken.bytes = came;
     throw broken;
   } finally {
     clearTimeout(watchdog);
   }
-  // A server that did not tell the size could not be checked before.
+  // The size could not be checked earlier if the server did not send it.
   await makeRoom(bytes);
   await judge(blob, file, hash);
 }
@@ -110,7 +110,7 @@ async function judge(blob: ImageBlob, file: string, hash: Hash): Promise<void> {
   throw new TaskError('image_digest_mismatch', detail);
 }
 
-/** Bytes from anywhere else would make an image that nobody has sent. */
+/** Bytes of another range would produce a file that the server never sent. */
 function refuseOtherPlace(answer: Response, bytes: number): void {
   const start = /^bytes (\d+)-/.exec(answer.headers.get('content-range') ?? '')?.[1];
   if (answer.status === 206 && start !== undefined && Number(start) !== bytes)
@@ -122,7 +122,7 @@ function refuseOversize({ url }: ImageBlob, bytes: number, maxBytes: number): vo
   throw new TaskError('image_too_large', `${url} is larger than the whole cache of ${maxBytes} bytes`);
 }
 
-/** The hash of what is there, ready for more. */
+/** The hash of the existing bytes, ready for more. */
 export async function hashFile(file: string): Promise<{ hash: Hash; bytes: number }> {
   const hash = createHash('sha256');
   let bytes = 0;

@@ -13,12 +13,12 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { createTestAuthority } from '../../../testing/test-authority.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Step } from '../../host.ts';
+import type { HostOperation } from '../../host.ts';
 import { openImageCache } from './image-cache.ts';
 
 const IMAGE = randomBytes(3_000_000);
 const DIGEST = digestOf(IMAGE);
-const step: Step = { signal: new AbortController().signal, percent: () => undefined };
+const step: HostOperation = { signal: new AbortController().signal, percent: () => undefined };
 
 let folder: string;
 let server: Server;
@@ -46,11 +46,14 @@ afterEach(async () => {
 
 function cache(maxBytes = 100_000_000, sources = [`http://${origin}/{digest}.qcow2`]) {
   const images = openImageCache({ folder, sources, maxBytes });
-  return { ...images, get: (digest: string, by: Step) => images.use(digest, by, async (file) => file) };
+  return {
+    ...images,
+    get: (digest: string, by: HostOperation) => images.use(digest, by, async (file) => file),
+  };
 }
 
 describe('images over HTTP', () => {
-  it('are fetched once, however many ask at once, and found again', async () => {
+  it('are fetched once for concurrent callers, and found again', async () => {
     const images = cache();
     const files = await Promise.all(Array.from({ length: 5 }, () => images.get(DIGEST, step)));
     expect(new Set(files).size).toBe(1);
@@ -59,7 +62,7 @@ describe('images over HTTP', () => {
     expect(asked).toEqual([`/${DIGEST.replace(':', '-')}.qcow2`]);
   });
 
-  it('go on where a broken connection ended', async () => {
+  it('resume after a broken connection', async () => {
     let broken = 0;
     answer = (request, response) => {
       if (broken > 0) return serve(IMAGE)(request, response);
@@ -73,30 +76,30 @@ describe('images over HTTP', () => {
     expect(asked[1]).toMatch(/bytes=[1-9]\d*-$/);
   });
 
-  it('go on where a killed agent ended', async () => {
+  it('resume after a killed agent', async () => {
     writeFileSync(join(folder, `${DIGEST.replace(':', '-')}.part`), IMAGE.subarray(0, 2_000_000));
     await cache().get(DIGEST, step);
     expect(asked).toEqual([`/${DIGEST.replace(':', '-')}.qcow2 bytes=2000000-`]);
   });
 
-  it('with another digest are refused and not kept', async () => {
+  it('are refused and deleted with another digest', async () => {
     answer = serve(randomBytes(1000));
     await expect(cache().get(DIGEST, step)).rejects.toMatchObject({ code: 'image_digest_mismatch' });
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('that changed in the cache are fetched anew', async () => {
+  it('are fetched again if they changed in the cache', async () => {
     const file = await cache().get(DIGEST, step);
     writeFileSync(file, 'rot');
     expect(readFileSync(await cache().get(DIGEST, step)).equals(IMAGE)).toBe(true);
     expect(asked).toHaveLength(2);
   });
 
-  it('larger than the cache are refused before they fill the disk', async () => {
+  it('are refused if larger than the cache, before they fill the disk', async () => {
     await expect(cache(1_000_000).get(DIGEST, step)).rejects.toMatchObject({ code: 'image_too_large' });
   });
 
-  it('come from the next source when one does not have them', async () => {
+  it('come from the next source when one lacks them', async () => {
     answer = (request, response) =>
       request.url?.startsWith('/old/') ? response.writeHead(404).end() : serve(IMAGE)(request, response);
     const sources = [`http://${origin}/old/{digest}`, `http://${origin}/new/{digest}`];
@@ -104,7 +107,7 @@ describe('images over HTTP', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('that nobody has used for longest make room', async () => {
+  it('are evicted by least recent use', async () => {
     const others = [randomBytes(3_000_000), randomBytes(3_000_000)];
     answer = (request, response) =>
       serve([IMAGE, ...others].find((one) => request.url?.includes(digestOf(one).slice(7))) ?? IMAGE)(
@@ -122,7 +125,7 @@ describe('images over HTTP', () => {
 });
 
 describe('a download', () => {
-  it('survives any number of cuts, as long as something comes in between', async () => {
+  it('survives any number of cuts as long as it makes progress', async () => {
     answer = (request, response) => {
       const start = startOf(request);
       response.writeHead(start > 0 ? 206 : 200, {
@@ -137,7 +140,7 @@ describe('a download', () => {
     expect(asked.length).toBeGreaterThan(6);
   });
 
-  it('does not follow a server that goes on at another place', async () => {
+  it('refuses a server that resumes at another offset', async () => {
     writeFileSync(join(folder, `${DIGEST.replace(':', '-')}.part`), IMAGE.subarray(0, 1_000_000));
     answer = (_request, response) => {
       const headers = { 'content-length': 100, 'content-range': `bytes 7-106/${IMAGE.length}` };
@@ -149,7 +152,7 @@ describe('a download', () => {
     });
   });
 
-  it('ends when the last who wanted it gives up, and goes on there when somebody asks again', async () => {
+  it('ends when the last caller gives up, and resumes with the next call', async () => {
     const images = cache();
     const half = Promise.withResolvers<void>();
     const cut = Promise.withResolvers<void>();
@@ -182,7 +185,7 @@ describe('the limit of the cache', () => {
       serve(request.url?.includes(digestOf(other).slice(7)) ? other : IMAGE)(request, response);
   });
 
-  it('holds while an image comes: others go before its bytes are written', async () => {
+  it('holds during a download: other images are evicted before its bytes are written', async () => {
     const images = cache(4_000_000);
     await images.get(digestOf(other), step);
     let most = 0;
@@ -192,7 +195,7 @@ describe('the limit of the cache', () => {
     expect(most).toBeLessThanOrEqual(4_000_000);
   });
 
-  it('takes no image from under the machine that is made of it', async () => {
+  it('evicts no image while a machine is created from it', async () => {
     const images = cache(4_000_000);
     await images.use(digestOf(other), step, async (file) => {
       await expect(images.get(DIGEST, step)).rejects.toMatchObject({ code: 'host_disk_full' });
@@ -241,7 +244,7 @@ describe('agents of one host', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('take over from one that was killed in the middle, where it was', async () => {
+  it('resume the download of an agent that was killed', async () => {
     const first = await agent();
     await expect.poll(() => bytesIn(folder)).toBe(half);
     const second = await agent();
@@ -252,7 +255,7 @@ describe('agents of one host', () => {
 });
 
 describe('images over HTTPS', () => {
-  it('come from servers that the host trusts, and from no other', async () => {
+  it('come only from servers that the host trusts', async () => {
     const authority = await createTestAuthority();
     const { certPem: cert, keyPem: key } = authority.server;
     const secure = createSecureServer({ cert, key }, serve(IMAGE)).listen(0, '127.0.0.1');
@@ -282,7 +285,7 @@ describe('images of a registry', () => {
   const manifest = JSON.stringify({ schemaVersion: 2, layers: [{ digest: DIGEST, size: IMAGE.length }] });
   const digest = digestOf(Buffer.from(manifest));
 
-  it('are named by their manifest, behind a token if the registry wants one', async () => {
+  it('are found by their manifest, with a token if the registry requires one', async () => {
     answer = (request, response) => {
       const { url = '', headers } = request;
       if (url.startsWith('/token')) return json(response, { token: 'let-me-in' });
@@ -302,7 +305,7 @@ describe('images of a registry', () => {
     expect(asked).toHaveLength(calls);
   });
 
-  it('whose manifest is another one are refused', async () => {
+  it('are refused with another manifest', async () => {
     answer = (_request, response) => response.end(`${manifest} `);
     const sources = [`oci+http://${origin}/gpuaas/slice`];
     await expect(cache(100_000_000, sources).get(digest, step)).rejects.toMatchObject({

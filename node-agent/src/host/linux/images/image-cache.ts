@@ -2,17 +2,17 @@ import { readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureFolder, isErrno, readJson, removeDurable, writeDurable } from '../../../durable-file.ts';
 import { TaskError } from '../../../tasks/task-error.ts';
-import type { Step } from '../../host.ts';
+import type { HostOperation } from '../../host.ts';
 import { download, hashFile } from './download.ts';
-import { oneAtATime } from './one-at-a-time.ts';
-import { hexOf, layerOf, locateImage, type ImageBlob } from './image-source.ts';
+import { withHostLock } from './host-lock.ts';
+import { digestHex, findLayer, locateImage, type ImageBlob } from './image-source.ts';
 
 export interface ImageCache {
   /**
-   * Has `work` use the file of an image, fetched if need be, which stays in place meanwhile. Its bytes were hashed in this
-   * very call, or by one it joined.
+   * Runs `work` with the file of an image, downloaded if needed and kept in place until `work` ends. Its
+   * bytes were hashed in this call, or in a call that it joined.
    */
-  use<T>(digest: string, step: Step, work: (file: string) => Promise<T>): Promise<T>;
+  use<T>(digest: string, step: HostOperation, work: (file: string) => Promise<T>): Promise<T>;
 }
 
 export interface ImageCacheOptions {
@@ -23,22 +23,25 @@ export interface ImageCacheOptions {
 
 interface Flight {
   file: Promise<string>;
-  listeners: Set<Step>;
-  /** When nobody wants the image any more. What has come stays for the next who asks. */
+  listeners: Set<HostOperation>;
+  /** Ends when no caller needs the image. Downloaded bytes stay for the next call. */
   stop(): void;
 }
 
-/** Images by digest. However many ask for one, it is fetched once; the least recently used go when room is needed. */
+/**
+ * Images by digest. Concurrent requests for an image share one download; the least recently used images are
+ * evicted when space is needed.
+ */
 export function openImageCache({ folder, sources, maxBytes }: ImageCacheOptions): ImageCache {
   const flights = new Map<string, Flight>();
-  /** How many want each image now. */
+  /** Number of current users of each image. */
   const wanted = new Map<string, number>();
   const fileOf = (digest: string): string => join(folder, digest.replace(':', '-'));
 
-  async function fetchOrFind(digest: string, step: Step): Promise<string> {
+  async function fetchOrFind(digest: string, step: HostOperation): Promise<string> {
     await ensureFolder(folder);
     const file = fileOf(digest);
-    return await oneAtATime(file, step.signal, async () => {
+    return await withHostLock(file, step.signal, async () => {
       if (await isIntact(file, digest)) {
         await utimes(file, new Date(), new Date());
         return file;
@@ -49,9 +52,9 @@ export function openImageCache({ folder, sources, maxBytes }: ImageCacheOptions)
     });
   }
 
-  async function fetchFrom(digest: string, file: string, step: Step): Promise<void> {
+  async function fetchFrom(digest: string, file: string, step: HostOperation): Promise<void> {
     if (sources.length === 0) {
-      throw new TaskError('image_unavailable', 'this host is told no source of images');
+      throw new TaskError('image_unavailable', 'no image source is configured on this host');
     }
     const misses: TaskError[] = [];
     for (const source of sources) {
@@ -70,21 +73,21 @@ export function openImageCache({ folder, sources, maxBytes }: ImageCacheOptions)
         misses.push(error);
       }
     }
-    // What was tampered with says more than what was not there.
+    // A tampered image is a more useful error than a missing one.
     const worst = misses.find(({ code }) => code === 'image_digest_mismatch') ?? misses[0];
     throw new TaskError(worst?.code ?? 'image_unavailable', misses.map(({ message }) => message).join('; '));
   }
 
-  /** A digest is verified at every use: disks forget, and whoever can write here is not to be trusted either. */
+  /** Verify the digest on every use: disks corrupt data, and other processes can write to this folder. */
   async function isIntact(file: string, digest: string): Promise<boolean> {
     const known = await readJson<Pick<ImageBlob, 'sha256' | 'manifest'>>(`${file}.json`);
     if (!known) return false;
-    const wanted = known.manifest === null ? hexOf(digest) : layerOf(known.manifest, digest);
+    const wanted = known.manifest === null ? digestHex(digest) : findLayer(known.manifest, digest);
     const { hash } = await hashFile(file);
     return known.sha256 === wanted && hash.digest('hex') === wanted;
   }
 
-  /** Room for a file of so many bytes, at the cost of those that nobody has used for longest. */
+  /** Frees space for a file of this size by evicting the least recently used images. */
   async function makeRoom(file: string, bytes: number): Promise<void> {
     const names = (await readdir(folder)).filter((name) => /^sha256-[0-9a-f]{64}(\.part)?$/.test(name));
     const others = names.map((name) => join(folder, name)).filter((path) => !path.startsWith(file));
@@ -110,15 +113,15 @@ export function openImageCache({ folder, sources, maxBytes }: ImageCacheOptions)
   }
 
   function begin(digest: string): Flight {
-    const listeners = new Set<Step>();
+    const listeners = new Set<HostOperation>();
     const stopping = new AbortController();
-    const shared: Step = {
+    const shared: HostOperation = {
       signal: stopping.signal,
       percent: (percent, message) => listeners.forEach((listener) => listener.percent(percent, message)),
     };
     const over = (): void => void (flights.get(digest) === flight && flights.delete(digest));
     const file = fetchOrFind(digest, shared).finally(over);
-    // Everybody may have left by the time it fails.
+    // All callers may have given up by the time it fails.
     file.catch(() => undefined);
     const stop = (): void => {
       over();
@@ -129,7 +132,7 @@ export function openImageCache({ folder, sources, maxBytes }: ImageCacheOptions)
     return flight;
   }
 
-  async function arrival(digest: string, step: Step): Promise<string> {
+  async function arrival(digest: string, step: HostOperation): Promise<string> {
     const flight = flights.get(digest) ?? begin(digest);
     flight.listeners.add(step);
     try {
@@ -154,7 +157,7 @@ export function openImageCache({ folder, sources, maxBytes }: ImageCacheOptions)
   };
 }
 
-/** Whoever gives up waits no longer, though others still do. */
+/** Stops waiting for this caller, while other callers still wait. */
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();

@@ -1,26 +1,28 @@
-import { readFile } from 'node:fs/promises';
+import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pause } from '../../../backoff.ts';
+import { sleep } from '../../../backoff.ts';
 import { ensureFolder, isErrno, writeDurable } from '../../../durable-file.ts';
 import { TaskError } from '../../../tasks/task-error.ts';
-import { mustRun, type RunCommand } from '../commands.ts';
+import { runOrThrow, type RunCommand } from '../commands.ts';
 import { STANDARD_MTU } from './profiles.ts';
 import type { SlicePort } from './slice-ports.ts';
 
 /** Leases by reservation only: dnsmasq serves the addresses that approval gave to slots, and no others. */
 export interface Dhcp {
-  /** Refuses when nobody serves. */
+  /** Throws if no DHCP server runs. */
   check(): Promise<void>;
   /** Serves exactly these. */
   reserve(ports: readonly SlicePort[]): Promise<void>;
   /** The address a MAC has now. */
   leaseOf(mac: string): Promise<string | null>;
-  /** Leases of who is none of these. */
-  strangers(ports: readonly SlicePort[]): Promise<{ mac: string; ip: string }[]>;
+  /** Leases of machines outside this list. */
+  findUnknown(ports: readonly SlicePort[]): Promise<{ mac: string; ip: string }[]>;
   forget(mac: string): Promise<void>;
 }
 
 const GONE_MS = 5_000;
+/** Comes with the package `dnsmasq-base`. */
+const DHCP_USER = 'dnsmasq';
 
 export function dhcpPaths(dir: string) {
   const folder = join(dir, 'dhcp');
@@ -33,7 +35,9 @@ export function dhcpPaths(dir: string) {
   };
 }
 
-/** What dnsmasq is started with, by bootstrap on a host and by the lab. `gateway` is the host's own address. */
+/**
+ * Configuration of dnsmasq, used by bootstrap on a host and by the lab. `gateway` is the host's own address.
+ */
 export function dnsmasqConfig(
   dir: string,
   bridge: string,
@@ -43,12 +47,15 @@ export function dnsmasqConfig(
   const paths = dhcpPaths(dir);
   const network = gateway.replace(/\.\d+$/, '.0');
   return [
-    'user=root',
+    // What guests send is parsed without any power over the host, and no guest puts a name into the DNS of others.
+    `user=${DHCP_USER}`,
+    'dhcp-ignore-names',
     `interface=${bridge}`,
     'except-interface=lo',
+    // Without `no-ping` dnsmasq keeps CAP_NET_RAW, which it needs to bind to a bridge that was removed and set up again.
+    // Reserved addresses are never pinged.
     'bind-dynamic',
     'no-hosts',
-    'no-ping',
     'dhcp-authoritative',
     `dhcp-range=${network},static,255.255.255.0,1h`,
     'dhcp-ignore=tag:!known',
@@ -59,6 +66,13 @@ export function dnsmasqConfig(
     `pid-file=${paths.pid}`,
     '',
   ].join('\n');
+}
+
+/** The server reads reservations again after it has given up root: it may pass through the folders to them, no more. */
+export async function openToServer(dir: string): Promise<void> {
+  const { folder, hosts } = dhcpPaths(dir);
+  for (const path of [dir, folder]) await chmod(path, 0o711);
+  await chmod(hosts, 0o644);
 }
 
 export function openDhcp(dir: string, bridge: string, run: RunCommand): Dhcp {
@@ -76,7 +90,7 @@ export function openDhcp(dir: string, bridge: string, run: RunCommand): Dhcp {
     return pid;
   }
 
-  /** `1731754800 52:54:00:aa:00:01 10.1.2.10 name client-id`; the first field is when it ends. */
+  /** `1731754800 52:54:00:aa:00:01 10.1.2.10 name client-id`; the first field is the expiry time. */
   async function leases(): Promise<Map<string, string>> {
     const lines = (await readOrEmpty(paths.leases)).split('\n').map((line) => line.split(' '));
     return new Map(lines.flatMap(([, mac, ip]) => (mac && ip ? [[mac, ip] as const] : [])));
@@ -89,9 +103,10 @@ export function openDhcp(dir: string, bridge: string, run: RunCommand): Dhcp {
     async reserve(ports) {
       await ensureFolder(paths.folder);
       await writeDurable(paths.hosts, ports.map(({ mac, ip }) => `${mac},${ip}\n`).join(''));
+      await openToServer(dir);
       process.kill(await serverPid(), 'SIGHUP');
     },
-    async strangers(ports) {
+    async findUnknown(ports) {
       const known = new Set(ports.map(({ mac }) => mac));
       const all = [...(await leases())];
       return all.filter(([mac]) => !known.has(mac)).map(([mac, ip]) => ({ mac, ip }));
@@ -100,9 +115,9 @@ export function openDhcp(dir: string, bridge: string, run: RunCommand): Dhcp {
     async forget(mac) {
       const ip = (await leases()).get(mac);
       if (!ip) return;
-      await mustRun(run, 'network_not_clean', 'dhcp_release', [bridge, ip, mac]);
+      await runOrThrow(run, 'network_not_clean', 'dhcp_release', [bridge, ip, mac]);
       const end = Date.now() + GONE_MS;
-      while ((await leases()).has(mac) && Date.now() < end) await pause(50);
+      while ((await leases()).has(mac) && Date.now() < end) await sleep(50);
     },
   };
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { IngressRule } from '@gpuaas/contracts/tasks';
 import { runCommand, type RunCommand } from '../commands.ts';
-import { openNat, publicAddresses, type WayOut } from './nat.ts';
+import { openNat, publicAddresses, type Egress } from './nat.ts';
 import { openPublicAddresses } from './public-addresses.ts';
 import type { SlicePort } from './slice-ports.ts';
 
@@ -21,7 +21,7 @@ const PORT: SlicePort = {
 };
 const WEB: IngressRule = { public_address: ADDRESS, protocol: 'tcp', public_port: 443, machine_port: 8443 };
 
-/** Holds the place where the networks have their names; with it all of them go, also when the test is killed. */
+/** Owns the mount namespace with the network names; all networks go with it, even if the test is killed. */
 let keeper: ChildProcess;
 const enter = (): string[] => [
   '--target',
@@ -36,12 +36,12 @@ const enter = (): string[] => [
 const inNetwork = (name: string): string[] => [...enter(), 'ip', 'netns', 'exec', name];
 const inHost: RunCommand = (tool, args, options) =>
   runCommand('nsenter', [...inNetwork(HOST), tool, ...args], options);
-const ANYWHERE: WayOut = { uplink: null, closedNetworks: [] };
+const ANYWHERE: Egress = { uplink: null, closedNetworks: [] };
 const nat = openNat(BRIDGE, ANYWHERE, inHost);
 const addresses = openPublicAddresses(inHost);
 const servers: ChildProcess[] = [];
 
-/** The order of the host's network: rules first, then the addresses that they speak of. */
+/** In the order of the host's network: rules first, then their addresses. */
 async function lead(...ingress: IngressRule[]): Promise<void> {
   const ports = [{ ...PORT, ingress }];
   await nat.apply(ports);
@@ -71,7 +71,7 @@ describe.skipIf(obstacle !== null)(
         for (const up of [link, 'lo']) ip('-n', where, 'link', 'set', up, 'up');
       }
       ip('-n', GUEST, 'route', 'add', 'default', 'via', HOST_IP);
-      // On the link itself, so that somebody must answer for the address.
+      // On-link, so that the host must answer ARP for the address.
       ip('-n', OUTSIDE, 'route', 'add', '203.0.113.0/24', 'dev', 'wan');
       execFileSync('nsenter', [...inNetwork(HOST), 'sysctl', '-qw', 'net.ipv4.ip_forward=1']);
       await serve(GUEST, 8443, 'the machine');
@@ -87,7 +87,7 @@ describe.skipIf(obstacle !== null)(
       await gone;
     });
 
-    it('leads the named port to the machine and nothing else, and says what leads where', async () => {
+    it('forwards only the named port to the machine, and lists its forwardings', async () => {
       await lead(WEB);
       expect(await ask(443)).toBe('the machine');
       expect(await ask(8443)).toBeNull();
@@ -96,14 +96,14 @@ describe.skipIf(obstacle !== null)(
       expect(await addresses.list()).toEqual([ADDRESS]);
     });
 
-    it('shows nothing of the host itself on a public address', async () => {
+    it('exposes no service of the host on a public address', async () => {
       await lead({ ...WEB, public_port: 80 });
       expect(await ask(443)).toBeNull();
       expect(await ask(80)).toBe('the machine');
       expect(await ask(443, '198.51.100.1')).toBe('the host');
     });
 
-    it('can be applied again and again, changes at once, and is gone without a trace', async () => {
+    it('can be applied repeatedly, changes atomically, and leaves no trace when removed', async () => {
       await lead(WEB);
       await lead(WEB, { ...WEB, protocol: 'udp', public_port: 53, machine_port: 53 });
       await lead(WEB);
@@ -114,24 +114,24 @@ describe.skipIf(obstacle !== null)(
       expect(await addresses.list()).toEqual([]);
     });
 
-    it('lets no machine in by the way out: the guest is reached by its rule alone', async () => {
+    it('lets no traffic in through the outbound rules: the guest is reached only by its forwarding', async () => {
       await lead(WEB);
       ip('-n', OUTSIDE, 'route', 'add', '10.77.0.0/24', 'via', '198.51.100.1');
       expect(await ask(8443, GUEST_IP)).toBeNull();
       expect(await ask(443)).toBe('the machine');
     });
 
-    it('lets slices out by the named interface alone, and never into a closed network', async () => {
-      const heard = async (out: Partial<WayOut>) => {
+    it('lets slices out only by the named interface, and never into a closed network', async () => {
+      const replies = async (out: Partial<Egress>) => {
         await openNat(BRIDGE, { ...ANYWHERE, ...out }, inHost).apply([{ ...PORT, ingress: [WEB] }]);
         return [await ask(80, '198.51.100.2', GUEST), await ask(80, '192.0.2.2', GUEST), await ask(443)];
       };
       await lead(WEB);
-      expect(await heard({})).toEqual(['the world', 'the operators', 'the machine']);
-      expect(await heard({ uplink: 'uplink' })).toEqual(['the world', null, 'the machine']);
-      expect(await heard({ closedNetworks: ['192.0.2.0/24'] })).toEqual(['the world', null, 'the machine']);
-      // Whoever was let in is answered, wherever it asks from.
-      expect(await heard({ closedNetworks: ['198.51.0.0/16', '198.51.100.0/24'] })).toEqual([
+      expect(await replies({})).toEqual(['the world', 'the operators', 'the machine']);
+      expect(await replies({ uplink: 'uplink' })).toEqual(['the world', null, 'the machine']);
+      expect(await replies({ closedNetworks: ['192.0.2.0/24'] })).toEqual(['the world', null, 'the machine']);
+      // Replies to admitted clients pass, from any source network.
+      expect(await replies({ closedNetworks: ['198.51.0.0/16', '198.51.100.0/24'] })).toEqual([
         null,
         'the operators',
         'the machine',
@@ -140,7 +140,7 @@ describe.skipIf(obstacle !== null)(
   },
 );
 
-/** Says its words to whoever connects. */
+/** Sends the text to every client that connects. */
 async function serve(where: string, port: number, words: string): Promise<void> {
   const program = `require('net').createServer((s) => s.end(${JSON.stringify(words)}))
     .listen(${port}, '0.0.0.0', () => console.log('ready'))`;
@@ -151,7 +151,7 @@ async function serve(where: string, port: number, words: string): Promise<void> 
   await once(server.stdout, 'data');
 }
 
-/** What is heard; null when nobody answers in a second. */
+/** The text received; null when no server answers within a second. */
 async function ask(port: number, address = ADDRESS, from = OUTSIDE): Promise<string | null> {
   const program = `const s = require('net').connect(${port}, '${address}');
     s.setTimeout(1000, () => process.exit(1)); s.on('error', () => process.exit(1)); s.pipe(process.stdout)`;

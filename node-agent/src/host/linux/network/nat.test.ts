@@ -7,7 +7,7 @@ const failing =
   (stderr: string): RunCommand =>
   async () => ({ code: 1, stdout: '', stderr });
 
-it('rules that are not there are none', async () => {
+it('missing rules count as none', async () => {
   const nat = openNat(
     'ovsbr0',
     { uplink: null, closedNetworks: [] },
@@ -17,10 +17,10 @@ it('rules that are not there are none', async () => {
   expect(await nat.ingress()).toEqual([]);
 });
 
-it('rules and addresses that nobody could look at are not taken for gone', async () => {
+it('unreadable rules and addresses do not count as gone', async () => {
   for (const run of [failing('Operation not permitted (you must be root)'), async () => null]) {
     const nat = openNat('ovsbr0', { uplink: null, closedNetworks: [] }, run);
-    for (const look of [nat.addresses, nat.ingress, openPublicAddresses(run).list])
-      await expect(look()).rejects.toMatchObject({ code: 'network_not_ready' });
+    for (const read of [nat.addresses, nat.ingress, openPublicAddresses(run).list])
+      await expect(read()).rejects.toMatchObject({ code: 'network_not_ready' });
   }
 });

@@ -1,27 +1,27 @@
 import type { IngressRule } from '@gpuaas/contracts/tasks';
 import { TaskError } from '../../../tasks/task-error.ts';
-import { complaintOf, mustRun, type RunCommand } from '../commands.ts';
+import { commandError, runOrThrow, type RunCommand } from '../commands.ts';
 import type { SlicePort } from './slice-ports.ts';
 
 /**
- * Private NAT: machines reach out through the host, nothing but named ports of public addresses reaches in, and no machine
- * reaches another.
+ * Private NAT: machines reach out through the host, only forwarded ports of public addresses reach in, and
+ * machines cannot reach each other.
  */
 export interface Nat {
-  /** Puts the rules for exactly these machines in place, at once or not at all. */
+  /** Replaces the rules with those of exactly these machines, atomically. */
   apply(ports: readonly SlicePort[]): Promise<void>;
-  /** Addresses that the rules know. */
+  /** Addresses that the rules contain. */
   addresses(): Promise<string[]>;
-  /** What leads from outside to which machine, by the rules in the kernel. */
-  ingress(): Promise<LeadsTo[]>;
+  /** Forwardings from outside by machine, as read from the kernel's rules. */
+  ingress(): Promise<ForwardTarget[]>;
 }
 
-export interface LeadsTo extends IngressRule {
+export interface ForwardTarget extends IngressRule {
   ip: string;
 }
 
 /** Where slices get to through the host. */
-export interface WayOut {
+export interface Egress {
   /** The one interface they leave by; null for any. */
   uplink: string | null;
   /** Networks they do not reach. */
@@ -30,11 +30,11 @@ export interface WayOut {
 
 const PROTOCOLS = ['tcp', 'udp'] as const;
 
-export function openNat(bridge: string, out: WayOut, run: RunCommand): Nat {
+export function openNat(bridge: string, out: Egress, run: RunCommand): Nat {
   return {
     async apply(ports) {
       const input = natRules(bridge, out, ports);
-      await mustRun(run, 'network_not_ready', 'nft', ['--file', '-'], { input });
+      await runOrThrow(run, 'network_not_ready', 'nft', ['--file', '-'], { input });
     },
     async addresses() {
       const listed = await listFrom<{ set?: { elem?: string[] } }>(run, 'set', 'slices');
@@ -49,7 +49,7 @@ export function openNat(bridge: string, out: WayOut, run: RunCommand): Nat {
 
 type Concatenated = { concat: [string, number] };
 
-async function readIngress(run: RunCommand, protocol: 'tcp' | 'udp'): Promise<LeadsTo[]> {
+async function readIngress(run: RunCommand, protocol: 'tcp' | 'udp'): Promise<ForwardTarget[]> {
   const listed = await listFrom<{ map?: { elem?: [Concatenated, Concatenated][] } }>(
     run,
     'map',
@@ -66,17 +66,23 @@ async function readIngress(run: RunCommand, protocol: 'tcp' | 'udp'): Promise<Le
     }));
 }
 
-/** What the kernel has under a name of ours; nothing without it. Rules that nobody could look at are not taken for gone. */
+/**
+ * Elements of one of our sets or maps in the kernel; empty without it. An unreadable rule set is an error,
+ * not an empty one.
+ */
 async function listFrom<T>(run: RunCommand, kind: 'set' | 'map', name: string): Promise<T[]> {
   const result = await run('nft', ['--json', 'list', kind, 'inet', 'gpuaas', name]);
-  if (result?.code === 0) return (JSON.parse(result.stdout) as { nftables: T[] }).nftables;
+  if (result?.code === 0) {
+    const listed: { nftables: T[] } = JSON.parse(result.stdout);
+    return listed.nftables;
+  }
   if (result && /No such file or directory/.test(result.stderr)) return [];
-  const reason = result ? complaintOf(result) : 'nft is not installed on this host';
+  const reason = result ? commandError(result) : 'nft is not installed on this host';
   throw new TaskError('network_not_ready', `the rules of the slices cannot be read: ${reason}`);
 }
 
-/** The whole table, made anew in one transaction of the kernel. */
-export function natRules(bridge: string, out: WayOut, ports: readonly SlicePort[]): string {
+/** The whole table, replaced in one kernel transaction. */
+export function natRules(bridge: string, out: Egress, ports: readonly SlicePort[]): string {
   const addresses = ports.map(({ ip }) => ip).toSorted();
   const outside = publicAddresses(ports);
   return `table inet gpuaas
@@ -119,7 +125,7 @@ table inet gpuaas {
 `;
 }
 
-/** The addresses that the host answers for; whatever no rule leads to a machine ends at the host, which drops it. */
+/** Addresses that the host answers for; traffic without a forwarding ends at the host, which drops it. */
 export function publicAddresses(ports: readonly SlicePort[]): string[] {
   return [
     ...new Set(ports.flatMap(({ ingress = [] }) => ingress.map((rule) => rule.public_address))),

@@ -1,40 +1,43 @@
 import { createHash } from 'node:crypto';
 import { TaskError } from '../../../tasks/task-error.ts';
-import { mustRun, type RunCommand } from '../commands.ts';
+import { runOrThrow, type RunCommand } from '../commands.ts';
 import type { SlicePort } from './slice-ports.ts';
 
-/** The management switch of the host. libvirt plugs machines in; what they may say there is decided here. */
+/**
+ * The management switch of the host. libvirt plugs machines in; this module decides which packets they may
+ * send.
+ */
 export interface Ovs {
-  /** Refuses when the bridge is not there or was never made to work. */
+  /** Throws if the bridge is missing or not set up. */
   check(): Promise<void>;
   /** Whether packets are switched in userspace, which has no offloads. */
   isUserspace(): Promise<boolean>;
-  /** Lets the machine speak as itself only, and to the host only. */
+  /** Restricts the machine to its own addresses, and to traffic with the host. */
   guard(port: SlicePort): Promise<void>;
-  /** What is left of these ports. */
+  /** Leftovers of these ports. */
   residue(ports: readonly Pick<SlicePort, 'mac' | 'ovs_port'>[]): Promise<string[]>;
   remove(port: Pick<SlicePort, 'mac' | 'ovs_port'>): Promise<void>;
-  /** Ports and guards of machines that are none of these. */
-  strangers(ports: readonly SlicePort[]): Promise<SwitchStranger[]>;
+  /** Ports and flows of machines outside this list. */
+  findUnknown(ports: readonly SlicePort[]): Promise<UnknownSwitchPort[]>;
 }
 
-export interface SwitchStranger {
+export interface UnknownSwitchPort {
   subject: 'port';
   /** Of the port, or the mark of the guard. */
   name: string;
   evidence: string;
 }
 
-/** As slots and libvirt name the ports of machines; an uplink is called otherwise. */
+/** Names of machine ports as slots and libvirt assign them; uplinks have other names. */
 const MACHINE_PORT = /^(gs[0-9a-f]{6}p\d+|vnet\d+)$/;
 /** The last of the flows that guard a port. */
 const GUARD = /cookie=(0x[1-9a-f][0-9a-f]*),.*priority=100,in_port=\S+ actions=drop/g;
 
 export function openOvs(bridge: string, run: RunCommand): Ovs {
   const vsctl = (...args: string[]): Promise<string> =>
-    mustRun(run, 'network_not_ready', 'ovs-vsctl', ['--timeout=10', ...args]);
+    runOrThrow(run, 'network_not_ready', 'ovs-vsctl', ['--timeout=10', ...args]);
   const ofctl = (...args: string[]): Promise<string> =>
-    mustRun(run, 'network_not_ready', 'ovs-ofctl', ['--timeout=10', ...args]);
+    runOrThrow(run, 'network_not_ready', 'ovs-ofctl', ['--timeout=10', ...args]);
 
   return {
     async check() {
@@ -55,7 +58,7 @@ export function openOvs(bridge: string, run: RunCommand): Ovs {
       const number = Number((await vsctl('get', 'interface', port.ovs_port, 'ofport')).trim());
       if (!(number > 0)) throw new TaskError('network_not_ready', `port ${port.ovs_port} is not switched`);
       await ofctl('del-flows', bridge, `cookie=${cookieOf(port.mac)}/-1`);
-      for (const flow of guardFlows(port, number)) await ofctl('add-flow', bridge, flow);
+      for (const flow of antiSpoofFlows(port, number)) await ofctl('add-flow', bridge, flow);
     },
     async residue(ports) {
       const present = (await vsctl('list-ports', bridge)).split('\n');
@@ -65,13 +68,13 @@ export function openOvs(bridge: string, run: RunCommand): Ovs {
         ...(flows.includes(`cookie=${cookieOf(mac)},`) ? [`flows of ${mac}`] : []),
       ]);
     },
-    async strangers(ports) {
+    async findUnknown(ports) {
       const present = (await vsctl('list-ports', bridge)).split('\n');
       const known = new Set(ports.flatMap(({ mac, ovs_port }) => [ovs_port, cookieOf(mac)]));
       const guards = [...(await ofctl('dump-flows', bridge)).matchAll(GUARD)].map(
         ([, cookie = '']) => cookie,
       );
-      const stranger = (name: string, evidence: string): SwitchStranger[] =>
+      const stranger = (name: string, evidence: string): UnknownSwitchPort[] =>
         known.has(name) ? [] : [{ subject: 'port', name, evidence }];
       return [
         ...present
@@ -87,8 +90,10 @@ export function openOvs(bridge: string, run: RunCommand): Ovs {
   };
 }
 
-/** Protected ports do not reach each other; these keep a machine from speaking with another's address. */
-export function guardFlows({ mac, ip }: SlicePort, ofport: number): string[] {
+/**
+ * Protected ports do not reach each other; these flows keep a machine from using another machine's address.
+ */
+export function antiSpoofFlows({ mac, ip }: SlicePort, ofport: number): string[] {
   const mark = `cookie=${cookieOf(mac)}`;
   const from = `in_port=${ofport},dl_src=${mac}`;
   return [
@@ -100,7 +105,7 @@ export function guardFlows({ mac, ip }: SlicePort, ofport: number): string[] {
   ];
 }
 
-/** Marks the flows of a port, so that all of them and no others can be found again. */
+/** Marks the flows of a port, so that exactly these can be found again. */
 export function cookieOf(mac: string): string {
   const hex = createHash('sha256').update(mac).digest('hex').slice(0, 16);
   // ovs-ofctl prints without leading zeroes.

@@ -1,15 +1,18 @@
-/** How the management network is tuned, in host and guest alike. The fabric has its own: a function belongs to its guest. */
+/**
+ * Tuning of the management network, in host and guest alike. The fabric has its own: a function belongs to
+ * its guest.
+ */
 export interface NetworkProfile {
   hostSysctls: Readonly<Record<string, string>>;
   /** Set in every guest when it boots. */
   guestSysctls: Readonly<Record<string, string>>;
-  /** Of the bridge, of the machines' cables, and what DHCP tells guests. */
+  /** MTU of the bridge and of the machines' links, sent to guests by DHCP. */
   mtu: number;
   /** Of a guest's card; never more than it has processors. */
   queues: number;
 }
 
-/** Room for a transfer of 25 Gbit/s over 20 ms, and pacing that a full queue does not undo. */
+/** Buffers for a transfer of 25 Gbit/s over 20 ms, and pacing that a full queue does not undo. */
 const LARGE_WINDOWS = {
   'net.core.rmem_max': '67108864',
   'net.core.wmem_max': '67108864',
@@ -19,7 +22,7 @@ const LARGE_WINDOWS = {
 };
 
 export const NETWORK_PROFILES = {
-  /** What every network carries. */
+  /** Works on every network. */
   standard: { hostSysctls: {}, guestSysctls: {}, mtu: 1500, queues: 1 },
   /** Data sets and checkpoints over the management network. Its switches must carry frames of 9000 bytes. */
   throughput: {

@@ -1,11 +1,11 @@
-import { mustRun, type RunCommand } from '../commands.ts';
+import { runOrThrow, type RunCommand } from '../commands.ts';
 
-/** By the label it is seen which addresses of the loopback are ours to take away. */
+/** The label marks the loopback addresses that we may remove. */
 const LABEL = 'lo:gpuaas';
 
 /**
- * Public addresses that this host answers for. They stand on the loopback, so that Linux answers for them on whatever link
- * they are looked for, and that a route which leads here ends here.
+ * Public addresses that this host answers for. They are on the loopback, so that Linux answers ARP on any
+ * link, and a route to this host ends here.
  */
 export interface PublicAddresses {
   /** Answers for exactly these. */
@@ -16,16 +16,16 @@ export interface PublicAddresses {
 export function openPublicAddresses(run: RunCommand): PublicAddresses {
   async function list(): Promise<string[]> {
     const words = ['-json', '-4', 'address', 'show', 'dev', 'lo'];
-    const links = JSON.parse(await mustRun(run, 'network_not_ready', 'ip', words)) as {
+    const links: {
       addr_info?: { local: string; label?: string }[];
-    }[];
+    }[] = JSON.parse(await runOrThrow(run, 'network_not_ready', 'ip', words));
     return links
       .flatMap(({ addr_info = [] }) => addr_info)
       .filter(({ label }) => label === LABEL)
       .map(({ local }) => local);
   }
   const change = (verb: 'replace' | 'delete', address: string, ...rest: string[]): Promise<unknown> =>
-    mustRun(run, 'network_not_ready', 'ip', ['address', verb, `${address}/32`, 'dev', 'lo', ...rest]);
+    runOrThrow(run, 'network_not_ready', 'ip', ['address', verb, `${address}/32`, 'dev', 'lo', ...rest]);
 
   return {
     list,

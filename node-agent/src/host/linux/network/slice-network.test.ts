@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true }));
 
-/** Somebody who is called dnsmasq, reads nothing and minds no signal to read again. */
+/** A process named dnsmasq that reads nothing and ignores the reload signal. */
 async function pretendDhcp(): Promise<ChildProcess> {
   const [folder, program] = [join(dir, 'dhcp'), join(dir, 'dnsmasq')];
   await mkdir(folder);
@@ -36,7 +36,7 @@ async function pretendDhcp(): Promise<ChildProcess> {
   return server;
 }
 
-it('two machines that come at once both keep their addresses', async () => {
+it('two machines created concurrently both keep their addresses', async () => {
   const other = { ...PORT, allocation_id: `${PORT.allocation_id.slice(0, -1)}2`, mac: '52:54:00:00:00:02' };
   const ports = [PORT, { ...other, ip: '10.77.0.11', ovs_port: 'gs000001p1' }] as const;
   const server = await pretendDhcp();
@@ -52,7 +52,7 @@ it('two machines that come at once both keep their addresses', async () => {
     async run(tool, _args, options) {
       if (tool === 'nft' && options?.input) {
         asked();
-        // The first one is slow: the second machine is written down meanwhile.
+        // The first call is slow: the second machine is recorded in the meantime.
         if ((times += 1) === 1) await Promise.race([secondIsThere, pause(2_000)]);
         rules = options.input;
       }
@@ -76,7 +76,7 @@ it('two machines that come at once both keep their addresses', async () => {
   }
 });
 
-it('an address that another machine is just losing is no residue of this one', async () => {
+it('an address that another machine is losing is no residue of this one', async () => {
   const rule = {
     public_address: '203.0.113.7',
     protocol: 'tcp',
@@ -119,6 +119,19 @@ it('an address that another machine is just losing is no residue of this one', a
   }
 });
 
+it('rules that come after the release of their machine are refused and bring nothing back', async () => {
+  const ports = openSlicePorts(dir);
+  const network = openSliceNetwork({
+    out: { uplink: null, closedNetworks: [] },
+    dir,
+    bridge: 'ovsbr0',
+    files: openHostFiles(dir),
+    run: () => Promise.resolve({ code: 0, stdout: '{ "nftables": [] }', stderr: '' }),
+  });
+  await expect(network.setIngress(PORT, [])).rejects.toMatchObject({ code: 'vm_missing' });
+  expect(await ports.list()).toEqual([]);
+});
+
 it.each(['ovs-vsctl', 'ovs-ofctl', 'nft'])(
   'an address that no lease backs is remembered until all of it is gone, also when %s fails',
   async (broken) => {
@@ -135,7 +148,7 @@ it.each(['ovs-vsctl', 'ovs-ofctl', 'nft'])(
   },
 );
 
-it('a host without the interface by which slices leave serves no machine', async () => {
+it('a host without its uplink interface serves no machine', async () => {
   const server = await pretendDhcp();
   const network = openSliceNetwork({
     out: { uplink: 'enp3s0f0v1', closedNetworks: [] },

@@ -4,14 +4,14 @@ import { TaskError } from '../../../tasks/task-error.ts';
 import type { RunCommand } from '../commands.ts';
 import type { HostFiles } from '../host-files.ts';
 import { openDhcp } from './dhcp.ts';
-import { openNat, publicAddresses, type LeadsTo, type WayOut } from './nat.ts';
+import { openNat, publicAddresses, type ForwardTarget, type Egress } from './nat.ts';
 import { cookieOf, openOvs } from './ovs.ts';
 import { openPublicAddresses } from './public-addresses.ts';
 import { openSlicePorts, type SlicePort } from './slice-ports.ts';
 
 /** The private network of the slices on this host. */
 export interface SliceNetwork {
-  /** Refuses a host whose network cannot serve a machine. */
+  /** Throws if the host's network cannot serve a machine. */
   check(): Promise<void>;
   hasOffloads(): Promise<boolean>;
   /** Address and rules, before the machine is there. */
@@ -21,32 +21,32 @@ export interface SliceNetwork {
   /** Puts addresses and rules of all machines in place again, and names the machines. */
   restore(): Promise<SlicePort[]>;
   /**
-   * Takes away what belongs to allocations that hold no slot here, and names it. Slots are leased before a machine gets
-   * an address and given back after it lost it, so such an address is nobody's.
+   * Removes ports of allocations that hold no slot here, and returns them. Slots are leased before a machine
+   * gets an address and released after it loses it, so such an address has no owner.
    */
   dropStale(leased: ReadonlySet<string>): Promise<SlicePort[]>;
   leaseOf(mac: string): Promise<string | null>;
-  /** The machines that have an address here. */
+  /** Machines that have an address here. */
   ports(): Promise<SlicePort[]>;
-  /** Lets exactly these lead to the machine of the port. */
+  /** Forwards exactly these rules to the machine of the port. */
   setIngress(port: SlicePort, rules: readonly IngressRule[]): Promise<void>;
-  ingress(): Promise<LeadsTo[]>;
-  /** Takes everything of the slots away. */
+  ingress(): Promise<ForwardTarget[]>;
+  /** Removes everything of these slots. */
   remove(slots: readonly SlotBundle[]): Promise<void>;
-  /** What of the slots can still be seen; looks at the switch, the lease file and the rules themselves. */
+  /** Leftovers of the slots, as read from the switch, the lease file and the rules. */
   residue(slots: readonly SlotBundle[]): Promise<string[]>;
-  /** What stands in switch, leases and rules for no machine that has an address here. */
-  strangers(): Promise<NetworkStranger[]>;
+  /** Entries in switch, leases and rules that belong to no machine with an address here. */
+  findUnknown(): Promise<UnknownNetworkPort[]>;
 }
 
-export interface NetworkStranger {
+export interface UnknownNetworkPort {
   subject: 'port' | 'address' | 'ingress';
   /** By which it could be known: one of `networkNames`. */
   name: string;
   evidence: string;
 }
 
-/** By what switch, leases and rules know the machine of a slot. */
+/** Identifiers of a slot's machine in switch, leases and rules. */
 export function networkNames({ management_mac, private_ip, ovs_port }: SlotBundle): string[] {
   return [ovs_port, cookieOf(management_mac), management_mac, private_ip];
 }
@@ -54,7 +54,7 @@ export function networkNames({ management_mac, private_ip, ovs_port }: SlotBundl
 export interface NetworkOptions {
   dir: string;
   bridge: string;
-  out: WayOut;
+  out: Egress;
   files: HostFiles;
   run: RunCommand;
 }
@@ -67,15 +67,20 @@ export function openSliceNetwork({ dir, bridge, out, files, run }: NetworkOption
   const addresses = openPublicAddresses(run);
   const inTurn = new SerialQueue();
 
-  /** Reservations and rules are written as a whole, so one after the other: a slow one would undo what came after it. */
+  /**
+   * Reservations and rules are written as a whole, so writes run one after the other: a slow one would undo a
+   * later one.
+   */
   async function apply(isServed: (port: SlicePort) => boolean = () => true): Promise<void> {
-    await inTurn.run('apply', async () => {
-      const all = (await ports.list()).filter(isServed);
-      await dhcp.reserve(all);
-      // The host stops or begins to answer for an address only while its rules already say what becomes of it.
-      await nat.apply(all);
-      await addresses.apply(publicAddresses(all));
-    });
+    await inTurn.run('apply', () => applyNow(isServed));
+  }
+
+  async function applyNow(isServed: (port: SlicePort) => boolean = () => true): Promise<void> {
+    const all = (await ports.list()).filter(isServed);
+    await dhcp.reserve(all);
+    // The host stops or begins to answer for an address only while its rules already say what becomes of it.
+    await nat.apply(all);
+    await addresses.apply(publicAddresses(all));
   }
 
   return {
@@ -94,7 +99,7 @@ export function openSliceNetwork({ dir, bridge, out, files, run }: NetworkOption
     },
     hasOffloads: async () => !(await ovs.isUserspace()),
     async reserve(port) {
-      // A lease that an earlier guest of this address left would look like one of the new guest.
+      // A lease left by an earlier guest of this address would look like one of the new guest.
       await dhcp.forget(port.mac);
       await ports.add(port);
       await apply();
@@ -111,45 +116,54 @@ export function openSliceNetwork({ dir, bridge, out, files, run }: NetworkOption
       for (const port of stale) await ovs.remove(port);
       await apply(({ allocation_id }) => leased.has(allocation_id));
       for (const { mac } of stale) await dhcp.forget(mac);
-      // Last, so that whoever takes over in between still knows what has to go.
+      // Last, so that a successor after a crash still knows which ports to remove.
       await ports.remove(stale.map(({ mac }) => mac));
       return stale;
     },
     leaseOf: (mac) => dhcp.leaseOf(mac),
     ports: () => ports.list(),
     async setIngress(port, rules) {
-      await ports.add({ ...port, ingress: [...rules] });
-      await apply();
+      await inTurn.run('apply', async () => {
+        // A release may have removed the port meanwhile; its rules must not come back.
+        const isThere = (await ports.list()).some(
+          ({ mac, allocation_id }) => mac === port.mac && allocation_id === port.allocation_id,
+        );
+        if (!isThere) throw new TaskError('vm_missing', 'there is no machine of this allocation');
+        await ports.add({ ...port, ingress: [...rules] });
+        await applyNow();
+      });
     },
     ingress: () => nat.ingress(),
     async remove(slots) {
-      await ports.remove(slots.map(({ management_mac }) => management_mac));
-      await apply();
+      await inTurn.run('apply', async () => {
+        await ports.remove(slots.map(({ management_mac }) => management_mac));
+        await applyNow();
+      });
       for (const { management_mac: mac, ovs_port } of slots) {
         await ovs.remove({ mac, ovs_port });
         await dhcp.forget(mac);
       }
     },
-    async strangers() {
+    async findUnknown() {
       const all = await ports.list();
       const known = new Set(all.map(({ ip }) => ip));
       const leading = (await nat.ingress()).filter(({ ip }) => !known.has(ip));
       const translated = (await nat.addresses()).filter((ip) => !known.has(ip));
       return [
-        ...(await ovs.strangers(all)),
-        ...(await dhcp.strangers(all)).map(({ mac, ip }): NetworkStranger => {
+        ...(await ovs.findUnknown(all)),
+        ...(await dhcp.findUnknown(all)).map(({ mac, ip }): UnknownNetworkPort => {
           return { subject: 'address', name: mac, evidence: `lease of ${mac} for ${ip}` };
         }),
-        ...translated.map((ip): NetworkStranger => {
+        ...translated.map((ip): UnknownNetworkPort => {
           return { subject: 'address', name: ip, evidence: `NAT of ${ip}` };
         }),
-        ...leading.map(({ public_address, protocol, public_port, ip }): NetworkStranger => {
+        ...leading.map(({ public_address, protocol, public_port, ip }): UnknownNetworkPort => {
           const evidence = `${protocol} ${public_address}:${public_port} leads to ${ip}`;
           return { subject: 'ingress', name: ip, evidence };
         }),
       ];
     },
-    // Not while another machine is losing a public address: it would look like one that was forgotten.
+    // Not while another machine loses a public address: that address would look like a leftover.
     residue: (slots) => inTurn.run('apply', () => findResidue(slots)),
   };
 

@@ -3,17 +3,19 @@ import { join } from 'node:path';
 import type { IngressRule } from '@gpuaas/contracts/tasks';
 import { ensureFolder, readJson, removeDurable, writeDurable } from '../../../durable-file.ts';
 
-/** What the host's network owes one machine. */
+/** Network settings of one machine. */
 export interface SlicePort {
   allocation_id: string;
   mac: string;
   ip: string;
   ovs_port: string;
-  /** What leads to it from outside. */
+  /** Forwardings from outside. */
   ingress?: IngressRule[];
 }
 
-/** The node-local address book: one file per management MAC. DHCP, flows and NAT rules are made from it. */
+/**
+ * The node-local address book: one file per management MAC. DHCP, flows and NAT rules are generated from it.
+ */
 export interface SlicePorts {
   list(): Promise<SlicePort[]>;
   add(port: SlicePort): Promise<void>;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { TaskError } from '../../../tasks/task-error.ts';
-import { mustRun, type RunCommand } from '../commands.ts';
+import { runOrThrow, type RunCommand } from '../commands.ts';
 
 export interface Account {
   uid: number;
@@ -10,8 +10,8 @@ export interface Account {
 }
 
 /**
- * Uids that nobody else uses: at the end of a lease every file of its uid is deleted, and unpacked archives leave files of
- * ordinary uids on many hosts.
+ * Uids reserved for leases: at the end of a lease every file of its uid is deleted, and unpacked archives
+ * leave files of ordinary uids on many hosts.
  */
 const FIRST_UID = 700_000_000;
 const UIDS = 100_000_000;
@@ -32,7 +32,7 @@ const POWERFUL = [
   'shadow',
 ];
 
-/** As the machine's name service knows it; null without such a user. */
+/** The account in the machine's name service; null without such a user. */
 export async function findAccount(run: RunCommand, username: string): Promise<Account | null> {
   const result = await run('getent', ['passwd', username]);
   const [, , uid, gid, comment, home] = result?.code === 0 ? result.stdout.trim().split(':') : [];
@@ -40,7 +40,7 @@ export async function findAccount(run: RunCommand, username: string): Promise<Ac
   return { uid: Number(uid), gid: Number(gid), comment: comment ?? '', home };
 }
 
-/** Makes the login, or finds the one that an earlier attempt made for the same lease. */
+/** Creates the login, or finds the one that an earlier attempt created for this lease. */
 export async function ensureAccount(
   run: RunCommand,
   username: string,
@@ -53,7 +53,7 @@ export async function ensureAccount(
   }
   if (!known) {
     const id = String(leaseUid(mark));
-    await mustRun(run, 'user_failed', 'groupadd', ['--force', '--gid', id, username]);
+    await runOrThrow(run, 'user_failed', 'groupadd', ['--force', '--gid', id, username]);
     const words = [
       '--uid',
       id,
@@ -66,7 +66,7 @@ export async function ensureAccount(
       mark,
       username,
     ];
-    await mustRun(run, 'user_failed', 'useradd', words, { timeoutMs: 60_000 });
+    await runOrThrow(run, 'user_failed', 'useradd', words, { timeoutMs: 60_000 });
   }
   const account = await findAccount(run, username);
   if (!account || account.uid < FIRST_UID) throw new TaskError('user_failed', `${username} was not made`);
@@ -74,13 +74,13 @@ export async function ensureAccount(
   return account;
 }
 
-/** The same for the same lease, so that a second attempt makes the same user. */
+/** Derived from the lease, so that a second attempt creates the same user. */
 function leaseUid(mark: string): number {
   return FIRST_UID + (createHash('sha256').update(mark).digest().readUInt32BE(0) % UIDS);
 }
 
 async function refusePower(run: RunCommand, username: string): Promise<void> {
-  const groups = (await mustRun(run, 'user_failed', 'id', ['--groups', '--name', username]))
+  const groups = (await runOrThrow(run, 'user_failed', 'id', ['--groups', '--name', username]))
     .trim()
     .split(' ');
   const powerful = groups.filter((group) => POWERFUL.includes(group));
@@ -89,6 +89,6 @@ async function refusePower(run: RunCommand, username: string): Promise<void> {
   }
   const sudo = await run('sudo', ['--non-interactive', '--list', '--other-user', username]);
   if (sudo && /may run the following/.test(sudo.stdout)) {
-    throw new TaskError('user_privileged', `sudo would let ${username} act as somebody else`);
+    throw new TaskError('user_privileged', `sudo would let ${username} act as another user`);
   }
 }

@@ -2,35 +2,35 @@ import { readFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { pause } from '../../../backoff.ts';
+import { sleep } from '../../../backoff.ts';
 import { TaskError } from '../../../tasks/task-error.ts';
-import type { HostUser, Step, UserFacts } from '../../host.ts';
+import type { HostUser, HostOperation, UserFacts } from '../../host.ts';
 import { hostKeyFacts } from '../../ssh-key-pair.ts';
 import type { RunCommand } from '../commands.ts';
 import { ensureAccount } from './accounts.ts';
 import type { LeaseUsers } from './lease-user.ts';
-import { allowRoot } from './sudo-rule.ts';
+import { grantSudo } from './sudo-rule.ts';
 import { writeKeys } from './write-keys.ts';
 
 const HOST_KEY = '/etc/ssh/ssh_host_ed25519_key.pub';
 const SSHD_MS = 15_000;
 
-export function leaseMark(allocationId: string): string {
+export function leaseComment(allocationId: string): string {
   return `gpuaas lease ${allocationId}`;
 }
 
-/** A login without any right beyond its own files, unless root was asked for; a second run finds it made. */
+/** Creates a login without rights beyond its own files, unless root is requested; a second run finds it. */
 export async function addUser(
   { run, users }: { run: RunCommand; users: LeaseUsers },
   user: HostUser,
-  step: Step,
+  step: HostOperation,
 ): Promise<UserFacts> {
   const { allocation_id, username, root = false } = user;
   const now = new Date().toISOString();
   const { started_at, since } = (await users.find(allocation_id)) ?? { started_at: now, since: now };
-  const account = await ensureAccount(run, username, leaseMark(allocation_id), { root });
+  const account = await ensureAccount(run, username, leaseComment(allocation_id), { root });
   await users.keep({ allocation_id, username, uid: account.uid, started_at, since });
-  if (root) await allowRoot(run, username);
+  if (root) await grantSudo(run, username);
   await writeKeys(run, account, user.ssh_authorized_keys);
   await awaitSshd(step);
   return {
@@ -48,11 +48,11 @@ async function hostKey(): Promise<string> {
   }
 }
 
-async function awaitSshd(step: Step): Promise<void> {
+async function awaitSshd(step: HostOperation): Promise<void> {
   const end = Date.now() + SSHD_MS;
   while (!(await greets())) {
     if (Date.now() > end) throw new TaskError('login_not_ready', 'SSH of the host does not answer');
-    await pause(250, step.signal);
+    await sleep(250, step.signal);
     step.signal.throwIfAborted();
   }
 }

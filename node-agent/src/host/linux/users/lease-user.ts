@@ -2,13 +2,13 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureFolder, readJson, removeDurable, writeDurable } from '../../../durable-file.ts';
 
-/** The tenant of the whole host, remembered until nothing of it is found any more: its uid outlives its name. */
+/** The tenant of the whole host, recorded until no trace of it is found: its uid outlives its name. */
 export interface LeaseUser {
   allocation_id: string;
   username: string;
   uid: number;
   started_at: string;
-  /** Before the login was made. */
+  /** Taken before the login was created. */
   since: string;
 }
 

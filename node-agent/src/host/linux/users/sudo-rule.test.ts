@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCommand, type RunCommand } from '../commands.ts';
-import { allowRoot, forbidRoot, sudoRule } from './sudo-rule.ts';
+import { grantSudo, revokeSudo, sudoRule } from './sudo-rule.ts';
 
 const USER = 'lease-0123456789ab';
 const RULE = /^([a-z][a-z0-9-]*) ALL=\(ALL:ALL\) NOPASSWD: ALL\n$/;
@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(rules, { recursive: true, force: true }));
 
-/** Visudo and sudo as far as they are asked: a rule is read where its name, its mode and its words allow it. */
+/** visudo and sudo as far as the tests need them: a rule applies if its name, mode and content allow it. */
 const tools: RunCommand = async (tool, args) => {
   if (tool === 'visudo') {
     expect(args.slice(0, 3)).toEqual(['--check', '--strict', '--file']);
@@ -45,27 +45,27 @@ const tools: RunCommand = async (tool, args) => {
     : { code: 0, stdout: `User ${USER} is not allowed to run sudo.\n`, stderr: '' };
 };
 
-it('lets one user become root, twice asked as once, until it is taken away', async () => {
-  await allowRoot(tools, USER, rules);
-  await allowRoot(tools, USER, rules);
+it('lets one user become root, idempotently, until it is revoked', async () => {
+  await grantSudo(tools, USER, rules);
+  await grantSudo(tools, USER, rules);
   expect(readdirSync(rules)).toEqual([`gpuaas-${USER}`]);
   expect(readFileSync(sudoRule(USER, rules), 'utf8')).toBe(`${USER} ALL=(ALL:ALL) NOPASSWD: ALL\n`);
-  await forbidRoot(USER, rules);
-  await forbidRoot(USER, rules);
+  await revokeSudo(USER, rules);
+  await revokeSudo(USER, rules);
   expect(existsSync(sudoRule(USER, rules))).toBe(false);
 });
 
 it('writes nothing that visudo refuses, and nothing on a host without it', async () => {
   const refusing: RunCommand = async () => ({ code: 1, stdout: '', stderr: 'syntax error' });
-  await expect(allowRoot(refusing, USER, rules)).rejects.toMatchObject({ code: 'root_refused' });
-  await expect(allowRoot(async () => null, USER, rules)).rejects.toMatchObject({ code: 'root_refused' });
+  await expect(grantSudo(refusing, USER, rules)).rejects.toMatchObject({ code: 'root_refused' });
+  await expect(grantSudo(async () => null, USER, rules)).rejects.toMatchObject({ code: 'root_refused' });
   expect(readdirSync(rules)).toEqual([]);
 });
 
-it('is not done while sudo does not read the rule', async () => {
+it('fails while sudo does not read the rule', async () => {
   const deaf: RunCommand = async (tool, args) =>
     tool === 'sudo' ? { code: 0, stdout: 'not allowed', stderr: '' } : await tools(tool, args);
-  await expect(allowRoot(deaf, USER, rules)).rejects.toMatchObject({ code: 'root_refused' });
+  await expect(grantSudo(deaf, USER, rules)).rejects.toMatchObject({ code: 'root_refused' });
 });
 
 /** Visudo and sudo themselves, for which the folder is the one they read rules from. */
@@ -90,9 +90,9 @@ describe.skipIf(obstacle !== null)(`sudo itself (${obstacle ?? 'needs nothing mo
 
   it('reads the rule, and forgets it with the file', async () => {
     expect(await list()).toContain('is not allowed to run sudo');
-    await allowRoot(real, LOGIN, rules);
+    await grantSudo(real, LOGIN, rules);
     expect(await list()).toMatch(/\(ALL : ALL\) NOPASSWD: ALL/);
-    await forbidRoot(LOGIN, rules);
+    await revokeSudo(LOGIN, rules);
     expect(await list()).toContain('is not allowed to run sudo');
   });
 
@@ -104,8 +104,8 @@ describe.skipIf(obstacle !== null)(`sudo itself (${obstacle ?? 'needs nothing mo
     expect(await list()).toContain('is not allowed to run sudo');
   });
 
-  it('has visudo refuse a rule that it cannot read: no login can smuggle words in', async () => {
-    await expect(allowRoot(real, 'nobody ALL=(ALL) x', rules)).rejects.toMatchObject({
+  it('has visudo refuse an invalid rule: no login name can inject one', async () => {
+    await expect(grantSudo(real, 'nobody ALL=(ALL) x', rules)).rejects.toMatchObject({
       code: 'root_refused',
     });
     expect(readdirSync(rules)).toEqual([]);

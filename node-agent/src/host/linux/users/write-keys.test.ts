@@ -23,7 +23,7 @@ describe.skipIf(obstacle !== null)(`keys of a tenant (${obstacle ?? 'needs nothi
   afterEach(() => rmSync(place, { recursive: true }));
   const ownerOf = (path: string): number => lstatSync(path).uid;
 
-  it('are its own, in a home of its own, twice asked as once', async () => {
+  it('are written to the login’s home, idempotently', async () => {
     await writeKeys(runCommand, account, KEYS);
     await writeKeys(runCommand, account, KEYS);
     const file = join(account.home, '.ssh/authorized_keys');

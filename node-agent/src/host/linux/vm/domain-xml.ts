@@ -1,6 +1,6 @@
 import { STANDARD_MTU } from '../network/profiles.ts';
 
-/** Everything libvirt has to know of a machine; nothing in here is looked up. */
+/** Everything libvirt needs to define a machine; nothing in here is looked up. */
 export interface DomainFacts {
   name: string;
   uuid: string;
@@ -9,7 +9,7 @@ export interface DomainFacts {
   firmware: 'uefi' | 'bios';
   vcpu: number;
   memoryGib: number;
-  /** Where the machine belongs; null lets the host decide. */
+  /** CPUs and memory nodes for the machine; null lets the host decide. */
   locality: Locality | null;
   /** Memory of 1 GiB pages that were set aside. */
   hugepages: boolean;
@@ -87,7 +87,7 @@ function firmware({ firmware: kind }: DomainFacts): string {
   const type = element('type', { arch: 'x86_64', machine: 'q35' }, 'hvm');
   const boot = element('boot', { dev: 'hd' });
   if (kind === 'bios') return element('os', {}, [type, boot]);
-  // Guests load drivers that nobody has signed.
+  // Guests load unsigned drivers.
   const unsigned = element('feature', { enabled: 'no', name: 'secure-boot' });
   return element('os', { firmware: 'efi' }, [type, element('firmware', {}, [unsigned]), boot]);
 }
@@ -120,7 +120,8 @@ function devices(facts: DomainFacts): string[] {
     vnic(facts.network),
     ...facts.passthrough.map(hostDevice),
     element('serial', { type: 'file' }, [
-      element('source', { path: facts.consoleLog }),
+      // The agent shortens the log in place, so the hypervisor must write at its end.
+      element('source', { path: facts.consoleLog, append: 'on' }),
       element('target', { port: '0' }),
     ]),
     element('controller', { type: 'usb', model: 'none' }),
@@ -131,7 +132,7 @@ function devices(facts: DomainFacts): string[] {
 
 function vnic({ bridge, port, mac, interfaceId, offloads, mtu, queues }: DomainFacts['network']): string {
   const off = { csum: 'off', tso4: 'off', tso6: 'off', ecn: 'off', ufo: 'off' };
-  // A userspace datapath forwards checksums that nobody has finished.
+  // A userspace datapath forwards unfinished checksums.
   const driver = element('driver', { name: 'qemu' }, [
     element('host', { gso: 'off', ...off }),
     element('guest', off),

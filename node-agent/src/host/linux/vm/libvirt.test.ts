@@ -11,11 +11,11 @@ const refusing = (state: string) =>
       : { code: 0, stdout: `${state}\n`, stderr: '' },
   );
 
-it('a machine that ended by itself before its button was pressed has followed', async () => {
+it('a machine that ended before the power button counts as shut down', async () => {
   await expect(refusing('shut off').shutdown('vm')).resolves.toBeUndefined();
 });
 
-it('a machine that runs and whose button cannot be pressed is trouble', async () => {
+it('reports a running machine whose power button fails', async () => {
   await expect(refusing('running').shutdown('vm')).rejects.toMatchObject({
     code: 'libvirt_failed',
     message: expect.stringContaining(NOT_RUNNING),

@@ -1,19 +1,19 @@
 import { statSync } from 'node:fs';
-import { pause } from '../../../backoff.ts';
+import { sleep } from '../../../backoff.ts';
 import { TaskError } from '../../../tasks/task-error.ts';
-import { complaintOf, type CommandResult, type RunCommand } from '../commands.ts';
+import { commandError, type CommandResult, type RunCommand } from '../commands.ts';
 
 /** The machines of this host, by the one tool that every release of libvirt has. */
 export interface Libvirt {
   /** All machines, running or not. */
   names(): Promise<string[]>;
-  /** As virsh says it, such as `running` or `shut off`; null without such a machine. */
+  /** The state from virsh, such as `running` or `shut off`; null without such a machine. */
   state(name: string): Promise<string | null>;
   xml(name: string): Promise<string | null>;
-  /** Machines with one of these block devices among their disks, by whatever name. */
+  /** Machines that use one of these block devices as a disk, under any name. */
   domainsUsing(deviceNumbers: readonly number[]): Promise<string[]>;
   define(file: string): Promise<void>;
-  /** It exists from here on, and has not run an instruction yet. */
+  /** The machine exists from here on, and has not run an instruction yet. */
   startPaused(name: string, signal: AbortSignal): Promise<void>;
   resume(name: string): Promise<void>;
   /** Presses the power button. */
@@ -39,8 +39,8 @@ export function openLibvirt(run: RunCommand): Libvirt {
       });
       if (result === null) throw new TaskError('libvirt_unreachable', 'virsh is not installed on this host');
       if (result.code === 0 || !AWAY.test(result.stderr)) return result;
-      if (Date.now() > end) throw new TaskError('libvirt_unreachable', complaintOf(result));
-      await pause(500, options.signal);
+      if (Date.now() > end) throw new TaskError('libvirt_unreachable', commandError(result));
+      await sleep(500, options.signal);
       options.signal?.throwIfAborted();
     }
   }
@@ -50,12 +50,12 @@ export function openLibvirt(run: RunCommand): Libvirt {
     return answer.split('\n').filter((name) => name !== '');
   }
 
-  /** The answer, or null when the machine is gone; any other trouble is not taken for its absence. */
+  /** The output, or null when the machine does not exist; any other error does not count as absence. */
   async function about(name: string, args: readonly string[]): Promise<string | null> {
     const result = await ask([...args, name]);
     if (result.code === 0) return result.stdout.trim();
     if (!(await names()).includes(name)) return null;
-    throw new TaskError('libvirt_failed', complaintOf(result));
+    throw new TaskError('libvirt_failed', commandError(result));
   }
 
   const libvirt: Libvirt = {
@@ -76,7 +76,7 @@ export function openLibvirt(run: RunCommand): Libvirt {
     },
     async startPaused(name, signal) {
       const result = await ask(['start', '--paused', name], { timeoutMs: START_MS, signal });
-      // A daemon that went away in the middle may have started it all the same.
+      // A daemon that stopped during the call may have started it nevertheless.
       if (result.code !== 0 && (await libvirt.state(name)) !== 'paused') insist(result, 'start');
     },
     async resume(name) {
@@ -85,7 +85,7 @@ export function openLibvirt(run: RunCommand): Libvirt {
     },
     async shutdown(name) {
       const result = await ask(['shutdown', '--mode', 'acpi', name]);
-      // It may have ended by itself since somebody looked.
+      // It may have ended since the last check.
       if (result.code !== 0 && isUp(await libvirt.state(name))) insist(result, 'shutdown');
     },
     async destroy(name) {
@@ -105,7 +105,7 @@ function isUp(state: string | null): boolean {
 }
 
 function insist(result: CommandResult, what: string): string {
-  if (result.code !== 0) throw new TaskError('libvirt_failed', `${what}: ${complaintOf(result)}`);
+  if (result.code !== 0) throw new TaskError('libvirt_failed', `${what}: ${commandError(result)}`);
   return result.stdout;
 }
 

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { hgxH200 } from '../../simulated/host-tree/hgx-h200.ts';
 import { makeTreeFolder } from '../../../testing/tree-folder.ts';
 import { writeHostTree } from '../../simulated/host-tree/write-host-tree.ts';
-import { discoverTopology } from '../discover-topology.ts';
+import { discoverTopology } from '../topology/discover-topology.ts';
 import { openHostFiles } from '../host-files.ts';
-import { readHostDevices } from '../inventory.ts';
+import { readHostDevices } from '../inventory/inventory.ts';
 import { expandCpuList, localityOf } from './locality-of.ts';
 
 let root: string;

@@ -1,11 +1,11 @@
 import type { SlotBundle } from '@gpuaas/contracts/tasks';
 import type { HostFiles } from '../host-files.ts';
-import type { Gpu } from '../gpus.ts';
+import type { Gpu } from '../inventory/gpus.ts';
 import type { Locality } from './domain-xml.ts';
 
 /**
- * Each GPU of a socket owns the same share of its cores, so two machines never meet on one and nobody has to remember who
- * has which. Threads of one core stay together: they share caches and more, which no two tenants may.
+ * Each GPU of a socket owns a fixed share of its cores, so two machines never share a core and no assignment
+ * has to be stored. Threads of a core stay together: they share caches, which two tenants must not.
  */
 export function localityOf(
   files: HostFiles,
@@ -28,7 +28,7 @@ export function localityOf(
   };
 }
 
-/** The processors as the cores they are threads of; one whose siblings nobody tells is a core of its own. */
+/** Groups processors by core; a processor with unknown siblings is a core alone. */
 function coresOf(files: HostFiles, cpus: readonly number[]): number[][] {
   const siblingsOf = (cpu: number): number[] =>
     expandCpuList(files.text(`/sys/devices/system/cpu/cpu${cpu}/topology/thread_siblings_list`) ?? '');

@@ -1,14 +1,14 @@
 import type { SlotBundle } from '@gpuaas/contracts/tasks';
 import { compareIngress } from '../../compare-ingress.ts';
 import { TaskError } from '../../../tasks/task-error.ts';
-import type { DesiredMachine, Finding, SlotsInHand } from '../../host.ts';
+import type { DesiredMachine, Finding, SlotsBeingChanged } from '../../host.ts';
 import type { RunCommand } from '../commands.ts';
-import { dialGuest } from '../dial-guest.ts';
+import { dialGuest } from '../guest/dial-guest.ts';
 import { resolveDisk } from '../disks/resolve-disk.ts';
 import type { HostFiles } from '../host-files.ts';
-import { readHostDevices, type HostDevices } from '../inventory.ts';
+import { readHostDevices, type HostDevices } from '../inventory/inventory.ts';
 import { networkNames, type SliceNetwork } from '../network/slice-network.ts';
-import { allocationOf, domainName } from './domain.ts';
+import { allocationIdOf, domainName } from './domain.ts';
 import type { Libvirt } from './libvirt.ts';
 import { machineProcesses } from './machine-processes.ts';
 
@@ -18,13 +18,13 @@ export interface Reconciliation {
   run: RunCommand;
   libvirt: Libvirt;
   network: SliceNetwork;
-  /** Slots of allocations whose machines are coming or going. */
-  inHand: () => readonly SlotsInHand[];
+  /** Slots of allocations whose machines a task is creating or removing. */
+  inHand: () => readonly SlotsBeingChanged[];
 }
 
 const SSH_PORT = 22;
 
-/** Holds machines, devices, disks, ports, addresses and guests against what should be; looks only. */
+/** Compares machines, devices, disks, ports, addresses and guests with the desired state; changes nothing. */
 export async function reconcileMachines(
   host: Reconciliation,
   desired: readonly DesiredMachine[],
@@ -55,18 +55,18 @@ export async function reconcileMachines(
 type Add = (subject: Finding['subject'], state: Finding['state'], evidence: string) => void;
 
 /**
- * Machines and addresses of allocations that the platform does not name, and what of the network belongs to no machine.
- * They are reported, never removed.
+ * Machines and addresses of allocations that the platform does not list, and network entries without a
+ * machine. They are reported, never removed.
  */
 async function findOrphans(
   { libvirt, network, inHand }: Reconciliation,
   desired: readonly DesiredMachine[],
 ): Promise<Finding[]> {
   const wanted = new Set(desired.map(({ allocation_id }) => allocation_id));
-  const machines = (await libvirt.names()).flatMap((name) => allocationOf(name) ?? []);
+  const machines = (await libvirt.names()).flatMap((name) => allocationIdOf(name) ?? []);
   const running = machineProcesses().filter(({ allocation_id }) => !machines.includes(allocation_id));
   const ports = await network.ports();
-  const strangers = await network.strangers();
+  const unknown = await network.findUnknown();
   const expected = new Set(inHand().flatMap(({ slots }) => slots.flatMap(networkNames)));
   return [
     ...machines
@@ -83,7 +83,7 @@ async function findOrphans(
       .map(({ allocation_id, mac, ip }): Finding => {
         return { subject: 'address', state: 'orphan', allocation_id, evidence: `${mac} ${ip}` };
       }),
-    ...strangers
+    ...unknown
       .filter(({ name }) => !expected.has(name))
       .map(({ subject, evidence }): Finding => {
         return { subject, state: 'orphan', allocation_id: null, evidence: evidence.slice(0, 300) };

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { silent } from '../../../testing/simulated-host.ts';
+import { silentLog } from '../../../testing/simulated-host.ts';
 import { TaskError } from '../../../tasks/task-error.ts';
 import type { SliceNetwork } from '../network/slice-network.ts';
 import type { Libvirt } from './libvirt.ts';
@@ -14,7 +14,7 @@ const PORT = { allocation_id: ID, mac: '52:54:00:00:00:01', ip: '10.77.0.10', ov
 
 let dir: string;
 let did: string[];
-/** How often the network is asked before switch and DHCP are there. */
+/** Number of failures before switch and DHCP are up. */
 let tooEarly: number;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'gpuaas-recover-'));
@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true }));
 
-/** A host whose machine libvirt shows in this state, and that ran in the boot before or runs in this one. */
+/** A host with a machine in this libvirt state that ran in the previous boot or runs in this one. */
 async function recover(state: string, ranIn: 'this boot' | 'the boot before'): Promise<string[]> {
   const started = { pid: 1, startTicks: 1, started_at: new Date().toISOString(), address: PORT.ip };
   await openSliceRecord(dir, ID).write('started', { bootId: ranIn, ...started });
@@ -41,19 +41,19 @@ async function recover(state: string, ranIn: 'this boot' | 'the boot before'): P
     guard: does('guard'),
   } as unknown as SliceNetwork;
   const leased = new Set([ID]);
-  await recoverMachines({ dir, bootId: 'this boot', libvirt, network, log: silent, leased });
+  await recoverMachines({ dir, bootId: 'this boot', libvirt, network, log: silentLog, leased });
   return did;
 }
 
-it('a machine that ran before the boot is started behind its guard', async () => {
+it('a machine that ran before the boot is started behind its packet filter', async () => {
   expect(await recover('shut off', 'the boot before')).toEqual(['start', 'guard', 'resume']);
 });
 
-it('one that an agent was killed over before it let it run is guarded and let run', async () => {
+it('a machine left paused by a killed agent is filtered and resumed', async () => {
   expect(await recover('paused', 'the boot before')).toEqual(['guard', 'resume']);
 });
 
-it('one that runs, or that its owner has switched off in this boot, is left as it is', async () => {
+it('a machine that runs, or that its owner switched off in this boot, is left alone', async () => {
   expect(await recover('running', 'the boot before')).toEqual([]);
   expect(await recover('shut off', 'this boot')).toEqual([]);
 });

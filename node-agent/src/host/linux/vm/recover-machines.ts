@@ -1,11 +1,11 @@
-import { pause } from '../../../backoff.ts';
-import { reasonOf, type Logger } from '../../../log.ts';
+import { sleep } from '../../../backoff.ts';
+import { errorMessage, type Logger } from '../../../logger.ts';
 import type { SliceNetwork } from '../network/slice-network.ts';
 import type { SlicePort } from '../network/slice-ports.ts';
 import { domainName } from './domain.ts';
 import type { Libvirt } from './libvirt.ts';
 import { openSliceRecord } from './slice-record.ts';
-import { noteStart } from './started-machines.ts';
+import { recordStart } from './started-machines.ts';
 
 export interface Recovery {
   dir: string;
@@ -18,11 +18,12 @@ export interface Recovery {
 }
 
 const PATIENCE_MS = 30_000;
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 /**
- * After a reboot of the host nothing of the network is left and no machine runs. Those that ran are started again behind
- * their guard; one that its owner had switched off in this boot stays off. Trouble with one is told and stops no other.
+ * After a reboot no network rules are left and no machine runs. Machines that ran before are started again
+ * behind their packet filter; one that its owner switched off in this boot stays off. A failing machine is
+ * logged and does not stop the others.
  */
 export async function recoverMachines(recovery: Recovery): Promise<void> {
   const { dir, bootId, libvirt, network, log } = recovery;
@@ -35,20 +36,23 @@ export async function recoverMachines(recovery: Recovery): Promise<void> {
       const name = domainName(allocation_id);
       if (!before || before.bootId === bootId) continue;
       const state = await libvirt.state(name);
-      // An agent that was killed between the two left it paused, and nobody else would let it run.
+      // An agent killed between the two calls left it paused, and nothing else would resume it.
       if (state !== 'shut off' && state !== 'paused') continue;
       if (state === 'shut off') await libvirt.startPaused(name, AbortSignal.timeout(300_000));
       await network.guard(port);
       await libvirt.resume(name);
-      await noteStart(record, allocation_id, port.ip, bootId);
+      await recordStart(record, allocation_id, port.ip, bootId);
       log.info({ allocation_id }, 'VM started again with the host');
     } catch (error) {
-      log.error({ allocation_id, reason: reasonOf(error) }, 'VM did not start again with the host');
+      log.error({ allocation_id, reason: errorMessage(error) }, 'VM did not start again with the host');
     }
   }
 }
 
-/** Switch and DHCP come up beside the agent when the host boots; machines do not stay off because it was faster. */
+/**
+ * Switch and DHCP start beside the agent when the host boots; machines must not stay off because the agent
+ * was faster.
+ */
 async function restoreNetwork({ network, log, leased }: Recovery): Promise<SlicePort[]> {
   const end = Date.now() + PATIENCE_MS;
   for (;;) {
@@ -59,10 +63,10 @@ async function restoreNetwork({ network, log, leased }: Recovery): Promise<Slice
       return await network.restore();
     } catch (error) {
       if (Date.now() > end) {
-        log.error({ reason: reasonOf(error) }, 'the network of the slices is not in place');
+        log.error({ reason: errorMessage(error) }, 'the network of the slices is not in place');
         return [];
       }
     }
-    await pause(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }

@@ -6,16 +6,16 @@ import type { GuestFacts } from '../../host.ts';
 interface Records {
   /** Written before the first byte of the image: from then on the disk is this allocation's to wipe. */
   cloning: { serials: string[] };
-  /** The image stands on the boot disk and was compared. */
+  /** The image was written to the boot disk and compared. */
   image: { digest: string };
-  /** Which start of the machine `started_at` belongs to. */
+  /** The start of the machine that `started_at` belongs to. */
   started: { bootId: string; pid: number; startTicks: number; started_at: string; address: string };
-  /** Written before the agent's key is taken out of the guest: from then on nobody can look again. */
+  /** Written before the agent's key is removed from the guest: after that no check is possible. */
   checked: Pick<GuestFacts, 'started_at' | 'readiness'>;
   ready: GuestFacts;
 }
 
-/** What the agent remembers of one machine, beside its seed and gone with it. */
+/** The agent's record of one machine, stored beside its seed and deleted with it. */
 export interface SliceRecord {
   folder: string;
   read<K extends keyof Records>(what: K): Promise<Records[K] | null>;

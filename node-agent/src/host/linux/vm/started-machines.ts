@@ -5,15 +5,15 @@ import type { ObservedVm } from '../../host.ts';
 import { machineProcesses, type MachineProcess } from './machine-processes.ts';
 import { openSliceRecord, type SliceRecord } from './slice-record.ts';
 
-/** Remembers when this very process of the machine was first seen; asking again gives the same time. */
-export async function noteStart(
+/** Records when this process of the machine was first seen; repeated calls return the same time. */
+export async function recordStart(
   record: SliceRecord,
   allocationId: string,
   address: string,
   bootId: string,
 ): Promise<{ started_at: string }> {
   const machine = machineProcesses().find((one) => one.allocation_id === allocationId);
-  if (!machine) throw new TaskError('vm_missing', 'the machine does not run any more');
+  if (!machine) throw new TaskError('vm_missing', 'the machine no longer runs');
   const known = await record.read('started');
   if (known && known.bootId === bootId && isSame(known, machine)) return known;
   const { pid, startTicks } = machine;
@@ -22,7 +22,9 @@ export async function noteStart(
   return started;
 }
 
-/** Every machine that was started here: running by the kernel's word, stopped when only our note is left. */
+/**
+ * Every machine that was started here: running if the kernel lists it, stopped if only our record is left.
+ */
 export async function listMachines(dir: string, bootId: string): Promise<ObservedVm[]> {
   const processes = machineProcesses();
   const noted = await readdir(join(dir, 'slices')).catch(() => []);
@@ -31,11 +33,11 @@ export async function listMachines(dir: string, bootId: string): Promise<Observe
     [...ids].map(async (allocation_id): Promise<ObservedVm[]> => {
       const known = await openSliceRecord(dir, allocation_id).read('started');
       const machine = processes.find((one) => one.allocation_id === allocation_id);
-      // Started by nobody's task: it is told, and its time counts from now.
+      // No task started it: report it, with its time counted from now.
       if (!known)
         return machine ? [{ allocation_id, state: 'running', started_at: new Date().toISOString() }] : [];
       if (!machine) return [{ allocation_id, state: 'stopped', started_at: known.started_at }];
-      const { started_at } = await noteStart(
+      const { started_at } = await recordStart(
         openSliceRecord(dir, allocation_id),
         allocation_id,
         known.address,

@@ -5,7 +5,7 @@ import type { ReadinessResult } from '../../host.ts';
 
 type Check = VmPlan['readiness_checks'][number];
 
-const looks: Record<Check, (bin: string, plan: VmPlan) => Promise<Omit<ReadinessResult, 'check'>>> = {
+const checks: Record<Check, (bin: string, plan: VmPlan) => Promise<Omit<ReadinessResult, 'check'>>> = {
   async nvidia_driver(bin, plan) {
     const tool = await readFile(join(bin, 'nvidia-smi'), 'utf8').catch(() => null);
     if (tool === null) return { passed: false, evidence: 'nvidia-smi is not in the image' };
@@ -24,10 +24,10 @@ const looks: Record<Check, (bin: string, plan: VmPlan) => Promise<Omit<Readiness
   },
 };
 
-/** What the image promises, as found inside the guest. */
+/** The image's promised checks, as found inside the guest. */
 export async function checkReadiness(guestFolder: string, plan: VmPlan): Promise<ReadinessResult[]> {
   const bin = join(guestFolder, 'system', 'bin');
   return await Promise.all(
-    plan.readiness_checks.map(async (check) => ({ check, ...(await looks[check](bin, plan)) })),
+    plan.readiness_checks.map(async (check) => ({ check, ...(await checks[check](bin, plan)) })),
   );
 }

@@ -7,7 +7,7 @@ function keyFile(guestFolder: string): string {
   return join(guestFolder, 'ssh_host_ed25519_key');
 }
 
-/** The guest's SSH host key: made once per VM, gone with it. */
+/** The guest's SSH host key: created once per VM, deleted with it. */
 export async function ensureHostKey(guestFolder: string): Promise<string> {
   try {
     return await readFile(keyFile(guestFolder), 'utf8');

@@ -1,35 +1,34 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import ssh2, { type AuthContext, type Connection, type ParsedKey } from 'ssh2';
-import type { Sandbox } from './sandbox.ts';
-import type { SessionProcesses } from './session-processes.ts';
-import { createSession } from './ssh-session.ts';
+import { listeningPort } from '@gpuaas/contracts/listening-port';
+import { serveForwarding, type GuestNetwork } from './ssh-forwarding.ts';
+import { createSession, type SessionOptions } from './ssh-session.ts';
 
-export interface GuestSshOptions {
+export interface GuestSshOptions extends SessionOptions {
   hostKey: string;
+  hostname: string;
   username: string;
   authorizedKeys: readonly string[];
-  sandbox: Sandbox;
-  motd: string;
-  processes: SessionProcesses;
+  network: GuestNetwork;
 }
 
 export interface GuestSsh {
   port: number;
-  /** Cuts off whoever is connected. */
+  /** Disconnects all clients. */
   close(): void;
 }
 
-const MAX_SESSIONS = 16;
+const MAX_SESSIONS = 64;
 const MAX_CONNECTIONS = 256;
 const LOGIN_GRACE_MS = 30_000;
 
-/** The guest's SSH server on a loopback port of its own. */
+/** The guest's SSH server on its own loopback port. */
 export function serveSsh(options: GuestSshOptions): Promise<GuestSsh> {
   const keys = parseKeys(options.authorizedKeys);
   const connections = new Set<Connection>();
   let sessions = 0;
-  const server = new ssh2.Server(
+  const ssh = new ssh2.Server(
     { hostKeys: [options.hostKey], ident: 'GPUaaS-simulated-guest' },
     (connection) => {
       connections.add(connection);
@@ -39,6 +38,7 @@ export function serveSsh(options: GuestSshOptions): Promise<GuestSsh> {
       connection.on('ready', () => {
         clearTimeout(grace);
         serveSessions(connection);
+        serveForwarding(connection, options.network, options.hostname);
       });
       connection.on('close', () => {
         clearTimeout(grace);
@@ -46,6 +46,8 @@ export function serveSsh(options: GuestSshOptions): Promise<GuestSsh> {
       });
     },
   );
+  // Forwarded ports carry small messages, which must not wait for each other.
+  const server = createServer({ noDelay: true }, (socket) => ssh.injectSocket(socket));
   server.maxConnections = MAX_CONNECTIONS;
 
   function serveSessions(connection: Connection): void {
@@ -66,7 +68,7 @@ export function serveSsh(options: GuestSshOptions): Promise<GuestSsh> {
   return new Promise((resolve, reject) => {
     server.on('error', reject);
     server.listen(0, '127.0.0.1', () => {
-      resolve({ port: (server.address() as AddressInfo).port, close });
+      resolve({ port: listeningPort(server), close });
     });
   });
 }
@@ -84,9 +86,9 @@ function authenticate(login: AuthContext, username: string, keys: readonly Parse
   const { key: offered, blob, signature, hashAlgo } = login;
   const known = keys.find((key) => sameBytes(key.getPublicSSH(), offered.data));
   if (!known) return login.reject(['publickey']);
-  // Without a signature the client only asks whether the key would do.
+  // Without a signature the client only asks whether the key would be accepted.
   if (!signature || !blob) return login.accept();
-  // Despite its type it may answer with an Error, which is truthy.
+  // Despite its type it may return an Error, which is truthy.
   const verified: unknown = known.verify(blob, signature, hashAlgo);
   if (verified === true) return login.accept();
   login.reject(['publickey']);

@@ -1,16 +1,22 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
-import { spawn as spawnPty } from '@lydell/node-pty';
+import { spawn as spawnPty, type IPty } from '@lydell/node-pty';
 import type { ServerChannel, Session } from 'ssh2';
-import { contain, containmentProblem, loginShell, type Command, type Sandbox } from './sandbox.ts';
+import { loginShell } from './session-command.ts';
+import type { Command } from './sandbox.ts';
 import type { SessionProcesses } from './session-processes.ts';
 
 export interface SessionOptions {
-  sandbox: Sandbox;
+  /** How a program enters the guest, or the reason why none can: it could not be contained. */
+  entry: GuestEntry;
   motd: string;
   processes: SessionProcesses;
 }
+
+export type GuestEntry =
+  | { problem: string }
+  | { problem: null; command(argv: readonly string[], environment: Record<string, string>): Command };
 
 interface Terminal {
   cols: number;
@@ -20,15 +26,17 @@ interface Terminal {
   resize: ((cols: number, rows: number) => void) | null;
 }
 
-/** Where distributions keep it: Debian, Fedora, Arch. */
+/** Paths in Debian, Fedora and Arch. */
 const SFTP_SERVERS = [
   '/usr/lib/openssh/sftp-server',
   '/usr/libexec/openssh/sftp-server',
   '/usr/lib/ssh/sftp-server',
 ];
 
+const ENVIRONMENT = { PATH: process.env['PATH'] };
+
 /** One SSH session: a login shell or a command, with or without a terminal, always contained. */
-export function createSession(session: Session, { sandbox, motd, processes }: SessionOptions): void {
+export function createSession(session: Session, { entry, motd, processes }: SessionOptions): void {
   let terminal: Terminal | null = null;
   const environment: Record<string, string> = {};
 
@@ -43,7 +51,7 @@ export function createSession(session: Session, { sandbox, motd, processes }: Se
     accept?.();
   });
   session.on('env', (accept, reject, info) => {
-    // What a client may set decides how programs behave; languages only.
+    // Variables from a client can change how programs behave, so only languages are allowed.
     const allowed = /^(LANG|LC_[A-Z]+)$/.test(info.key);
     if (allowed) environment[info.key] = info.val.slice(0, 100);
     (allowed ? accept : reject)?.();
@@ -58,13 +66,12 @@ export function createSession(session: Session, { sandbox, motd, processes }: Se
 
   function start(channel: ServerChannel, argv: string[], greeting: string): void {
     channel.on('error', () => undefined);
-    const problem = containmentProblem(sandbox);
-    if (problem) return refuse(channel, problem);
+    if (entry.problem !== null) return refuse(channel, entry.problem);
     channel.write(terminal ? greeting.replaceAll('\n', '\r\n') : '');
     if (terminal) {
-      const command = contain(sandbox, argv, { ...environment, TERM: terminal.name });
+      const command = entry.command(argv, { ...environment, TERM: terminal.name });
       runOnTerminal(channel, command, terminal, processes);
-    } else runOnPipes(channel, contain(sandbox, argv, environment), processes);
+    } else runOnPipes(channel, entry.command(argv, environment), processes);
   }
 }
 
@@ -84,7 +91,14 @@ function runOnTerminal(
   processes: SessionProcesses,
 ): void {
   const { cols, rows, name } = terminal;
-  const pty = spawnPty(command.file, command.args, { cols, rows, name, cwd: '/' });
+  // Its types leave out how to close the terminal.
+  const pty: IPty & { destroy?: () => void } = spawnPty(command.file, command.args, {
+    cols,
+    rows,
+    name,
+    cwd: '/',
+    env: ENVIRONMENT,
+  });
   processes.started(pty.pid);
   terminal.resize = (width, height) => pty.resize(width, height);
   pty.onData((data) => {
@@ -100,12 +114,18 @@ function runOnTerminal(
   });
   channel.on('close', () => {
     terminal.resize = null;
-    processes.end(pty.pid);
+    // As when a line breaks: the kernel hangs up on the program in the foreground, and on nothing else.
+    pty.destroy?.();
   });
 }
 
 function runOnPipes(channel: ServerChannel, command: Command, processes: SessionProcesses): void {
-  const child = spawn(command.file, command.args, { cwd: '/', stdio: 'pipe', detached: true });
+  const child = spawn(command.file, command.args, {
+    cwd: '/',
+    stdio: 'pipe',
+    detached: true,
+    env: ENVIRONMENT,
+  });
   child.on('error', (error) => refuse(channel, error.message));
   const { pid } = child;
   if (pid === undefined) return;
@@ -116,7 +136,10 @@ function runOnPipes(channel: ServerChannel, command: Command, processes: Session
   child.stdout.pipe(channel, { end: false });
   child.stderr.pipe(channel.stderr, { end: false });
   child.on('close', (code, signal) => finish(channel, code ?? 0, signal ? constants.signals[signal] : 0));
-  channel.on('close', () => processes.end(pid));
+  // What it started stays, as on any machine; it can no longer write to the client.
+  channel.on('close', () => {
+    for (const stream of child.stdio) stream?.destroy();
+  });
 }
 
 function finish(channel: ServerChannel, code: number, signal: number | undefined): void {

@@ -5,7 +5,7 @@ export type Attributes = Record<string, string | number>;
 /** GPUs, NVSwitches, adapters, disks and the bridges between them; not the board's own graphics or DMA. */
 const LINKED = /^(0302|0680|02|0108|0604)/;
 
-/** What sysfs shows of every PCI device beside its ids. */
+/** Attributes in sysfs of every PCI device beside its ids. */
 export function pciAttributes(node: PciNode, localCpus: string): Attributes {
   const [vendor = '', device = ''] = node.id.split(':');
   return {
@@ -48,7 +48,7 @@ export function sriovAttributes(functions: readonly PciNode[]): Attributes {
   };
 }
 
-/** Of an adapter in `/sys/class/infiniband`, which identifies itself by a GUID made of its PCI address. */
+/** Attributes of an adapter in `/sys/class/infiniband`, whose GUID is derived from its PCI address. */
 export function rdmaAttributes(address: string, linkLayer: string): Attributes {
   const digits = address.replace(/[:.]/g, '').slice(-8);
   const lid = linkLayer === 'InfiniBand' ? `0x${address.slice(5, 7)}` : '0x0';

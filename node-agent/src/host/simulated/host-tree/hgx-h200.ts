@@ -27,13 +27,13 @@ export interface HgxOptions {
   gpus: number;
   /** Virtual functions of each adapter. */
   virtualFunctions: number;
-  /** What stands on the data disk of a GPU. */
+  /** Partitions on the data disk of a GPU. */
   partitions: Record<number, Partition[]>;
   /** GPUs whose switch has no ACS: they share a group with their adapter. */
   sharedGroups: readonly number[];
   /** GPUs that no longer answer on the bus. */
   lost: readonly number[];
-  /** What the data disk of a GPU really is. */
+  /** Overrides of a GPU's data disk. */
   disks: Record<number, Pick<NvmeDisk, 'number' | 'sizeBytes'>>;
   /** The driver of the adapters' virtual functions. */
   functionDriver: string | null;
@@ -101,7 +101,7 @@ function boardRoot(): PciRoot {
         driver: 'nvme',
         iommuGroup: 9 + index,
         nvme: {
-          // The kernel numbers as it finds: boot disks are not always the first.
+          // The kernel numbers disks as it finds them: boot disks are not always first.
           name: index === 0 ? 'nvme0' : 'nvme9',
           serial: `BTLA32100${index}`,
           wwid: `eui.00253845000000b${index}`,

@@ -1,4 +1,4 @@
-/** A machine as data. `writeHostTree` makes the files and links that the kernel would show of it. */
+/** A machine as data. `writeHostTree` creates the files and links that its kernel would show. */
 export interface HostTree {
   roots: PciRoot[];
   numa: NumaNode[];
@@ -43,7 +43,7 @@ export interface NvmeDisk {
   wwid: string;
   model: string;
   sizeBytes: number;
-  /** `major:minor` of a real device that stands for it. */
+  /** `major:minor` of the real device behind it. */
   number?: string;
   /** On the whole disk. */
   filesystem?: string;

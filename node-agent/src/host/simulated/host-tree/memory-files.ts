@@ -1,9 +1,9 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import type { HostFiles } from '../../linux/host-files.ts';
 import type { HostTree } from './host-tree.ts';
-import { layOutHost } from './write-host-tree.ts';
+import { layHostTree } from './write-host-tree.ts';
 
-/** The files of a machine that has no disk to write them to. A fleet of hundreds looks at itself this way. */
+/** The files of a machine without a disk to write them to. Fleets of hundreds of hosts use it. */
 export function openMemoryFiles(host: HostTree): HostFiles {
   const contents = new Map<string, string | Buffer>();
   const links = new Map<string, string>();
@@ -17,7 +17,7 @@ export function openMemoryFiles(host: HostTree): HostFiles {
     if (parent !== path) add(parent);
   }
 
-  layOutHost(
+  layHostTree(
     {
       file(path, content) {
         contents.set(path, Buffer.isBuffer(content) ? content : `${content}\n`);
@@ -33,7 +33,7 @@ export function openMemoryFiles(host: HostTree): HostFiles {
 
   const known = new Map<string, string | null>([['/', '/']]);
 
-  /** All links followed, or null when nothing is there. */
+  /** The path with all links followed, or null when nothing is there. */
   function real(path: string): string | null {
     const earlier = known.get(path);
     if (earlier !== undefined) return earlier;

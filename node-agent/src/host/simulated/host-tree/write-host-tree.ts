@@ -10,7 +10,10 @@ import {
 } from './attributes.ts';
 import type { HostTree, NvmeDisk, Partition, PciNode } from './host-tree.ts';
 
-/** Where the machine is laid out: a folder, or memory. Targets of links that begin with `/` count from the tree's root. */
+/**
+ * Where the machine is laid out: a folder, or memory. Link targets that begin with `/` count from the tree's
+ * root.
+ */
 export interface Tree {
   file(path: string, content: string | Buffer | number): void;
   link(path: string, target: string): void;
@@ -29,10 +32,10 @@ export function writeHostTree(root: string, host: HostTree): void {
       symlinkSync(target.startsWith('/') ? relative(dirname(path), target) : target, join(root, path));
     },
   };
-  layOutHost(tree, host);
+  layHostTree(tree, host);
 }
 
-export function layOutHost(tree: Tree, host: HostTree): void {
+export function layHostTree(tree: Tree, host: HostTree): void {
   const table: MountTable = { mounts: [...host.mounts], swaps: [], minor: 0 };
   for (const pciRoot of host.roots) {
     for (const node of pciRoot.children) {

@@ -1,0 +1,38 @@
+import { unwrap } from '@gpuaas/sdk/problem';
+import { client } from '../client.ts';
+import { pagedQuery } from '../paged.ts';
+import { operatorKeys } from '../query-keys.ts';
+
+export const cleanupQueueQuery = pagedQuery(operatorKeys.cleanup, (page, signal) =>
+  unwrap(client.GET('/api/v1/admin/cleanup-queue', { params: { query: page }, signal })),
+);
+
+export function retryCleanup(slotId: string) {
+  return unwrap(client.POST('/api/v1/admin/cleanup-queue/{slot_id}/retry', { params: at(slotId) }));
+}
+
+export interface WipeProof {
+  slotId: string;
+  deviceSerial: string;
+  method: string;
+  evidence: string;
+}
+
+export function recordWipeProof({ slotId, deviceSerial, method, evidence }: WipeProof) {
+  return unwrap(
+    client.POST('/api/v1/admin/cleanup-queue/{slot_id}/record-proof', {
+      params: at(slotId),
+      body: { device_serial: deviceSerial, method, evidence },
+    }),
+  );
+}
+
+export function retireSlot({ slotId, reason }: { slotId: string; reason: string }) {
+  return unwrap(
+    client.POST('/api/v1/admin/cleanup-queue/{slot_id}/retire', { params: at(slotId), body: { reason } }),
+  );
+}
+
+function at(slotId: string) {
+  return { path: { slot_id: slotId } };
+}

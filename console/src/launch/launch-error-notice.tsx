@@ -1,0 +1,59 @@
+import { ProblemError, type Problem } from '@gpuaas/sdk/problem';
+import { pluralize, humanize } from '../format/humanize.ts';
+import { Button } from '../ui/actions/button.tsx';
+import { ProblemNotice } from '../ui/feedback/problem-notice.tsx';
+
+const STANDARD_MEMBERS = new Set([
+  'type',
+  'title',
+  'status',
+  'detail',
+  'code',
+  'correlation_id',
+  'errors',
+  'instance',
+]);
+
+interface LaunchRefusedProps {
+  error: Error;
+  gpus: number;
+  onGpuCount: (gpus: number) => void;
+}
+
+/** The reason of a refused launch, its details, and the nearest size that would fit. */
+export function LaunchErrorNotice({ error, gpus, onGpuCount }: LaunchRefusedProps) {
+  if (!(error instanceof ProblemError)) return <ProblemNotice error={error} />;
+  const nearest = error.problem['nearest_gpu_count'];
+  const action =
+    typeof nearest === 'number' && nearest > 0 && nearest !== gpus ? (
+      <Button size="sm" onClick={() => onGpuCount(nearest)}>
+        Switch to {pluralize(nearest, 'GPU')}
+      </Button>
+    ) : null;
+  return (
+    <ProblemNotice error={error} action={action}>
+      <dl className="flex flex-col gap-0.5 text-xs">
+        {extensionMembers(error.problem).map(([name, value]) => (
+          <div key={name} className="flex justify-between gap-3">
+            <dt>{humanize(name)}</dt>
+            <dd className="text-right break-words tabular-nums">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </ProblemNotice>
+  );
+}
+
+function extensionMembers(problem: Problem): [name: string, value: string][] {
+  return Object.entries(problem)
+    .filter(([name]) => !STANDARD_MEMBERS.has(name))
+    .map(([name, value]) => [name, onOneLine(value)]);
+}
+
+function onOneLine(value: unknown): string {
+  if (Array.isArray(value)) return value.map(onOneLine).join('; ');
+  if (typeof value !== 'object' || value === null) return String(value);
+  return Object.entries(value)
+    .map(([name, inner]) => `${humanize(name).toLowerCase()} ${onOneLine(inner)}`)
+    .join(', ');
+}

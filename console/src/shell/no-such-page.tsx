@@ -1,9 +1,0 @@
-import { NotFound } from '../ui/not-found.tsx';
-
-export function NoSuchPage() {
-  return (
-    <main>
-      <NotFound />
-    </main>
-  );
-}

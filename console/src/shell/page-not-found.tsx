@@ -1,0 +1,9 @@
+import { NotFound } from '../ui/feedback/not-found.tsx';
+
+export function PageNotFound() {
+  return (
+    <main>
+      <NotFound />
+    </main>
+  );
+}

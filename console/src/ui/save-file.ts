@@ -1,9 +1,0 @@
-/** Hands the person a file, as a download. Its type is left open, or browsers would add an ending to the name. */
-export function saveFile(name: string, content: string): void {
-  const address = URL.createObjectURL(new Blob([content], { type: 'application/octet-stream' }));
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(address);
-}

@@ -1,0 +1,4 @@
+/** An object whose fields can be looked up, such as a parsed JSON object. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,35 @@
+/**
+ * Columns whose type the schema cannot say: contents of JSON columns, and closed sets that stand in the contract.
+ * The names are types of `src/platform/db/stored-types.ts`.
+ */
+export const STORED_COLUMNS: Readonly<Record<string, string>> = {
+  'allocation_overviews.state': 'ProjectedState',
+  'allocations.connection': 'StoredConnection',
+  'allocations.failure': 'StoredFailure',
+  'audit_logs.after': 'StoredFields',
+  'audit_logs.before': 'StoredFields',
+  'audit_logs.detail': 'StoredFields',
+  'images.readiness_checks': 'ReadinessChecks',
+  'incidents.detail': 'StoredFields',
+  'incidents.type': 'IncidentType',
+  'invitations.permission_group': 'PermissionGroup',
+  'issued_certificates.statement': 'StoredWipeStatement',
+  'ledger_transactions.metadata': 'StoredPosting',
+  'node_overviews.posture': 'Posture',
+  'node_resource_slots.bundle': 'StoredSlotBundle',
+  'node_resource_slots.capacity_metadata': 'StoredSlotMetadata',
+  'node_tasks.error': 'StoredFailure',
+  'node_tasks.output': 'StoredFields',
+  'node_tasks.params': 'StoredFields',
+  'nodes.observed': 'StoredObserved',
+  'notifications.kind': 'NotificationKind',
+  'outbox_events.payload': 'StoredFields',
+  'parked_events.event': 'StoredEvent',
+  'payment_events.about': 'StoredPaymentHint',
+  'permission_bindings.permission_group': 'PermissionGroup',
+  'policy_changes.after': 'StoredPolicyValue',
+  'policy_changes.before': 'StoredPolicyValue',
+  'policy_values.value': 'StoredPolicyValue',
+  'slot_overviews.state': 'SlotState',
+  'wipe_certificates.tools': 'StoredWipeTools',
+};

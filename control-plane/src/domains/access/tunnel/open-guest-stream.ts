@@ -1,0 +1,53 @@
+import type { Duplex } from 'node:stream';
+import { signCanonical } from '@gpuaas/contracts/signing';
+import type { AccessGrant } from '@gpuaas/contracts/tasks';
+import { connectAuthority, encodeGrant } from '@gpuaas/contracts/tunnel';
+import { newId } from '../../../platform/ids.ts';
+import type { Services } from '../../../platform/services.ts';
+import { dialReplica } from './dial-replica.ts';
+import { GuestUnreachableError } from './guest-unreachable.ts';
+import { openTunnelStream } from './open-tunnel-stream.ts';
+import type { TunnelHub } from './tunnel-hub.ts';
+import { findTunnel } from './tunnel-registry.ts';
+
+export interface StreamTarget {
+  nodeId: string;
+  allocationId: string;
+  /** A user or a service account. */
+  actorId: string;
+  /** Null for the console log. */
+  port: number | null;
+}
+
+/**
+ * A byte stream to one port of an allocation's machine, under a short-lived grant that the agent checks. When the host
+ * is connected to another gateway, the stream goes through that one.
+ */
+export async function openGuestStream(
+  services: Services,
+  hub: TunnelHub,
+  target: StreamTarget,
+): Promise<Duplex> {
+  const grant = grantFor(services, target);
+  const signature = signCanonical(grant, services.keys.signing.privateKey);
+  const header = encodeGrant({ grant, signature });
+  const session = hub.session(target.nodeId);
+  if (session) return await openTunnelStream(session, header, connectAuthority(grant));
+  const elsewhere = await findTunnel(services.db, target.nodeId);
+  if (!elsewhere || elsewhere.replicaId === hub.replicaId)
+    throw new GuestUnreachableError('the host is not connected to the gateway');
+  return await dialReplica(elsewhere.address, header, services.authorities.bundle.pem);
+}
+
+function grantFor({ clock, policies }: Services, target: StreamTarget): AccessGrant {
+  const lifeMs = policies.get('terminal.grant_ttl_seconds') * 1000;
+  return {
+    grant_id: newId(),
+    node_id: target.nodeId,
+    allocation_id: target.allocationId,
+    user_id: target.actorId,
+    resource: target.port === null ? 'console_log' : 'port',
+    port: target.port,
+    expires_at: new Date(clock.now().getTime() + lifeMs).toISOString(),
+  };
+}

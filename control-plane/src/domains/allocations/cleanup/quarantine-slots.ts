@@ -1,0 +1,18 @@
+import type { Tx } from '../../../platform/db/database.ts';
+import { emitSlotsChanged } from '../../fleet/slots/transition-slots.ts';
+import type { AllocationRow } from '../transition-allocation.ts';
+import { shapeOf } from '../shapes/shape-of.ts';
+
+/**
+ * Quarantines everything an allocation still holds: it may contain the tenant's data until its cleanup is
+ * proven.
+ */
+export async function quarantineHeldSlots(tx: Tx, allocation: AllocationRow, detail: string): Promise<void> {
+  if (!allocation.node_id) return;
+  const move = {
+    to: 'cleanup_blocked',
+    health: { state: 'unhealthy', detail: detail.slice(0, 500) },
+  } as const;
+  await shapeOf(allocation).moveHeld(tx, allocation, move);
+  await emitSlotsChanged(tx, allocation.node_id, allocation.correlation_id);
+}

@@ -1,0 +1,7 @@
+import { reportRoutes } from './routes.ts';
+import { sampleUtilisation } from './sample-utilisation.ts';
+
+export const reportsModule = {
+  routes: () => reportRoutes(),
+  ticks: () => [sampleUtilisation],
+};
