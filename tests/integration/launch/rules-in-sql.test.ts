@@ -4,6 +4,9 @@ import {
   type StoredHold,
 } from '@gpuaas/control-plane/domains/fleet/index/placement-candidates';
 import { serialKey } from '@gpuaas/control-plane/domains/fleet/disks/serial-key';
+import { storedLaunch, type StoredKept } from '@gpuaas/control-plane/domains/billing/funds/commitments';
+import { keptBeside } from '@gpuaas/control-plane/domains/billing/funds/covers';
+import { respectsHolds } from '@gpuaas/control-plane/domains/placement/filters/not-held';
 import { isComplete } from '@gpuaas/control-plane/domains/placement/slot-rules';
 import { incrementsFor } from '@gpuaas/control-plane/domains/quotas/counter';
 import { effectiveLimit } from '@gpuaas/control-plane/domains/quotas/effective-limit';
@@ -141,6 +144,67 @@ it('`quota_counters` counts a launch as the code does', async () => {
           [holderType, holderId, measure, unit, amount].join(' '),
         )
         .toSorted(),
+    ),
+  }));
+});
+
+it('`kept_beside` counts unused reservations as the code does', async () => {
+  const [projects, nodes] = [[newId(), newId()] as const, [newId(), newId(), newId()] as const];
+  const perHour = fc.oneof(fc.bigInt(0n, 9n), fc.bigInt(0n, 2n ** 40n));
+  const commitments = fc.record({
+    kept: fc.array(
+      fc.record({
+        projectId: fc.constantFrom(...projects),
+        nodeIds: fc.subarray([...nodes]),
+        perHourMicros: perHour,
+      }),
+      { maxLength: 4 },
+    ),
+    launches: fc.array(
+      fc.record({
+        projectId: fc.constantFrom(...projects),
+        nodeId: fc.constantFrom(null, ...nodes),
+        micros: perHour,
+      }),
+      { maxLength: 4 },
+    ),
+  });
+  await holdForAll(commitments, async (all) => ({
+    sql: await answers(
+      all.map(({ kept, launches }) => ({
+        kept: kept.map((one): StoredKept => ({ ...one, perHourMicros: String(one.perHourMicros) })),
+        launches: launches.map(storedLaunch),
+      })),
+      sql<bigint>`kept_beside((v -> 'kept')::json, (v -> 'launches')::json)`,
+    ),
+    code: all.map(({ kept, launches }) => keptBeside(kept, launches)),
+  }));
+});
+
+it('`respects_promise`, the rule of `respect_promises`, says the same in the database and in the code', async () => {
+  const people = [newId(), newId(), newId()] as const;
+  const time = fc.integer({ min: 0, max: 6 });
+  const orOpen = fc.option(time, { nil: Infinity });
+  const promise = fc.record({
+    holder: fc.constantFrom(...people),
+    from: time,
+    until: orOpen,
+    holders: fc.subarray([...people]),
+    now: time,
+    endsAt: orOpen,
+  });
+  const at = (name: string) => sql`to_timestamp((v ->> ${name}::text)::float8)`;
+  await holdForAll(promise, async (all) => ({
+    // JSON has no infinity: it becomes null, which the tables store for no end.
+    sql: await answers(
+      all,
+      sql<boolean>`respects_promise((v ->> 'holder')::uuid, ${at('from')}, ${at('until')},
+        array(select jsonb_array_elements_text(v -> 'holders'))::uuid[], ${at('now')}, ${at('endsAt')})`,
+    ),
+    code: all.map(({ holder, from, until, ...request }) =>
+      respectsHolds({ shape: 'gpu_slice', gpus: 1, region: null, gpuModel: null, ...request }, [
+        { holder, from, until },
+      ]),
     ),
   }));
 });
