@@ -903,6 +903,31 @@ begin
         ) as lease
       ) as l on true;
 end $function$;
+CREATE OR REPLACE FUNCTION public.prune_node_tasks(before timestamp with time zone, at_most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  deleted integer;
+begin
+  if before > now() - interval '30 days' then
+    raise exception 'node tasks are kept at least 30 days' using errcode = 'invalid_parameter_value';
+  end if;
+  delete from node_tasks where id in (
+    select t.id from node_tasks t
+    where t.created_at < before and t.finished_at < before and t.state in ('succeeded', 'failed', 'expired')
+      and exists (select from node_tasks later where later.node_id = t.node_id and later.kind = t.kind
+        and (later.created_at, later.id) > (t.created_at, t.id) and (t.state <> 'succeeded' or later.state = 'succeeded'))
+      and not exists (select from wipe_certificates w where w.node_task_id = t.id)
+      and not exists (select from host_cleanups h where h.node_task_id = t.id)
+      and not exists (select from node_disks d where d.evidence_task_id = t.id)
+      and not exists (select from public_ingresses i where i.task_id = t.id)
+    order by t.created_at limit at_most for update of t skip locked);
+  get diagnostics deleted = row_count;
+  return deleted;
+end $function$;
 CREATE OR REPLACE FUNCTION public.quota_counters(project uuid, launcher uuid, owner uuid, gpu_model text, currency text, launches bigint, gpus bigint, per_hour bigint)
  RETURNS TABLE(holder_type text, holder_id uuid, measure text, unit text, amount bigint)
  LANGUAGE sql
@@ -3405,6 +3430,7 @@ CREATE INDEX node_certificates_by_authority ON public.node_certificates USING bt
 CREATE INDEX node_certificates_by_node ON public.node_certificates USING btree (node_id, issued_at);
 CREATE INDEX node_conversions_node ON public.node_conversions USING btree (node_id, id DESC);
 CREATE UNIQUE INDEX node_conversions_running ON public.node_conversions USING btree (node_id) WHERE (state = 'running'::text);
+CREATE INDEX node_disks_evidence_task ON public.node_disks USING btree (evidence_task_id) WHERE (evidence_task_id IS NOT NULL);
 CREATE INDEX node_onboardings_enrolment ON public.node_onboardings USING btree (enrolment_id);
 CREATE UNIQUE INDEX node_onboardings_hostname ON public.node_onboardings USING btree (hostname) WHERE (state = 'running'::text);
 CREATE INDEX node_onboardings_node ON public.node_onboardings USING btree (node_id);
@@ -3415,6 +3441,7 @@ CREATE INDEX node_promises_reservation ON public.node_promises USING btree (rese
 CREATE INDEX node_resource_slots_disk ON public.node_resource_slots USING btree (upper(btrim(nvme_serial)));
 CREATE INDEX node_resource_slots_gpu ON public.node_resource_slots USING btree (upper(btrim(gpu_serial))) WHERE (gpu_serial IS NOT NULL);
 CREATE INDEX node_tasks_latest ON public.node_tasks USING btree (node_id, kind, created_at DESC) WHERE (state = 'succeeded'::text);
+CREATE INDEX node_tasks_of_kind ON public.node_tasks USING btree (node_id, kind, created_at DESC, id DESC);
 CREATE INDEX node_tasks_of_subject ON public.node_tasks USING btree (subject_id, created_at DESC);
 CREATE INDEX node_tasks_open ON public.node_tasks USING btree (node_id, created_at) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text]));
 CREATE INDEX node_tasks_recent ON public.node_tasks USING btree (created_at DESC, id DESC);
@@ -3926,6 +3953,7 @@ grant execute on function lease_heard_at(uuid) to gpuaas_worker;
 grant execute on function lock_free_slots(uuid[],boolean,integer) to gpuaas_placement;
 grant execute on function open_quota_usage(uuid[],text[],uuid[],text[],text[]) to gpuaas_placement;
 grant execute on function placement_news(pg_snapshot,xid8[],uuid[]) to gpuaas_placement;
+grant execute on function prune_node_tasks(timestamp with time zone,integer) to gpuaas_worker;
 grant execute on function sell(json) to gpuaas_placement;
 grant execute on function signal_workflow(text,text,json) to gpuaas_node;
 grant execute on function signal_workflow(text,text,json) to gpuaas_worker;
@@ -4274,6 +4302,7 @@ revoke execute on function lease_heard_at(uuid) from public;
 revoke execute on function lock_free_slots(uuid[],boolean,integer) from public;
 revoke execute on function open_quota_usage(uuid[],text[],uuid[],text[],text[]) from public;
 revoke execute on function placement_news(pg_snapshot,xid8[],uuid[]) from public;
+revoke execute on function prune_node_tasks(timestamp with time zone,integer) from public;
 revoke execute on function rebase_audit_log() from public;
 revoke execute on function rebase_event_log() from public;
 revoke execute on function refuse_late_line() from public;
