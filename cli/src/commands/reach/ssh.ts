@@ -7,6 +7,10 @@ import { prepareLogin } from '../../reach/ssh-login.ts';
 import { openSession } from '../../session.ts';
 
 const SSH_PORT = 22;
+/** `ssh` ends so if it could not connect or sign in; else with the code of the remote program. */
+const CONNECTION_FAILED = 255;
+const hint = (machine: string): string =>
+  `The machine accepts the SSH keys that were given at its launch. Without one, use: gpuaas terminal ${machine}`;
 
 interface SshOptions {
   identity?: string;
@@ -35,11 +39,8 @@ export function addSsh(program: Command): void {
       }
       const login = await prepareLogin(session, allocationId);
       const identity = options.identity ? ['-i', options.identity] : [];
-      process.exitCode = await runOpenSsh(
-        'ssh',
-        login,
-        [...identity, login.alias, ...words],
-        session.credential,
-      );
+      const code = await runOpenSsh('ssh', login, [...identity, login.alias, ...words], session.credential);
+      if (code === CONNECTION_FAILED) console.error(hint(called));
+      process.exitCode = code;
     });
 }
