@@ -21,8 +21,10 @@ import { addLaunch } from './commands/launch.ts';
 import { addList } from './commands/list.ts';
 import { addLogin } from './commands/login.ts';
 import { addLogout } from './commands/logout.ts';
+import { addLogs } from './commands/logs.ts';
 import { addMe } from './commands/me.ts';
 import { addMembers } from './commands/members.ts';
+import { addOpen } from './commands/open.ts';
 import { addRelease } from './commands/release.ts';
 import { addShow } from './commands/show.ts';
 import { addSkus } from './commands/skus.ts';
@@ -35,7 +37,8 @@ const EPILOGUE = `
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or cancelled, 4 not signed in.
 NO_COLOR does without colours. Without a terminal nothing is asked.`;
 
-export function createProgram(): Command {
+/** `json`: errors are printed as JSON by the caller, not as text here. */
+export function createProgram({ json = false }: { json?: boolean } = {}): Command {
   const program = new Command('gpuaas')
     .description('Lease GPUs and run a GPU cloud from the command line.')
     .version(contractVersion)
@@ -46,6 +49,7 @@ export function createProgram(): Command {
     .option('--fields <names>', 'only these fields, for example id,name,quote.currency')
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', EPILOGUE)
+    .configureOutput(json ? { outputError: () => undefined } : {})
     .exitOverride();
   for (const add of [
     addLogin,
@@ -59,6 +63,8 @@ export function createProgram(): Command {
     addShow,
     addWatch,
     addTop,
+    addLogs,
+    addOpen,
     addRelease,
     addExtend,
     addSsh,
@@ -81,7 +87,10 @@ export function createProgram(): Command {
     add(program);
   addContractCommands(program);
   describeGroups(program);
-  for (const command of everyCommand(program)) command.exitOverride();
+  for (const command of everyCommand(program)) {
+    command.exitOverride();
+    if (json) command.configureOutput({ outputError: () => undefined });
+  }
   return program;
 }
 
