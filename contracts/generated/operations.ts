@@ -2123,6 +2123,7 @@ export const operations: readonly Operation[] = [
       "capacity_shape",
       "gpu_model",
       "gpus_total",
+      "price_per_gpu_hour",
       "entitled"
     ]
   },
@@ -2241,6 +2242,7 @@ export const operations: readonly Operation[] = [
       "image",
       "region",
       "state",
+      "cost_so_far",
       "accruing",
       "created_at",
       "active_at",
@@ -2290,6 +2292,12 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "expected_price_per_gpu_hour",
+        "in": "body",
+        "type": "money",
+        "description": "The price that the caller was shown"
       },
       {
         "name": "ssh_key_ids",
@@ -2672,6 +2680,7 @@ export const operations: readonly Operation[] = [
       "image",
       "region",
       "state",
+      "cost_so_far",
       "accruing",
       "created_at",
       "active_at",
@@ -2737,6 +2746,7 @@ export const operations: readonly Operation[] = [
       "state",
       "lapse_reason",
       "gpus_used",
+      "held",
       "created_at"
     ]
   },
@@ -2841,6 +2851,7 @@ export const operations: readonly Operation[] = [
       "state",
       "lapse_reason",
       "gpus_used",
+      "held",
       "created_at"
     ]
   },
@@ -3231,6 +3242,7 @@ export const operations: readonly Operation[] = [
       "id",
       "organization_id",
       "kind",
+      "amount",
       "reason",
       "corrects_entry_id",
       "correlation_id",
@@ -3294,6 +3306,9 @@ export const operations: readonly Operation[] = [
       "project_id",
       "sku",
       "gpu_count",
+      "per_hour",
+      "billed",
+      "accrued",
       "billed_to"
     ]
   },
@@ -3336,9 +3351,11 @@ export const operations: readonly Operation[] = [
       "sku",
       "region",
       "gpu_count",
+      "per_hour",
       "window_from",
       "window_to",
       "billed_seconds",
+      "amount",
       "corrects_usage_id",
       "reason",
       "ledger_transaction_id",
@@ -3390,7 +3407,8 @@ export const operations: readonly Operation[] = [
       "app",
       "dimension",
       "quantity",
-      "records"
+      "records",
+      "amount"
     ]
   },
   {
@@ -3424,8 +3442,10 @@ export const operations: readonly Operation[] = [
       "name",
       "project_id",
       "gpu_count",
+      "per_hour",
       "idle_since",
-      "idle_seconds"
+      "idle_seconds",
+      "cost"
     ]
   },
   {
@@ -3460,8 +3480,10 @@ export const operations: readonly Operation[] = [
       "organization_id",
       "scope_type",
       "scope_id",
+      "monthly",
       "at_cap",
       "month",
+      "spent",
       "created_at",
       "updated_at"
     ]
@@ -3595,7 +3617,8 @@ export const operations: readonly Operation[] = [
     "columns": [
       "group",
       "label",
-      "gpu_seconds"
+      "gpu_seconds",
+      "amount"
     ]
   },
   {
@@ -3674,6 +3697,8 @@ export const operations: readonly Operation[] = [
       "organization_id",
       "currency",
       "month",
+      "opening_balance",
+      "closing_balance",
       "closed_at"
     ]
   },
@@ -3770,6 +3795,9 @@ export const operations: readonly Operation[] = [
       "provider",
       "purpose",
       "state",
+      "amount",
+      "tax",
+      "received",
       "reference",
       "note",
       "checkout_url",
@@ -6071,7 +6099,8 @@ export const operations: readonly Operation[] = [
     "columns": [
       "group",
       "label",
-      "gpu_seconds"
+      "gpu_seconds",
+      "amount"
     ]
   },
   {
@@ -6236,7 +6265,8 @@ export const operations: readonly Operation[] = [
       "app",
       "dimension",
       "quantity",
-      "records"
+      "records",
+      "amount"
     ]
   },
   {
@@ -6284,6 +6314,7 @@ export const operations: readonly Operation[] = [
       "id",
       "app",
       "dimension",
+      "price",
       "per",
       "effective_from",
       "created_at"
@@ -6381,6 +6412,9 @@ export const operations: readonly Operation[] = [
       "provider",
       "purpose",
       "state",
+      "amount",
+      "tax",
+      "received",
       "reference",
       "note",
       "checkout_url",
@@ -6449,8 +6483,11 @@ export const operations: readonly Operation[] = [
       "type",
       "unit",
       "doc",
+      "default",
+      "value",
       "source",
       "clamped",
+      "set_value",
       "settable",
       "minimum",
       "maximum",
@@ -6568,8 +6605,11 @@ export const operations: readonly Operation[] = [
       "type",
       "unit",
       "doc",
+      "default",
+      "value",
       "source",
       "clamped",
+      "set_value",
       "settable",
       "minimum",
       "maximum",
@@ -7542,6 +7582,7 @@ export const operations: readonly Operation[] = [
       "sku",
       "region",
       "organization_id",
+      "per_gpu_hour",
       "effective_from",
       "effective_until",
       "reason",
