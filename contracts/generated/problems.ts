@@ -118,7 +118,7 @@ export const problems = {
   },
   "image_unknown": {
     "status": 422,
-    "title": "Unknown image"
+    "title": "Unknown or unapproved image"
   },
   "region_unavailable": {
     "status": 422,

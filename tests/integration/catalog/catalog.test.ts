@@ -239,6 +239,7 @@ describe('images', () => {
     const from = { ...launchBody(projectId, 1), image };
     expect((await member.ask('POST', '/api/v1/allocations', from)).body).toMatchObject({
       code: 'image_unknown',
+      detail: expect.stringContaining('no build of it is approved yet'),
     });
     const blessing = { digest, reason: 'Built and scanned.' };
     expect((await member.ask('POST', `/api/v1/admin/images/${image}/bless`, blessing)).status).toBe(403);
