@@ -1762,7 +1762,7 @@ export interface paths {
         };
         /**
          * Serial console log of the machine
-         * @description The last mebibyte, as currently on its host. It may contain output of programs during boot.
+         * @description The last mebibyte, as currently on its host. It may contain output of programs during boot, so each reading is audited.
          */
         get: operations["getConsoleLog"];
         put?: never;
