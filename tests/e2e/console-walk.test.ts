@@ -169,7 +169,7 @@ describe.skipIf(!chromiumPath)('the console (needs chromium)', () => {
       if (request.method() === 'POST' && request.url().endsWith('/api/v1/allocations'))
         launches.push(request.url());
     });
-    await page.getByRole('button', { name: 'Add a key' }).click();
+    await page.getByRole('button', { name: 'Add or generate a key' }).click();
     await page
       .getByLabel('Public key')
       .fill('ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEv9HjyxVJXOu4ZWrvJ1vXn5VhYQ1lXo7uE2mN2n3n4k laptop');
@@ -208,6 +208,7 @@ describe.skipIf(!chromiumPath)('the console (needs chromium)', () => {
     await page.goto(`${site.platform.baseUrl}/operator/policies/auth.sign_in_idle_seconds`);
     await page.getByLabel('Value in seconds').fill('7200');
     await page.getByRole('button', { name: 'Set', exact: true }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Set', exact: true }).click();
     await page.getByRole('cell', { name: '2h 0m (7,200 s)' }).waitFor();
 
     await goTo(page, 'enrolments');

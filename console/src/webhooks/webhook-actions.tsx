@@ -31,9 +31,17 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
           Send a test
         </Button>
       )}
-      <Button size="sm" disabledReason={refusal} busy={rotate.isPending} onClick={() => rotate.mutate()}>
-        Rotate secret
-      </Button>
+      <ConfirmButton
+        label="Rotate secret"
+        variant="secondary"
+        title="Rotate the signing secret?"
+        confirmLabel="Rotate secret"
+        disabledReason={refusal}
+        act={rotate}
+      >
+        A new secret is shown once. Calls are signed with both secrets until the old one expires; the receiver
+        must know the new one by then.
+      </ConfirmButton>
       <ConfirmButton
         label="Delete"
         title="Delete the webhook?"
