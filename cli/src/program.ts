@@ -3,13 +3,13 @@ import { contractVersion } from '@gpuaas/sdk/operations';
 import { addContractCommands, describeGroups } from './contract-commands/add-contract-commands.ts';
 import { addAdmin } from './commands/admin/admin.ts';
 import { addApi } from './commands/api.ts';
-import { addApiKeys } from './commands/api-keys.ts';
+import { addApiKeys } from './commands/account/api-keys.ts';
 import { addCertificates } from './commands/certificates.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addCost } from './commands/cost.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addExplain } from './commands/explain.ts';
-import { addContext } from './commands/context.ts';
+import { addContext } from './commands/account/context.ts';
 import { addConfigSsh } from './commands/reach/config-ssh.ts';
 import { addCp } from './commands/reach/cp.ts';
 import { addForward } from './commands/reach/forward.ts';
@@ -19,10 +19,10 @@ import { addExtend } from './commands/extend.ts';
 import { addInvitations } from './commands/invitations.ts';
 import { addLaunch } from './commands/launch.ts';
 import { addList } from './commands/list.ts';
-import { addLogin } from './commands/login.ts';
-import { addLogout } from './commands/logout.ts';
+import { addLogin } from './commands/account/login.ts';
+import { addLogout } from './commands/account/logout.ts';
 import { addLogs } from './commands/logs.ts';
-import { addMe } from './commands/me.ts';
+import { addMe } from './commands/account/me.ts';
 import { addMembers } from './commands/members.ts';
 import { addOpen } from './commands/open.ts';
 import { addRelease } from './commands/release.ts';
@@ -31,7 +31,7 @@ import { addSkus } from './commands/skus.ts';
 import { addTop } from './commands/top.ts';
 import { addWatch } from './commands/watch.ts';
 import { addSpend } from './commands/spend.ts';
-import { addSshKeys } from './commands/ssh-keys.ts';
+import { addSshKeys } from './commands/account/ssh-keys.ts';
 
 const EPILOGUE = `
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or cancelled, 4 not signed in.

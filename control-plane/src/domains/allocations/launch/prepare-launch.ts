@@ -56,7 +56,7 @@ export function prepareLaunch(services: Sources, launch: LaunchRequest, facts: L
   refuseExhaustedBudgets(facts.budgets, perHour.currency);
   const funds = refuseUnfunded(
     services.policies,
-    { organizationId, projectId: project.id, sku: offer.sku, perHour },
+    { organizationId, projectId: project.id, perHour },
     facts.funds,
     facts.funds.find(({ currency }) => currency === perHour.currency),
   );

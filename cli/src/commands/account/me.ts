@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { readMe } from '@gpuaas/sdk/me';
-import { print } from '../print.ts';
-import { formatTable } from '../table.ts';
-import { openSession } from '../session.ts';
+import { print } from '../../print.ts';
+import { formatTable } from '../../table.ts';
+import { openSession } from '../../session.ts';
 
 type Me = Awaited<ReturnType<typeof readMe>>;
 
