@@ -22,6 +22,12 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
   const remove = useRefreshingMutation({ mutationFn: () => deleteWebhook(webhook.id), refreshes });
   return (
     <RowActions>
+      {test.error && <span className="tone-danger text-xs text-tone-text">{test.error.message}</span>}
+      {test.isSuccess && (
+        <span role="status" className="text-xs text-ink-muted">
+          Test sent; open the address to see the response
+        </span>
+      )}
       {webhook.state === 'disabled' ? (
         <Button size="sm" disabledReason={refusal} busy={enable.isPending} onClick={() => enable.mutate()}>
           Enable

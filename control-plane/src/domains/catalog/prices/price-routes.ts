@@ -1,7 +1,7 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { atPlatform, authorize, type Caller } from '../../platform/auth/caller.ts';
-import type { Handlers } from '../../platform/http/operation.ts';
-import type { Services } from '../../platform/services.ts';
+import { atPlatform, authorize, type Caller } from '../../../platform/auth/caller.ts';
+import type { Handlers } from '../../../platform/http/operation.ts';
+import type { Services } from '../../../platform/services.ts';
 import { createPrice } from './create-price.ts';
 import { listPrices } from './list-prices.ts';
 import { withdrawPrice } from './withdraw-price.ts';

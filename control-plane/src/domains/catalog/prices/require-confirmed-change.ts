@@ -1,8 +1,8 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
-import type { Tx } from '../../platform/db/database.ts';
-import { Problem } from '../../platform/http/problem.ts';
-import { formatMoney, moneyJson, type Money } from '../../platform/money.ts';
-import type { Policies } from '../../platform/policy/policies.ts';
+import type { Tx } from '../../../platform/db/database.ts';
+import { Problem } from '../../../platform/http/problem.ts';
+import { formatMoney, moneyJson, type Money } from '../../../platform/money.ts';
+import type { Policies } from '../../../platform/policy/policies.ts';
 
 type CreatePrice = components['schemas']['CreatePrice'];
 

@@ -1,9 +1,9 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
-import type { Tx } from '../../platform/db/database.ts';
-import { Problem } from '../../platform/http/problem.ts';
-import { newId } from '../../platform/ids.ts';
-import type { Policies } from '../../platform/policy/policies.ts';
-import { requireOrganization } from '../tenancy/organizations/require-organization.ts';
+import type { Tx } from '../../../platform/db/database.ts';
+import { Problem } from '../../../platform/http/problem.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { Policies } from '../../../platform/policy/policies.ts';
+import { requireOrganization } from '../../tenancy/organizations/require-organization.ts';
 import { describePrice } from './list-prices.ts';
 import { requireConfirmedChange } from './require-confirmed-change.ts';
 
