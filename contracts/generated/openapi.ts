@@ -6727,6 +6727,8 @@ export interface components {
                 /** Format: int64 */
                 micros: number;
             };
+            /** @description Confirms a change of more than the policy `prices.confirm_change_percent`. */
+            confirm_large_change?: boolean;
             /** @description Defaults to now; never in the past. */
             effective_from?: components["schemas"]["Timestamp"];
             /** @description Only with `organization_id`. */

@@ -7619,6 +7619,12 @@ export const operations: readonly Operation[] = [
         "required": true
       },
       {
+        "name": "confirm_large_change",
+        "in": "body",
+        "type": "boolean",
+        "description": "Confirms a change of more than the policy `prices.confirm_change_percent`"
+      },
+      {
         "name": "effective_from",
         "in": "body",
         "type": "string",

@@ -733,6 +733,17 @@ export const policies = {
       "tenant": "policy.manage"
     }
   },
+  "prices.confirm_change_percent": {
+    "type": "integer",
+    "default": 25,
+    "minimum": 0,
+    "maximum": 10000,
+    "unit": "%",
+    "doc": "A price that changes by more than this needs a second confirmation.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "prices.currency": {
     "type": "string",
     "default": "USD",
@@ -1768,6 +1779,7 @@ export interface PolicyValues {
   'allocations.releasing_deadline_seconds': number;
   'catalog.slices_enabled': boolean;
   'catalog.entitled_by_default': boolean;
+  'prices.confirm_change_percent': number;
   'prices.currency': "USD" | "EUR" | "GBP" | "AED" | "SAR";
   'prices.discount_basis_points': number;
   'quotas.project_gpus': number;
