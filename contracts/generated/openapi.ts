@@ -3001,6 +3001,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/cleanup-queue/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm the wipes of several quarantined slots
+         * @description As `retryCleanup`, for many slots in one decision: all of them or none. With `destroy_foreign_data` also data that the
+         *     allocations did not write is wiped.
+         */
+        post: operations["retryCleanups"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/cleanup-queue/{slot_id}/retry": {
         parameters: {
             query?: never;
@@ -3012,7 +3033,9 @@ export interface paths {
         put?: never;
         /**
          * Retry the wipe of a quarantined slot
-         * @description Wipes every slot that the allocation still holds. Refused with `cleanup_running` while a cleanup workflow runs.
+         * @description Wipes every slot that the allocation still holds. The host refuses a disk that is in use, and a disk with data that
+         *     the allocation did not write: `retryCleanups` confirms that this is destroyed too. Refused with `cleanup_running`
+         *     while a cleanup workflow runs.
          */
         post: operations["retryCleanup"];
         delete?: never;
@@ -6128,6 +6151,14 @@ export interface components {
             running: boolean;
             /** @description Evidence of the wipes so far, oldest first. */
             certificates: components["schemas"]["WipeCertificate"][];
+        };
+        /**
+         * @description Confirms that data of another use on the disk may be destroyed. A disk that is mounted or in use is refused in any case.
+         * @default false
+         */
+        DestroyForeignData: boolean;
+        RetriedCleanups: {
+            slot_ids: string[];
         };
         NodeAuthority: {
             /** Format: uuid */
@@ -12375,6 +12406,37 @@ export interface operations {
                         items: components["schemas"]["BlockedSlot"][];
                         next_page: components["schemas"]["NextPage"];
                     };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    retryCleanups: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    slot_ids: string[];
+                    destroy_foreign_data?: components["schemas"]["DestroyForeignData"];
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted; the wipes run in workflows. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetriedCleanups"];
                 };
             };
             "4XX": components["responses"]["Problem"];

@@ -5148,6 +5148,28 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "retryCleanups",
+    "method": "post",
+    "path": "/api/v1/admin/cleanup-queue/retry",
+    "summary": "Confirm the wipes of several quarantined slots",
+    "fields": [
+      {
+        "name": "slot_ids",
+        "in": "body",
+        "type": "strings",
+        "required": true
+      },
+      {
+        "name": "destroy_foreign_data",
+        "in": "body",
+        "type": "boolean",
+        "description": "Confirms that data of another use on the disk may be destroyed"
+      }
+    ],
+    "answer": "json",
+    "accepted": "RetriedCleanups"
+  },
+  {
     "id": "retryCleanup",
     "method": "post",
     "path": "/api/v1/admin/cleanup-queue/{slot_id}/retry",

@@ -145,6 +145,7 @@ export async function seedKnownResources(
     startDiskConversion: slotHost.shared,
     finishDiskConversion: slotHost.converting,
     retryCleanup: await seedBlocked(api),
+    retryCleanups: { slot_ids: [(await seedBlocked(api)).slot_id] },
     recordExternalWipe: { ...(await seedBlocked(api)), device_serial: [candidate(0).nvme_serial] },
     retireSlot: await seedBlocked(api),
     retireNodeAuthority: { authority_id: [await seedReplacedAuthority(api)], cut_off: [true] },

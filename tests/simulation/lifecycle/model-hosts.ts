@@ -293,14 +293,20 @@ class ModelHost {
   }
 
   #release(
-    { allocation_id, slots }: { allocation_id: string; slots: SlotBundle[] },
+    { allocation_id, slots, wipe_scope = 'own_data' }: TaskParams['slice.vm_release'],
     mood: Mood | null,
   ): Omit<ReportedOutcome, 'epoch'> {
     const at = new Date().toISOString();
     const stop = this.vms.delete(allocation_id) ? 'graceful' : 'absent';
     const verified = mood !== 'dirty';
+    for (const slot of slots) this.networks.delete(slot.management_mac);
+    const stopped = { vm_absent: true, stop, network_clean: true, wipes: [] };
+    if (wipe_scope === 'nothing') return success(stopped);
+    const isForeign = ({ nvme_serial }: SlotBundle): boolean =>
+      (this.dirty.get(nvme_serial) ?? allocation_id) !== allocation_id;
+    if (wipe_scope === 'own_data' && slots.some(isForeign))
+      return { ...failure('disk_not_ours'), output: stopped };
     for (const slot of slots) {
-      this.networks.delete(slot.management_mac);
       if (!verified) continue;
       this.dirty.delete(slot.nvme_serial);
       if (this.leases.get(slot.slot_id) === allocation_id) this.leases.delete(slot.slot_id);
