@@ -2506,8 +2506,9 @@ export interface paths {
         /**
          * Convert a host between slices and bare metal
          * @description Refused with `node_in_use` while claims are live: drain the host and wait for them. The host is cordoned, binds
-         *     its devices for the new mode, is checked and discovered again. Back in slice mode every slot must be approved
-         *     again from that discovery. A failed conversion is undone; if that fails too, the host stays cordoned.
+         *     its devices for the new mode, is checked and discovered again. It is sold in its new mode after an operator approved
+         *     slots, or the whole-node offer, from that discovery. A failed conversion is undone; if that fails too, the host stays
+         *     cordoned.
          */
         post: operations["convertNode"];
         delete?: never;
@@ -2863,6 +2864,27 @@ export interface paths {
          *     successful discovery can be approved.
          */
         post: operations["approveResourceSlots"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/nodes/{node_id}/whole-node-offer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Offer a host in baremetal mode as a whole
+         * @description GPU model, number of GPUs and size come from the inventory of the latest successful discovery, not from slots. Repeat
+         *     it after hardware changed. All rules are checked; every miss is reported in one response.
+         */
+        post: operations["offerWholeNode"];
         delete?: never;
         options?: never;
         head?: never;
@@ -12200,6 +12222,39 @@ export interface operations {
         };
         responses: {
             /** @description The approved slots of the host. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResourceSlots"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    offerWholeNode: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                node_id: components["parameters"]["NodeId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** Format: uuid */
+                    discovery_task_id: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The units of the offer, one for each GPU. */
             200: {
                 headers: {
                     [name: string]: unknown;

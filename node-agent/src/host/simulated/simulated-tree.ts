@@ -16,7 +16,9 @@ export function simulatedTree(
   layouts: DiskLayouts = new Map(),
 ): HostTree {
   const tree = hgxH200({
-    virtualFunctions: hasFault('sriov_off') ? 0 : 2,
+    // They are made for slices, and taken back with them.
+    virtualFunctions: hasFault('sriov_off') || mode !== 'slice' ? 0 : 2,
+    functionDriver: 'vfio-pci',
     lost: faultyGpus('gpu_lost', hasFault),
   });
   const nodes = tree.roots.flatMap(({ children }) => allBelow(children));

@@ -40,6 +40,16 @@ const rules: readonly Rule[] = [
     holds: (i) => slices(i) && taken(i.slots) === 0 && forSale(i) === 0,
   },
   {
+    posture: 'unavailable',
+    reason: () => 'No whole-node offer is approved.',
+    holds: (i) => wholeNode(i) && taken(i.slots) + i.slots.available === 0,
+  },
+  {
+    posture: 'unavailable',
+    reason: (i) => `${i.unhealthyAvailable} GPUs of the host are unhealthy.`,
+    holds: (i) => wholeNode(i) && taken(i.slots) === 0 && i.unhealthyAvailable > 0,
+  },
+  {
     posture: 'cleanup_blocked',
     reason: () => 'The cleanup of the host is not verified.',
     holds: (i) => i.hostCleanupBlocked,
@@ -89,7 +99,10 @@ export function emptySlotCounts(): SlotCounts {
   return { disabled: 0, available: 0, reserved: 0, in_use: 0, cleaning: 0, cleanup_blocked: 0 };
 }
 
-/** A bare-metal host needs no slots to be leased. */
+function wholeNode({ mode, exclusivelyClaimed, hostCleanupBlocked }: PostureInput): boolean {
+  return mode === 'baremetal' && !exclusivelyClaimed && !hostCleanupBlocked;
+}
+
 function slices(input: PostureInput): boolean {
   return input.mode === 'slice' && !input.exclusivelyClaimed;
 }
