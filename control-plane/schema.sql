@@ -579,7 +579,7 @@ CREATE OR REPLACE FUNCTION public.is_complete(slot node_resource_slots)
  RETURNS boolean
  LANGUAGE sql
  IMMUTABLE
-RETURN (((slot).gpu_pci_address ~ '[!-~]'::text) AND ((slot).fabric_vf_pci_address ~ '[!-~]'::text) AND ((slot).nvme_serial ~ '[!-~]'::text) AND ((slot).nvme_device ~ '[!-~]'::text) AND ((slot).management_mac ~ '[!-~]'::text) AND ((slot).private_ip ~ '[!-~]'::text) AND (((slot).capacity_metadata ->> 'fabric_claim_mode'::text) = 'per_slot_vf'::text) AND (((slot).capacity_metadata ->> 'destructive_wipe_policy'::text) ~ '[!-~]'::text));
+RETURN (((slot).gpu_pci_address ~ '[!-~]'::text) AND ((((slot).capacity_metadata ->> 'fabric_claim_mode'::text) = 'whole_node'::text) OR (((slot).fabric_vf_pci_address ~ '[!-~]'::text) AND ((slot).nvme_serial ~ '[!-~]'::text) AND ((slot).nvme_device ~ '[!-~]'::text) AND ((slot).management_mac ~ '[!-~]'::text) AND ((slot).private_ip ~ '[!-~]'::text) AND (((slot).capacity_metadata ->> 'fabric_claim_mode'::text) = 'per_slot_vf'::text) AND (((slot).capacity_metadata ->> 'destructive_wipe_policy'::text) ~ '[!-~]'::text))));
 CREATE OR REPLACE FUNCTION public.keep_answers(answers json)
  RETURNS void
  LANGUAGE plpgsql
@@ -2883,11 +2883,7 @@ alter table ledger_transactions add constraint ledger_transactions_id_organizati
 alter table ledger_transactions add constraint ledger_transactions_organization_id_posting_key_key UNIQUE (organization_id, posting_key);
 alter table node_enrolments add constraint node_enrolments_token_hash_key UNIQUE (token_hash);
 alter table node_onboarding_steps add constraint node_onboarding_steps_onboarding_id_position_key UNIQUE (onboarding_id, "position");
-alter table node_resource_slots add constraint node_resource_slots_node_id_fabric_vf_pci_address_key UNIQUE (node_id, fabric_vf_pci_address);
 alter table node_resource_slots add constraint node_resource_slots_node_id_gpu_pci_address_key UNIQUE (node_id, gpu_pci_address);
-alter table node_resource_slots add constraint node_resource_slots_node_id_management_mac_key UNIQUE (node_id, management_mac);
-alter table node_resource_slots add constraint node_resource_slots_node_id_nvme_serial_key UNIQUE (node_id, nvme_serial);
-alter table node_resource_slots add constraint node_resource_slots_node_id_private_ip_key UNIQUE (node_id, private_ip);
 alter table node_resource_slots add constraint node_resource_slots_node_id_slot_index_key UNIQUE (node_id, slot_index);
 alter table node_tasks add constraint node_tasks_dedupe_key_key UNIQUE (dedupe_key);
 alter table nodes add constraint nodes_hostname_key UNIQUE (hostname);
@@ -3077,7 +3073,7 @@ alter table node_resource_slots add constraint node_resource_slots_sharing_mecha
 alter table node_resource_slots add constraint node_resource_slots_slot_index_check CHECK (((slot_index >= 0) AND (slot_index <= 15)));
 alter table node_resource_slots add constraint node_resource_slots_state_check CHECK ((state = ANY (ARRAY['disabled'::text, 'available'::text, 'reserved'::text, 'in_use'::text, 'cleaning'::text, 'cleanup_blocked'::text])));
 alter table node_resource_slots add constraint retired_slot_is_not_sold CHECK (((desired_state <> 'retired'::text) OR (state = 'disabled'::text)));
-alter table node_resource_slots add constraint sellable_slot_is_complete CHECK (((state = 'disabled'::text) OR ((gpu_pci_address <> ''::text) AND (nvme_serial <> ''::text) AND (nvme_device <> ''::text) AND (management_mac <> ''::text) AND (private_ip <> ''::text) AND (fabric_vf_pci_address <> ''::text) AND (COALESCE((capacity_metadata ->> 'fabric_claim_mode'::text), ''::text) = 'per_slot_vf'::text) AND (COALESCE((capacity_metadata ->> 'destructive_wipe_policy'::text), ''::text) <> ''::text))));
+alter table node_resource_slots add constraint sellable_slot_is_complete CHECK (((state = 'disabled'::text) OR ((gpu_pci_address <> ''::text) AND ((COALESCE((capacity_metadata ->> 'fabric_claim_mode'::text), ''::text) = 'whole_node'::text) OR ((nvme_serial <> ''::text) AND (nvme_device <> ''::text) AND (management_mac <> ''::text) AND (private_ip <> ''::text) AND (fabric_vf_pci_address <> ''::text) AND (COALESCE((capacity_metadata ->> 'fabric_claim_mode'::text), ''::text) = 'per_slot_vf'::text) AND (COALESCE((capacity_metadata ->> 'destructive_wipe_policy'::text), ''::text) <> ''::text))))));
 alter table node_tasks add constraint node_tasks_percent_check CHECK (((percent >= 0) AND (percent <= 100)));
 alter table node_tasks add constraint node_tasks_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'claimed'::text, 'succeeded'::text, 'failed'::text, 'expired'::text])));
 alter table node_tasks add constraint node_tasks_subject_is_its_host CHECK (((subject_type <> 'node'::text) OR (subject_id = node_id)));
@@ -3439,7 +3435,11 @@ CREATE UNIQUE INDEX node_promises_allocation ON public.node_promises USING btree
 CREATE INDEX node_promises_node ON public.node_promises USING btree (node_id);
 CREATE INDEX node_promises_reservation ON public.node_promises USING btree (reservation_id) WHERE (reservation_id IS NOT NULL);
 CREATE INDEX node_resource_slots_disk ON public.node_resource_slots USING btree (upper(btrim(nvme_serial)));
+CREATE UNIQUE INDEX node_resource_slots_fabric_vf ON public.node_resource_slots USING btree (node_id, fabric_vf_pci_address) WHERE (fabric_vf_pci_address <> ''::text);
 CREATE INDEX node_resource_slots_gpu ON public.node_resource_slots USING btree (upper(btrim(gpu_serial))) WHERE (gpu_serial IS NOT NULL);
+CREATE UNIQUE INDEX node_resource_slots_ip ON public.node_resource_slots USING btree (node_id, private_ip) WHERE (private_ip <> ''::text);
+CREATE UNIQUE INDEX node_resource_slots_mac ON public.node_resource_slots USING btree (node_id, management_mac) WHERE (management_mac <> ''::text);
+CREATE UNIQUE INDEX node_resource_slots_nvme ON public.node_resource_slots USING btree (node_id, nvme_serial) WHERE (nvme_serial <> ''::text);
 CREATE INDEX node_tasks_latest ON public.node_tasks USING btree (node_id, kind, created_at DESC) WHERE (state = 'succeeded'::text);
 CREATE INDEX node_tasks_of_kind ON public.node_tasks USING btree (node_id, kind, created_at DESC, id DESC);
 CREATE INDEX node_tasks_of_subject ON public.node_tasks USING btree (subject_id, created_at DESC);

@@ -2506,8 +2506,9 @@ export interface paths {
         /**
          * Convert a host between slices and bare metal
          * @description Refused with `node_in_use` while claims are live: drain the host and wait for them. The host is cordoned, binds
-         *     its devices for the new mode, is checked and discovered again. Back in slice mode every slot must be approved
-         *     again from that discovery. A failed conversion is undone; if that fails too, the host stays cordoned.
+         *     its devices for the new mode, is checked and discovered again. It is sold in its new mode after an operator approved
+         *     slots, or the whole-node offer, from that discovery. A failed conversion is undone; if that fails too, the host stays
+         *     cordoned.
          */
         post: operations["convertNode"];
         delete?: never;
@@ -2869,6 +2870,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/nodes/{node_id}/whole-node-offer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Offer a host in baremetal mode as a whole
+         * @description GPU model, number of GPUs and size come from the inventory of the latest successful discovery, not from slots. Repeat
+         *     it after hardware changed. All rules are checked; every miss is reported in one response.
+         */
+        post: operations["offerWholeNode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/nodes/{node_id}/identity": {
         parameters: {
             query?: never;
@@ -3001,6 +3023,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/cleanup-queue/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm the wipes of several quarantined slots
+         * @description As `retryCleanup`, for many slots in one decision: all of them or none. With `destroy_foreign_data` also data that the
+         *     allocations did not write is wiped.
+         */
+        post: operations["retryCleanups"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/cleanup-queue/{slot_id}/retry": {
         parameters: {
             query?: never;
@@ -3012,7 +3055,9 @@ export interface paths {
         put?: never;
         /**
          * Retry the wipe of a quarantined slot
-         * @description Wipes every slot that the allocation still holds. Refused with `cleanup_running` while a cleanup workflow runs.
+         * @description Wipes every slot that the allocation still holds. The host refuses a disk that is in use, and a disk with data that
+         *     the allocation did not write: `retryCleanups` confirms that this is destroyed too. Refused with `cleanup_running`
+         *     while a cleanup workflow runs.
          */
         post: operations["retryCleanup"];
         delete?: never;
@@ -6139,6 +6184,14 @@ export interface components {
             running: boolean;
             /** @description Evidence of the wipes so far, oldest first. */
             certificates: components["schemas"]["WipeCertificate"][];
+        };
+        /**
+         * @description Confirms that data of another use on the disk may be destroyed. A disk that is mounted or in use is refused in any case.
+         * @default false
+         */
+        DestroyForeignData: boolean;
+        RetriedCleanups: {
+            slot_ids: string[];
         };
         NodeAuthority: {
             /** Format: uuid */
@@ -12193,6 +12246,39 @@ export interface operations {
             "4XX": components["responses"]["Problem"];
         };
     };
+    offerWholeNode: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                node_id: components["parameters"]["NodeId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** Format: uuid */
+                    discovery_task_id: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The units of the offer, one for each GPU. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResourceSlots"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
     getNodeIdentity: {
         parameters: {
             query?: never;
@@ -12388,6 +12474,37 @@ export interface operations {
                         items: components["schemas"]["BlockedSlot"][];
                         next_page: components["schemas"]["NextPage"];
                     };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    retryCleanups: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    slot_ids: string[];
+                    destroy_foreign_data?: components["schemas"]["DestroyForeignData"];
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted; the wipes run in workflows. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetriedCleanups"];
                 };
             };
             "4XX": components["responses"]["Problem"];

@@ -5036,6 +5036,51 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "offerWholeNode",
+    "method": "post",
+    "path": "/api/v1/admin/nodes/{node_id}/whole-node-offer",
+    "summary": "Offer a host in baremetal mode as a whole",
+    "fields": [
+      {
+        "name": "node_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "discovery_task_id",
+        "in": "body",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json",
+    "columns": [
+      "id",
+      "resource_name",
+      "node_id",
+      "slot_index",
+      "state",
+      "desired_state",
+      "gpu_model",
+      "gpu_pci_address",
+      "gpu_serial",
+      "fabric_vf_pci_address",
+      "nvme_serial",
+      "nvme_device",
+      "management_mac",
+      "private_ip",
+      "ovs_port",
+      "numa_node",
+      "pcie_root",
+      "vcpu",
+      "memory_gib",
+      "health_state",
+      "health_detail",
+      "allocation_id"
+    ]
+  },
+  {
     "id": "getNodeIdentity",
     "method": "get",
     "path": "/api/v1/admin/nodes/{node_id}/identity",
@@ -5174,6 +5219,28 @@ export const operations: readonly Operation[] = [
       "hostname",
       "running"
     ]
+  },
+  {
+    "id": "retryCleanups",
+    "method": "post",
+    "path": "/api/v1/admin/cleanup-queue/retry",
+    "summary": "Confirm the wipes of several quarantined slots",
+    "fields": [
+      {
+        "name": "slot_ids",
+        "in": "body",
+        "type": "strings",
+        "required": true
+      },
+      {
+        "name": "destroy_foreign_data",
+        "in": "body",
+        "type": "boolean",
+        "description": "Confirms that data of another use on the disk may be destroyed"
+      }
+    ],
+    "answer": "json",
+    "accepted": "RetriedCleanups"
   },
   {
     "id": "retryCleanup",

@@ -441,13 +441,10 @@ export const policies = {
       "global": "policy.manage"
     }
   },
-  "allocations.cleanup_again_after_seconds": {
-    "type": "duration",
-    "default": 900,
-    "minimum": 60,
-    "maximum": 604800,
-    "unit": "s",
-    "doc": "Delay before the cleanup of quarantined slots on a reachable host is retried automatically.",
+  "allocations.wipe_after_failed_launch": {
+    "type": "boolean",
+    "default": false,
+    "doc": "Operators confirm beforehand that data which a failed launch wrote is wiped without asking them. Data of any other use\nalways waits for an operator.\n",
     "set_by": {
       "global": "policy.manage"
     }
@@ -472,6 +469,19 @@ export const policies = {
     "doc": "Wipe attempts before slots are quarantined.",
     "set_by": {
       "global": "policy.manage"
+    }
+  },
+  "allocations.wipe_verification": {
+    "type": "string",
+    "default": "sampled",
+    "values": [
+      "sampled",
+      "full"
+    ],
+    "doc": "How much of a disk is read back after a wipe. `sampled` reads all of a disk up to 16 GiB and 514 MiB of a larger one;\n`full` reads every byte, which takes about ten minutes per TiB. The wipe certificate states how much was read.\n",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
     }
   },
   "allocations.root_on_redeployable_hosts": {
@@ -1753,9 +1763,10 @@ export interface PolicyValues {
   'fleet.discovery_deadline_seconds': number;
   'allocations.provision_deadline_seconds': number;
   'allocations.provision_attempts': number;
-  'allocations.cleanup_again_after_seconds': number;
+  'allocations.wipe_after_failed_launch': boolean;
   'allocations.wipe_deadline_seconds': number;
   'allocations.wipe_attempts': number;
+  'allocations.wipe_verification': "sampled" | "full";
   'allocations.root_on_redeployable_hosts': boolean;
   'allocations.stop_timeout_seconds': number;
   'allocations.max_duration_seconds': number;

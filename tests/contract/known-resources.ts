@@ -139,12 +139,14 @@ export async function seedKnownResources(
     deleteIdentityProviderDomain: await seedIdentityProvider(api, 'shrinking'),
     recordNodeBurnIn: { result: ['failed'] },
     approveResourceSlots: await seedDiscoveredHost(api),
+    offerWholeNode: await seedHostForBaremetal(api),
     disableResourceSlot: slotHost.sold,
     repairResourceSlot: slotHost.disabled,
     setDiskOwnership: slotHost.shared,
     startDiskConversion: slotHost.shared,
     finishDiskConversion: slotHost.converting,
     retryCleanup: await seedBlocked(api),
+    retryCleanups: { slot_ids: [(await seedBlocked(api)).slot_id] },
     recordExternalWipe: { ...(await seedBlocked(api)), device_serial: [candidate(0).nvme_serial] },
     retireSlot: await seedBlocked(api),
     retireNodeAuthority: { authority_id: [await seedReplacedAuthority(api)], cut_off: [true] },
@@ -414,6 +416,14 @@ async function seedIncident({ services }: TestApi, nodeId: string): Promise<stri
 async function seedDiscoveredHost(api: TestApi): Promise<KnownValues> {
   const nodeId = await addNode(api);
   return { node_id: [nodeId], discovery_task_id: [await addDiscovery(api, nodeId, [candidate(0)])] };
+}
+
+async function seedHostForBaremetal(api: TestApi): Promise<KnownValues> {
+  const nodeId = await addNode(api);
+  const { db } = api.services;
+  await db.updateTable('nodes').set({ mode: 'baremetal' }).where('id', '=', nodeId).execute();
+  const found = Array.from({ length: 8 }, (_, index) => candidate(index));
+  return { node_id: [nodeId], discovery_task_id: [await addDiscovery(api, nodeId, found)] };
 }
 
 /** A discovery in a state that only an agent could bring it to. */
