@@ -59,7 +59,8 @@ create table registry_manifest_blobs (
   digest text not null,
   primary key (manifest_id, digest),
   foreign key (repository_id, manifest_id) references registry_manifests (repository_id, id) on delete cascade,
-  foreign key (repository_id, digest) references registry_blobs (repository_id, digest)
+  -- Checked at commit, so that a repository is emptied in any order.
+  foreign key (repository_id, digest) references registry_blobs (repository_id, digest) deferrable initially deferred
 );
 create index registry_manifest_blobs_digest on registry_manifest_blobs (repository_id, digest);
 create index registry_manifest_blobs_organization on registry_manifest_blobs (organization_id);
@@ -73,6 +74,7 @@ create table registry_manifest_children (
   primary key (manifest_id, digest),
   foreign key (repository_id, manifest_id) references registry_manifests (repository_id, id) on delete cascade,
   foreign key (repository_id, digest) references registry_manifests (repository_id, digest)
+    deferrable initially deferred
 );
 create index registry_manifest_children_digest on registry_manifest_children (repository_id, digest);
 create index registry_manifest_children_organization on registry_manifest_children (organization_id);
@@ -87,6 +89,7 @@ create table registry_tags (
   moved_at timestamptz not null default now(),
   primary key (repository_id, name),
   foreign key (repository_id, digest) references registry_manifests (repository_id, digest)
+    deferrable initially deferred
 );
 create index registry_tags_digest on registry_tags (repository_id, digest);
 create index registry_tags_organization on registry_tags (organization_id);
@@ -137,6 +140,7 @@ begin
     execute format('create policy shared on %I for select to gpuaas_tenant using (organization_id is null)', name);
   end loop;
 end $$;
+revoke delete on registry_repositories from gpuaas_tenant, gpuaas_operator;
 grant update (deleted_at) on registry_repositories to gpuaas_tenant, gpuaas_operator;
 grant update (touched_at) on registry_blobs to gpuaas_tenant, gpuaas_operator;
 grant update (digest, moved_by, moved_by_name, moved_at) on registry_tags to gpuaas_tenant, gpuaas_operator;

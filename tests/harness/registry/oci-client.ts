@@ -25,7 +25,7 @@ export class OciClient {
   constructor(origin: string, password: string | null) {
     this.origin = origin;
     this.#authorization =
-      password === null ? null : `Basic ${Buffer.from(`any:${password}`).toString('base64')}`;
+      password === null ? null : `Basic ${Buffer.from(`token:${password}`).toString('base64')}`;
   }
 
   async send(

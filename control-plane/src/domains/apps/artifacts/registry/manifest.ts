@@ -62,14 +62,19 @@ function isElsewhere(mediaType: string): boolean {
 }
 
 function parseJson(content: Buffer): Record<string, unknown> {
-  let document: unknown;
-  try {
-    document = JSON.parse(new TextDecoder('utf8', { fatal: true }).decode(content));
-  } catch {
-    throw invalid('it is not JSON');
-  }
-  if (!isRecord(document)) throw invalid('it is not an object');
+  const document = jsonOf(content);
+  if (!isRecord(document)) throw invalid('it is not a JSON object');
   return document;
+}
+
+/** Null for text that is not JSON, which is no object either. */
+function jsonOf(content: Buffer): unknown {
+  try {
+    const document: unknown = JSON.parse(new TextDecoder('utf8', { fatal: true }).decode(content));
+    return document;
+  } catch {
+    return null;
+  }
 }
 
 function descriptors(value: unknown, where: string): Descriptor[] {

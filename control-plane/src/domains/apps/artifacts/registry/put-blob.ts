@@ -105,7 +105,10 @@ async function joinChunks(
 }
 
 async function* contentOf(blobs: Blobs, chunks: readonly StoredBlob[]): AsyncGenerator<Buffer> {
-  for (const { digest } of chunks) yield* (await blobs.open(digest)) as AsyncIterable<Buffer>;
+  for (const { digest } of chunks) {
+    const content: AsyncIterable<Buffer> = await blobs.open(digest);
+    yield* content;
+  }
 }
 
 function maxBytes({ policies }: Store, { organizationId }: Repository): number {
