@@ -109,8 +109,9 @@ AS $function$
     from quota_usage q
     where q.organization_id = tenant and q.holder_type = 'project' and q.measure = 'spend_per_hour'
     union all
-    select r.currency, 0, r.held_per_hour_micros, json_build_object('projectId', r.project_id, 'sku', r.sku,
-      'started', r.starts_at <= at, 'perHourMicros', r.held_per_hour_micros::text)
+    select r.currency, 0, r.held_per_hour_micros, json_build_object('projectId', r.project_id,
+      'nodeIds', array(select p.node_id from node_promises p where p.reservation_id = r.id),
+      'perHourMicros', r.held_per_hour_micros::text)
     from capacity_reservations r
     where r.organization_id = tenant and r.cancelled_at is null and r.ends_at > at and r.held_per_hour_micros > 0
   ) as c
@@ -146,7 +147,7 @@ begin
           and (a.state <> 'active' or a.release_requested_at is null)
         group by 1
         union all
-        select u.currency, 0, 0, json_build_object('projectId', u.project_id, 'sku', u.sku, 'started', u.started,
+        select u.currency, 0, 0, json_build_object('projectId', u.project_id, 'nodeIds', u.node_ids,
           'perHourMicros', u.per_hour_micros::text)
         from unused_reservations(t.tenant, at) as u
       ) as c
@@ -437,9 +438,10 @@ begin
     select bool_or(not case
         when covers(f.available, coalesce(m.per_hour_micros, 0) + f.asked, f.seconds, coalesce(m.kept_per_hour_micros, 0),
           f.kept_seconds) then true
-        else covers(f.available, coalesce((select c.running_micros + c.pending_micros
-            from committed_funds(array[f.tenant], now()) as c where c.currency = f.currency), 0) + f.asked, f.seconds,
-          kept_beside(f.tenant, f.currency, now(), f.launches), f.kept_seconds) end) into broken
+        else coalesce((select covers(f.available, c.running_micros + c.pending_micros + f.asked, f.seconds,
+              kept_beside(c.kept, f.launches), f.kept_seconds)
+            from committed_funds(array[f.tenant], now()) as c where c.currency = f.currency),
+          covers(f.available, f.asked, f.seconds, 0, 0)) end) into broken
       from json_to_recordset(funds) as f (tenant uuid, currency text, available bigint, asked bigint, seconds integer,
           kept_seconds integer, launches json)
         left join lateral committed_at_most(f.tenant, now()) as m on m.currency = f.currency;
@@ -652,18 +654,15 @@ AS $function$
 begin
   raise exception '% are kept: what was sold names them', tg_table_name using errcode = 'foreign_key_violation';
 end $function$;
-CREATE OR REPLACE FUNCTION public.kept_beside(tenant uuid, in_currency text, at timestamp with time zone, launches json)
+CREATE OR REPLACE FUNCTION public.kept_beside(kept json, launches json)
  RETURNS bigint
  LANGUAGE sql
- STABLE
+ IMMUTABLE
 AS $function$
-  select coalesce(sum(greatest(0, k.micros - case when k.started then coalesce(l.micros, 0) else 0 end)), 0)::bigint
-  from (
-    select u.project_id, u.sku, u.started, sum(u.per_hour_micros) as micros from unused_reservations(tenant, at) as u
-    where u.currency = in_currency group by 1, 2, 3
-  ) as k
-    left join json_to_recordset(launches) as l (project uuid, sku text, micros bigint)
-      on l.project = k.project_id and l.sku = k.sku
+  select coalesce(sum(greatest(0, k."perHourMicros" - coalesce((
+      select sum(l.micros) from json_to_recordset(launches) as l ("projectId" uuid, "nodeId" uuid, micros bigint)
+      where l."projectId" = k."projectId" and (l."nodeId" is null or l."nodeId" = any (k."nodeIds"))), 0))), 0)::bigint
+  from json_to_recordset(kept) as k ("projectId" uuid, "nodeIds" uuid[], "perHourMicros" bigint)
 $function$;
 CREATE OR REPLACE FUNCTION public.launch_facts(asked json, at timestamp with time zone)
  RETURNS TABLE(request_hash bytea, response_status integer, response_body text, response_location text, project json, product json, entitled boolean, region_status text, image_digest text, prices json, ssh_keys json, budgets json, funds json)
@@ -903,6 +902,31 @@ begin
           group by c.allocation_id
         ) as lease
       ) as l on true;
+end $function$;
+CREATE OR REPLACE FUNCTION public.prune_node_tasks(before timestamp with time zone, at_most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  deleted integer;
+begin
+  if before > now() - interval '30 days' then
+    raise exception 'node tasks are kept at least 30 days' using errcode = 'invalid_parameter_value';
+  end if;
+  delete from node_tasks where id in (
+    select t.id from node_tasks t
+    where t.created_at < before and t.finished_at < before and t.state in ('succeeded', 'failed', 'expired')
+      and exists (select from node_tasks later where later.node_id = t.node_id and later.kind = t.kind
+        and (later.created_at, later.id) > (t.created_at, t.id) and (t.state <> 'succeeded' or later.state = 'succeeded'))
+      and not exists (select from wipe_certificates w where w.node_task_id = t.id)
+      and not exists (select from host_cleanups h where h.node_task_id = t.id)
+      and not exists (select from node_disks d where d.evidence_task_id = t.id)
+      and not exists (select from public_ingresses i where i.task_id = t.id)
+    order by t.created_at limit at_most for update of t skip locked);
+  get diagnostics deleted = row_count;
+  return deleted;
 end $function$;
 CREATE OR REPLACE FUNCTION public.quota_counters(project uuid, launcher uuid, owner uuid, gpu_model text, currency text, launches bigint, gpus bigint, per_hour bigint)
  RETURNS TABLE(holder_type text, holder_id uuid, measure text, unit text, amount bigint)
@@ -1181,13 +1205,18 @@ begin
     select from changed c
       join node_promises p on p.node_id = c.node_id
       join allocations a on a.id = c.allocation_id
-    where c.released_at is null and p.holder_id not in (a.id, a.project_id)
-      and p.starts_at < coalesce(c.ends_at, 'infinity') and coalesce(p.ends_at, 'infinity') > now()
+    where c.released_at is null
+      and not respects_promise(p.holder_id, p.starts_at, p.ends_at, array[a.id, a.project_id], now(), c.ends_at)
   ) then
     raise exception 'the node is promised to somebody else' using errcode = 'restrict_violation';
   end if;
   return null;
 end $function$;
+CREATE OR REPLACE FUNCTION public.respects_promise(holder uuid, promised_from timestamp with time zone, promised_until timestamp with time zone, holders uuid[], at timestamp with time zone, ends_at timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+RETURN ((holder = ANY (holders)) OR (promised_from >= COALESCE(ends_at, 'infinity'::timestamp with time zone)) OR (COALESCE(promised_until, 'infinity'::timestamp with time zone) <= at));
 CREATE OR REPLACE FUNCTION public.scope_caller()
  RETURNS uuid
  LANGUAGE sql
@@ -1350,16 +1379,17 @@ AS $function$
     on b.currency = r.currency
 $function$;
 CREATE OR REPLACE FUNCTION public.unused_reservations(tenant uuid, at timestamp with time zone)
- RETURNS TABLE(currency text, project_id uuid, sku text, started boolean, per_hour_micros bigint)
+ RETURNS TABLE(currency text, project_id uuid, node_ids uuid[], per_hour_micros bigint)
  LANGUAGE sql
  STABLE
 AS $function$
-  select r.currency, r.project_id, r.sku, r.starts_at <= at, greatest(0, r.held_per_hour_micros - coalesce((
+  select r.currency, r.project_id, n.ids, greatest(0, r.held_per_hour_micros - coalesce((
       select sum(a.per_gpu_hour_micros * a.gpu_count) from allocations a
       where a.organization_id = tenant and a.state in ('reserved', 'provisioning', 'active')
         and a.release_requested_at is null and a.project_id = r.project_id and a.currency = r.currency
-        and a.node_id in (select p.node_id from node_promises p where p.reservation_id = r.id)), 0))::bigint
+        and a.node_id = any (n.ids)), 0))::bigint
   from capacity_reservations r
+    cross join lateral (select array(select p.node_id from node_promises p where p.reservation_id = r.id) as ids) as n
   where r.organization_id = tenant and r.cancelled_at is null and r.ends_at > at and r.held_per_hour_micros > 0
 $function$;
 CREATE OR REPLACE FUNCTION public.vacate_claim_cells()
@@ -3506,6 +3536,7 @@ CREATE INDEX node_certificates_by_authority ON public.node_certificates USING bt
 CREATE INDEX node_certificates_by_node ON public.node_certificates USING btree (node_id, issued_at);
 CREATE INDEX node_conversions_node ON public.node_conversions USING btree (node_id, id DESC);
 CREATE UNIQUE INDEX node_conversions_running ON public.node_conversions USING btree (node_id) WHERE (state = 'running'::text);
+CREATE INDEX node_disks_evidence_task ON public.node_disks USING btree (evidence_task_id) WHERE (evidence_task_id IS NOT NULL);
 CREATE INDEX node_onboardings_enrolment ON public.node_onboardings USING btree (enrolment_id);
 CREATE UNIQUE INDEX node_onboardings_hostname ON public.node_onboardings USING btree (hostname) WHERE (state = 'running'::text);
 CREATE INDEX node_onboardings_node ON public.node_onboardings USING btree (node_id);
@@ -3516,6 +3547,7 @@ CREATE INDEX node_promises_reservation ON public.node_promises USING btree (rese
 CREATE INDEX node_resource_slots_disk ON public.node_resource_slots USING btree (upper(btrim(nvme_serial)));
 CREATE INDEX node_resource_slots_gpu ON public.node_resource_slots USING btree (upper(btrim(gpu_serial))) WHERE (gpu_serial IS NOT NULL);
 CREATE INDEX node_tasks_latest ON public.node_tasks USING btree (node_id, kind, created_at DESC) WHERE (state = 'succeeded'::text);
+CREATE INDEX node_tasks_of_kind ON public.node_tasks USING btree (node_id, kind, created_at DESC, id DESC);
 CREATE INDEX node_tasks_of_subject ON public.node_tasks USING btree (subject_id, created_at DESC);
 CREATE INDEX node_tasks_open ON public.node_tasks USING btree (node_id, created_at) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text]));
 CREATE INDEX node_tasks_recent ON public.node_tasks USING btree (created_at DESC, id DESC);
@@ -4104,6 +4136,7 @@ grant execute on function lease_heard_at(uuid) to gpuaas_worker;
 grant execute on function lock_free_slots(uuid[],boolean,integer) to gpuaas_placement;
 grant execute on function open_quota_usage(uuid[],text[],uuid[],text[],text[]) to gpuaas_placement;
 grant execute on function placement_news(pg_snapshot,xid8[],uuid[]) to gpuaas_placement;
+grant execute on function prune_node_tasks(timestamp with time zone,integer) to gpuaas_worker;
 grant execute on function sell(json) to gpuaas_placement;
 grant execute on function signal_workflow(text,text,json) to gpuaas_node;
 grant execute on function signal_workflow(text,text,json) to gpuaas_worker;
@@ -4467,6 +4500,7 @@ revoke execute on function lease_heard_at(uuid) from public;
 revoke execute on function lock_free_slots(uuid[],boolean,integer) from public;
 revoke execute on function open_quota_usage(uuid[],text[],uuid[],text[],text[]) from public;
 revoke execute on function placement_news(pg_snapshot,xid8[],uuid[]) from public;
+revoke execute on function prune_node_tasks(timestamp with time zone,integer) from public;
 revoke execute on function rebase_audit_log() from public;
 revoke execute on function rebase_event_log() from public;
 revoke execute on function refuse_late_line() from public;

@@ -4967,7 +4967,7 @@ export interface components {
             }[];
         };
         PlacementExplanation: {
-            /** @description Whether a node has capacity, regardless of quota. */
+            /** @description Whether a node has capacity, regardless of quota and funds. */
             fits: boolean;
             requested: components["schemas"]["PlacementShape"];
             /** @description Reasons why nodes cannot serve it, even if others can. */
@@ -4991,6 +4991,13 @@ export interface components {
             quota: {
                 allows: boolean;
                 exceeded: components["schemas"]["QuotaExcess"][];
+            } | null;
+            /** @description Whether the balance and the budgets allow it; null without `project_id`. */
+            funds: {
+                allows: boolean;
+                /** @description Problem code of the refusal. */
+                code: string | null;
+                detail: string | null;
             } | null;
             /** @description The nodes nearest to serving it, best first; null for callers who may not see the fleet. */
             nodes: components["schemas"]["PlacementNode"][] | null;
@@ -5091,6 +5098,8 @@ export interface components {
             gpu_count: number;
             image: string;
             region: string;
+            /** @description The price that the caller was shown. A launch at any other price is refused with `price_changed`, which carries both prices. Without it, the launch takes the current price. */
+            expected_price_per_gpu_hour?: components["schemas"]["Money"];
             /** @description SSH keys of the caller or of the project that may log in to the machine. */
             ssh_key_ids?: string[];
             tags?: components["schemas"]["Tags"];
@@ -5151,6 +5160,8 @@ export interface components {
             actual_ip: string | null;
             /** @enum {unknown} */
             lease_state: "bound" | "missing" | "mismatch";
+            /** @description Keys chosen at the launch that may log in over SSH. Without one, only the web terminal works. */
+            ssh_key_fingerprints: string[];
         };
         HostCleanup: {
             /** Format: uuid */

@@ -2247,6 +2247,7 @@ export const operations: readonly Operation[] = [
       "capacity_shape",
       "gpu_model",
       "gpus_total",
+      "price_per_gpu_hour",
       "entitled"
     ]
   },
@@ -2365,6 +2366,7 @@ export const operations: readonly Operation[] = [
       "image",
       "region",
       "state",
+      "cost_so_far",
       "accruing",
       "created_at",
       "active_at",
@@ -2414,6 +2416,12 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "expected_price_per_gpu_hour",
+        "in": "body",
+        "type": "money",
+        "description": "The price that the caller was shown"
       },
       {
         "name": "ssh_key_ids",
@@ -2796,6 +2804,7 @@ export const operations: readonly Operation[] = [
       "image",
       "region",
       "state",
+      "cost_so_far",
       "accruing",
       "created_at",
       "active_at",
@@ -2861,6 +2870,7 @@ export const operations: readonly Operation[] = [
       "state",
       "lapse_reason",
       "gpus_used",
+      "held",
       "created_at"
     ]
   },
@@ -2965,6 +2975,7 @@ export const operations: readonly Operation[] = [
       "state",
       "lapse_reason",
       "gpus_used",
+      "held",
       "created_at"
     ]
   },
@@ -3355,6 +3366,7 @@ export const operations: readonly Operation[] = [
       "id",
       "organization_id",
       "kind",
+      "amount",
       "reason",
       "corrects_entry_id",
       "correlation_id",
@@ -3418,6 +3430,9 @@ export const operations: readonly Operation[] = [
       "project_id",
       "sku",
       "gpu_count",
+      "per_hour",
+      "billed",
+      "accrued",
       "billed_to"
     ]
   },
@@ -3460,9 +3475,11 @@ export const operations: readonly Operation[] = [
       "sku",
       "region",
       "gpu_count",
+      "per_hour",
       "window_from",
       "window_to",
       "billed_seconds",
+      "amount",
       "corrects_usage_id",
       "reason",
       "ledger_transaction_id",
@@ -3514,7 +3531,8 @@ export const operations: readonly Operation[] = [
       "app",
       "dimension",
       "quantity",
-      "records"
+      "records",
+      "amount"
     ]
   },
   {
@@ -3548,8 +3566,10 @@ export const operations: readonly Operation[] = [
       "name",
       "project_id",
       "gpu_count",
+      "per_hour",
       "idle_since",
-      "idle_seconds"
+      "idle_seconds",
+      "cost"
     ]
   },
   {
@@ -3584,8 +3604,10 @@ export const operations: readonly Operation[] = [
       "organization_id",
       "scope_type",
       "scope_id",
+      "monthly",
       "at_cap",
       "month",
+      "spent",
       "created_at",
       "updated_at"
     ]
@@ -3719,7 +3741,8 @@ export const operations: readonly Operation[] = [
     "columns": [
       "group",
       "label",
-      "gpu_seconds"
+      "gpu_seconds",
+      "amount"
     ]
   },
   {
@@ -3798,6 +3821,8 @@ export const operations: readonly Operation[] = [
       "organization_id",
       "currency",
       "month",
+      "opening_balance",
+      "closing_balance",
       "closed_at"
     ]
   },
@@ -3894,6 +3919,9 @@ export const operations: readonly Operation[] = [
       "provider",
       "purpose",
       "state",
+      "amount",
+      "tax",
+      "received",
       "reference",
       "note",
       "checkout_url",
@@ -6195,7 +6223,8 @@ export const operations: readonly Operation[] = [
     "columns": [
       "group",
       "label",
-      "gpu_seconds"
+      "gpu_seconds",
+      "amount"
     ]
   },
   {
@@ -6360,7 +6389,8 @@ export const operations: readonly Operation[] = [
       "app",
       "dimension",
       "quantity",
-      "records"
+      "records",
+      "amount"
     ]
   },
   {
@@ -6408,6 +6438,7 @@ export const operations: readonly Operation[] = [
       "id",
       "app",
       "dimension",
+      "price",
       "per",
       "effective_from",
       "created_at"
@@ -6505,6 +6536,9 @@ export const operations: readonly Operation[] = [
       "provider",
       "purpose",
       "state",
+      "amount",
+      "tax",
+      "received",
       "reference",
       "note",
       "checkout_url",
@@ -6573,8 +6607,11 @@ export const operations: readonly Operation[] = [
       "type",
       "unit",
       "doc",
+      "default",
+      "value",
       "source",
       "clamped",
+      "set_value",
       "settable",
       "minimum",
       "maximum",
@@ -6692,8 +6729,11 @@ export const operations: readonly Operation[] = [
       "type",
       "unit",
       "doc",
+      "default",
+      "value",
       "source",
       "clamped",
+      "set_value",
       "settable",
       "minimum",
       "maximum",
@@ -7666,6 +7706,7 @@ export const operations: readonly Operation[] = [
       "sku",
       "region",
       "organization_id",
+      "per_gpu_hour",
       "effective_from",
       "effective_until",
       "reason",

@@ -1460,6 +1460,17 @@ export const policies = {
       "tenant": "tenant_policy.manage"
     }
   },
+  "tasks.keep_days": {
+    "type": "integer",
+    "default": 90,
+    "minimum": 30,
+    "maximum": 3650,
+    "unit": "days",
+    "doc": "Retention of finished node tasks. The newest of each kind on a host and those that a proof names are kept.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "reports.keep_utilisation_days": {
     "type": "integer",
     "default": 400,
@@ -1879,6 +1890,7 @@ export interface PolicyValues {
   'app_usage.max_age_seconds': number;
   'billing.idle_below_percent': number;
   'billing.idle_notice_seconds': number;
+  'tasks.keep_days': number;
   'reports.keep_utilisation_days': number;
   'billing.tax_basis_points': number;
   'billing.low_balance_seconds': number;

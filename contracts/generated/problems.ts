@@ -112,6 +112,10 @@ export const problems = {
     "status": 409,
     "title": "A price that is in effect cannot be withdrawn"
   },
+  "price_changed": {
+    "status": 409,
+    "title": "The price has changed"
+  },
   "image_unknown": {
     "status": 422,
     "title": "Unknown image"

@@ -40,7 +40,7 @@ export const technicalConstants: Record<string, string> = {
   'platform/http/send-problem.ts RETRY_AFTER_SECONDS': 'about what a restart of PostgreSQL takes',
   'platform/http/wire/security-headers.ts YEAR_SECONDS': 'how long browsers remember to use TLS, as usual',
   'platform/auth/provider.ts TIMEOUT_SECONDS': 'how long an identity provider may take to answer',
-  'platform/auth/tenant-providers.ts MAX_KEPT': 'how many connections of tenants’ providers stay in memory',
+  'domains/sign-in/tenant-providers.ts MAX_KEPT': 'how many connections of tenants’ providers stay in memory',
   'platform/outbound/checked-fetch.ts DEADLINE_MS':
     'how long a server that a tenant chose may take to answer',
   'platform/blobs/blobs.ts RECEIVE_TIMEOUT_MS':

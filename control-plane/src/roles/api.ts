@@ -17,7 +17,7 @@ import type { DevIdp } from '../platform/auth/dev-idp/dev-idp.ts';
 import { BearerTokens } from '../platform/auth/bearer-tokens.ts';
 import { OidcLogin } from '../platform/auth/oidc-login.ts';
 import { SignInCookies } from '../platform/auth/sign-in-cookies.ts';
-import { TenantProviders } from '../platform/auth/tenant-providers.ts';
+import { TenantProviders } from '../domains/sign-in/tenant-providers.ts';
 import { TrustedProviders, type OidcSettings } from '../platform/auth/trusted-providers.ts';
 import { servicesAsRole, inScope } from '../platform/db/scope.ts';
 import { EventTail } from '../platform/events/tail.ts';

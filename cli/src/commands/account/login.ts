@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { createGpuaasClient } from '@gpuaas/sdk/client';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { saveContextFor } from '../contexts/save-context.ts';
-import { print } from '../print.ts';
-import { openSession } from '../session.ts';
-import type { Prompt } from '../sign-in/device-flow.ts';
-import { withTokensLocked, writeTokens } from '../sign-in/stored-tokens.ts';
+import { saveContextFor } from '../../contexts/save-context.ts';
+import { print } from '../../print.ts';
+import { openSession } from '../../session.ts';
+import type { Prompt } from '../../sign-in/device-flow.ts';
+import { withTokensLocked, writeTokens } from '../../sign-in/stored-tokens.ts';
 
 export function addLogin(program: Command): void {
   program
@@ -20,7 +20,7 @@ export function addLogin(program: Command): void {
           params: { query: options.email ? { email: options.email } : {} },
         }),
       );
-      const { signInByDevice } = await import('../sign-in/device-flow.ts');
+      const { signInByDevice } = await import('../../sign-in/device-flow.ts');
       const tokens = await signInByDevice(configuration, (prompt) => show(prompt, json));
       const signedIn = createGpuaasClient({ baseUrl: url, apiKey: tokens.access_token });
       const { user } = await unwrap(signedIn.GET('/api/v1/me'));

@@ -1,24 +1,24 @@
-import type { Db } from '../db/database.ts';
-import type { Sealer } from '../keys/seal.ts';
-import { checkedFetch } from '../outbound/checked-fetch.ts';
-import type { Policies } from '../policy/policies.ts';
-import type { Tenant } from './identity.ts';
-import { Provider } from './provider.ts';
-import type { SignInProvider } from './trusted-providers.ts';
+import type { Db } from '../../platform/db/database.ts';
+import type { Sealer } from '../../platform/keys/seal.ts';
+import { checkedFetch } from '../../platform/outbound/checked-fetch.ts';
+import type { Policies } from '../../platform/policy/policies.ts';
+import type { Tenant } from '../../platform/auth/identity.ts';
+import { Provider } from '../../platform/auth/provider.ts';
+import type { ProvidersOfTenants, SignInProvider } from '../../platform/auth/trusted-providers.ts';
 
 /** Ties a sealed client secret to its provider. */
 export function clientSecretContext(identityProviderId: string): string {
   return `identity_provider:${identityProviderId}`;
 }
 
-export function emailDomain(email: string): string {
+function emailDomain(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1).toLowerCase();
 }
 
 const MAX_KEPT = 500;
 
 /** Identity providers of tenants. Only enabled ones with a verified domain count. */
-export class TenantProviders {
+export class TenantProviders implements ProvidersOfTenants {
   readonly #db: Db;
   readonly #sealer: Sealer;
   readonly #policies: Policies;

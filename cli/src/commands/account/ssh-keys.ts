@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { print } from '../print.ts';
-import { formatTable } from '../table.ts';
-import { openSession } from '../session.ts';
+import { print } from '../../print.ts';
+import { formatTable } from '../../table.ts';
+import { openSession } from '../../session.ts';
 
 export function addSshKeys(program: Command): void {
   const keys = program.command('ssh-keys').description('SSH public keys for your machines');

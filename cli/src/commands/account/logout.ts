@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { print } from '../print.ts';
-import { openSession } from '../session.ts';
+import { print } from '../../print.ts';
+import { openSession } from '../../session.ts';
 import {
   tokenStorage,
   readTokens,
   withTokensLocked,
   writeTokens,
   type StoredTokens,
-} from '../sign-in/stored-tokens.ts';
+} from '../../sign-in/stored-tokens.ts';
 
 export function addLogout(program: Command): void {
   program
@@ -39,6 +39,6 @@ export function addLogout(program: Command): void {
 }
 
 async function revoke(tokens: StoredTokens): Promise<void> {
-  const { revokeTokens } = await import('../sign-in/device-flow.ts');
+  const { revokeTokens } = await import('../../sign-in/device-flow.ts');
   await revokeTokens(tokens);
 }

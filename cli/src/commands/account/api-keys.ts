@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { unwrap } from '@gpuaas/sdk/problem';
-import { print } from '../print.ts';
-import { formatTable } from '../table.ts';
-import { chooseOrganization, openSession } from '../session.ts';
+import { print } from '../../print.ts';
+import { formatTable } from '../../table.ts';
+import { chooseOrganization, openSession } from '../../session.ts';
 
 export function addApiKeys(program: Command): void {
   const keys = program.command('api-keys').description('your API keys');

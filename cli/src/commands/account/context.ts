@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { trimTrailingSlash } from '../contexts/choose-context.ts';
-import { readContexts, writeContexts, type Context } from '../contexts/saved-contexts.ts';
-import { outputOptions, print } from '../print.ts';
-import { formatTable } from '../table.ts';
-import { UsageError } from '../usage-error.ts';
+import { trimTrailingSlash } from '../../contexts/choose-context.ts';
+import { readContexts, writeContexts, type Context } from '../../contexts/saved-contexts.ts';
+import { outputOptions, print } from '../../print.ts';
+import { formatTable } from '../../table.ts';
+import { UsageError } from '../../usage-error.ts';
 
 interface SetOptions {
   url?: string;
