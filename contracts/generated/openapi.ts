@@ -1142,6 +1142,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/registry-repositories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Repositories of a project in the registry
+         * @description A repository comes into being with the first push to `<project id>/<name>`. Push and pull with any OCI client:
+         *     the registry is at `/v2/` of this host, the user name is arbitrary, the password is an API key or a service account's
+         *     token.
+         */
+        get: operations["listRegistryRepositories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/registry-repositories/{repository_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One repository */
+        get: operations["getRegistryRepository"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a repository with everything in it
+         * @description Its name is free immediately; its content is removed in the background.
+         */
+        delete: operations["deleteRegistryRepository"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/registry-repositories/{repository_id}/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tags of a repository, and the digests they name now */
+        get: operations["listRegistryTags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/registry-repositories/{repository_id}/tags/{tag_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a tag
+         * @description The manifest stays and can be pulled by its digest.
+         */
+        delete: operations["deleteRegistryTag"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/ssh-keys": {
         parameters: {
             query?: never;
@@ -4773,6 +4853,35 @@ export interface components {
             project_id: string;
             value: string;
         };
+        RegistryRepository: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description How clients name it: `<host>/<path>:<tag>`. */
+            path: string;
+            resource_name: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** Format: uuid */
+            project_id: string;
+            tags: number;
+            manifests: number;
+            /** @description Of its blobs; several repositories may share them. */
+            bytes: number;
+            created_at: components["schemas"]["Timestamp"];
+        };
+        RegistryTag: {
+            name: string;
+            /** @description Of the manifest. */
+            digest: string;
+            media_type: string;
+            artifact_type: string | null;
+            /** @description Of the manifest and its blobs. */
+            bytes: number;
+            /** @description Who pointed it at this digest. */
+            moved_by_name: string;
+            moved_at: components["schemas"]["Timestamp"];
+        };
         SshKey: {
             /** Format: uuid */
             id: string;
@@ -6840,6 +6949,7 @@ export interface components {
         ApiKeyId: string;
         "ProjectId-2": string;
         SecretName: string;
+        RepositoryId: string;
         SshKeyId: string;
         /** @description Allocations in one state, all that hold or await capacity (`live`), or all that have ended (`ended`). */
         StateFilter: "live" | "ended" | "queued" | "reserved" | "provisioning" | "active" | "releasing" | "released" | "failed" | "release_failed";
@@ -9298,6 +9408,137 @@ export interface operations {
             };
             path: {
                 secret_name: components["parameters"]["SecretName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listRegistryRepositories: {
+        parameters: {
+            query: {
+                project_id: components["parameters"]["ProjectId-2"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous response. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, by name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["RegistryRepository"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getRegistryRepository: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                repository_id: components["parameters"]["RepositoryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The repository. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistryRepository"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    deleteRegistryRepository: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                repository_id: components["parameters"]["RepositoryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listRegistryTags: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous response. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                repository_id: components["parameters"]["RepositoryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, by name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["RegistryTag"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    deleteRegistryTag: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                repository_id: components["parameters"]["RepositoryId"];
+                tag_name: string;
             };
             cookie?: never;
         };

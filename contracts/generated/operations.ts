@@ -1999,6 +1999,130 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "listRegistryRepositories",
+    "method": "get",
+    "path": "/api/v1/registry-repositories",
+    "summary": "Repositories of a project in the registry",
+    "fields": [
+      {
+        "name": "project_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "name",
+      "path",
+      "resource_name",
+      "organization_id",
+      "project_id",
+      "tags",
+      "manifests",
+      "bytes",
+      "created_at"
+    ]
+  },
+  {
+    "id": "getRegistryRepository",
+    "method": "get",
+    "path": "/api/v1/registry-repositories/{repository_id}",
+    "summary": "One repository",
+    "fields": [
+      {
+        "name": "repository_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "deleteRegistryRepository",
+    "method": "delete",
+    "path": "/api/v1/registry-repositories/{repository_id}",
+    "summary": "Delete a repository with everything in it",
+    "fields": [
+      {
+        "name": "repository_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ]
+  },
+  {
+    "id": "listRegistryTags",
+    "method": "get",
+    "path": "/api/v1/registry-repositories/{repository_id}/tags",
+    "summary": "Tags of a repository, and the digests they name now",
+    "fields": [
+      {
+        "name": "repository_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "name",
+      "digest",
+      "media_type",
+      "artifact_type",
+      "bytes",
+      "moved_by_name",
+      "moved_at"
+    ]
+  },
+  {
+    "id": "deleteRegistryTag",
+    "method": "delete",
+    "path": "/api/v1/registry-repositories/{repository_id}/tags/{tag_name}",
+    "summary": "Delete a tag",
+    "fields": [
+      {
+        "name": "repository_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "tag_name",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ]
+  },
+  {
     "id": "listSshKeys",
     "method": "get",
     "path": "/api/v1/ssh-keys",

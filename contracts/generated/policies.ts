@@ -1053,6 +1053,65 @@ export const policies = {
       "tenant": "policy.manage"
     }
   },
+  "registry.max_repositories_per_project": {
+    "type": "integer",
+    "default": 1000,
+    "minimum": 0,
+    "maximum": 100000,
+    "unit": "repositories",
+    "doc": "Maximum repositories of a project in the registry.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "registry.max_tags_per_repository": {
+    "type": "integer",
+    "default": 10000,
+    "minimum": 1,
+    "maximum": 1000000,
+    "unit": "tags",
+    "doc": "Maximum tags of a repository in the registry.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "registry.max_uploads_per_project": {
+    "type": "integer",
+    "default": 200,
+    "minimum": 1,
+    "maximum": 100000,
+    "unit": "uploads",
+    "doc": "Maximum open uploads of a project to the registry.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "registry.max_blob_bytes": {
+    "type": "integer",
+    "default": 21474836480,
+    "minimum": 1048576,
+    "maximum": 1099511627776,
+    "unit": "bytes",
+    "doc": "Maximum bytes of one layer or other blob in the registry. Storage in S3 takes at most 5 GiB.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "registry.upload_idle_seconds": {
+    "type": "duration",
+    "default": 86400,
+    "minimum": 3600,
+    "maximum": 2592000,
+    "unit": "s",
+    "doc": "Time without a new chunk after which an open upload to the registry is removed.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "webhooks.allow_private_targets": {
     "type": "boolean",
     "default": false,
@@ -1816,6 +1875,11 @@ export interface PolicyValues {
   'blobs.max_bytes_per_tenant': number;
   'blobs.unreferenced_grace_seconds': number;
   'secrets.max_per_project': number;
+  'registry.max_repositories_per_project': number;
+  'registry.max_tags_per_repository': number;
+  'registry.max_uploads_per_project': number;
+  'registry.max_blob_bytes': number;
+  'registry.upload_idle_seconds': number;
   'webhooks.allow_private_targets': boolean;
   'webhooks.max_per_project': number;
   'webhooks.max_attempts': number;

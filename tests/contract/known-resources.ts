@@ -19,6 +19,7 @@ import {
 import { seedParkedEvent } from './known-events.ts';
 import { seedPayments } from './known-payments.ts';
 import { seedOnboarding } from './known-onboardings.ts';
+import { seedRepository } from './known-registry.ts';
 import { seedSecret } from './known-secrets.ts';
 import { seedTenancy } from './known-tenancy.ts';
 
@@ -87,6 +88,8 @@ export async function seedKnownResources(
     allocation_id: [recorded.allocationId],
     recording_id: [recorded.recordingId],
     secret_name: [await seedSecret(api, 'KNOWN_SECRET')],
+    repository_id: [await seedRepository(api, 'known', 'v1')],
+    tag_name: ['v1'],
     ingress_id: ingress['ingress_id']!,
     ...webhook,
     url: ['https://hooks.example.com/fuzz'],
@@ -134,6 +137,8 @@ export async function seedKnownResources(
     detachIngress: ingress,
     deleteWebhook: await seedWebhook(api),
     deleteProjectSecret: { secret_name: [await seedSecret(api, 'ENDING_SECRET')] },
+    deleteRegistryRepository: { repository_id: [await seedRepository(api, 'ending', 'v1')] },
+    deleteRegistryTag: { repository_id: [await seedRepository(api, 'untagged', 'v1')] },
     deleteBudget: { budget_id: [await seedBudget(api, 'user')] },
     deleteIdentityProvider: await seedIdentityProvider(api, 'ending'),
     deleteIdentityProviderDomain: await seedIdentityProvider(api, 'shrinking'),
