@@ -108,6 +108,10 @@ export const problems = {
     "status": 409,
     "title": "A price with this effective date already exists"
   },
+  "price_change_unconfirmed": {
+    "status": 409,
+    "title": "Large price change not confirmed"
+  },
   "price_in_effect": {
     "status": 409,
     "title": "A price that is in effect cannot be withdrawn"

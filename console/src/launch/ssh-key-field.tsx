@@ -19,7 +19,7 @@ export function SshKeyField({ projectId, chosen, onChange }: SshKeyFieldProps) {
   // Users who may not see the project's keys choose from their own.
   const shared = useInfiniteQuery(sshKeysQuery(projectId)).data ?? [];
   return (
-    <fieldset className="flex flex-col gap-2">
+    <fieldset className="flex min-w-0 flex-col gap-2">
       <legend className="mb-2 text-sm font-medium">
         SSH keys <span className="font-normal text-ink-faint">(optional)</span>
       </legend>

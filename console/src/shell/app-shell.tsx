@@ -23,7 +23,7 @@ export function AppShell() {
       <PrefetchPages />
       <a
         href="#content"
-        className="sr-only z-50 rounded-md bg-accent px-3 py-2 text-accent-ink focus:not-sr-only focus:absolute focus:top-2 focus:left-2"
+        className="sr-only z-50 rounded-md bg-accent text-accent-ink focus:not-sr-only focus:absolute focus:top-2 focus:left-2 focus:px-3 focus:py-2"
       >
         Skip to content
       </a>

@@ -21,7 +21,7 @@ function gpuaas(args: string[], key: string = platform.keys.member): Promise<Res
 const operator = (...args: string[]): Promise<Result> => gpuaas(args, platform.keys.operator);
 
 async function setPrice(micros: number): Promise<void> {
-  const body = { ...SLICE, per_gpu_hour: { currency: 'USD', micros } };
+  const body = { ...SLICE, per_gpu_hour: { currency: 'USD', micros }, confirm_large_change: true };
   await unwrap(platform.operator.POST('/api/v1/admin/prices', { body }));
 }
 

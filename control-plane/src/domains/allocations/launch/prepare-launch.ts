@@ -7,7 +7,7 @@ import { refuseExhaustedBudgets } from '../../billing/budgets/require-budgets.ts
 import { lockCommitments, type FundsCheck } from '../../billing/funds/commitments.ts';
 import { refuseUnfunded } from '../../billing/funds/require-funds.ts';
 import { quoteFromSnapshot, type Offer } from '../../catalog/quote.ts';
-import { requireExpectedPrice } from '../../catalog/expected-price.ts';
+import { requireExpectedPrice } from '../../catalog/prices/expected-price.ts';
 import { keepProjectsOpen, requireProject } from '../../tenancy/projects/find-project.ts';
 import { selectKeys } from '../../tenancy/ssh-keys/select-keys.ts';
 import { shapeOf } from '../shapes/shape-of.ts';

@@ -40,6 +40,16 @@ const rules: readonly Rule[] = [
     holds: (i) => slices(i) && taken(i.slots) === 0 && forSale(i) === 0,
   },
   {
+    posture: 'unavailable',
+    reason: () => 'No whole-node offer is approved.',
+    holds: (i) => wholeNode(i) && taken(i.slots) + i.slots.available === 0,
+  },
+  {
+    posture: 'unavailable',
+    reason: (i) => `${i.unhealthyAvailable} GPUs of the host are unhealthy.`,
+    holds: (i) => wholeNode(i) && taken(i.slots) === 0 && i.unhealthyAvailable > 0,
+  },
+  {
     posture: 'cleanup_blocked',
     reason: () => 'The cleanup of the host is not verified.',
     holds: (i) => i.hostCleanupBlocked,
@@ -105,7 +115,10 @@ function countsInWords(slots: SlotCounts): string {
     .join(', ');
 }
 
-/** A bare-metal host needs no slots to be leased. */
+function wholeNode({ mode, exclusivelyClaimed, hostCleanupBlocked }: PostureInput): boolean {
+  return mode === 'baremetal' && !exclusivelyClaimed && !hostCleanupBlocked;
+}
+
 function slices(input: PostureInput): boolean {
   return input.mode === 'slice' && !input.exclusivelyClaimed;
 }

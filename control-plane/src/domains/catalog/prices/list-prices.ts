@@ -1,10 +1,10 @@
 import type { Selectable } from 'kysely';
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
-import type { Tx } from '../../platform/db/database.ts';
-import { fromCursor, given } from '../../platform/db/given.ts';
-import type { SkuPrices } from '../../platform/db/generated/schema.ts';
-import { decodePage, toPage, type Page } from '../../platform/http/page.ts';
-import { moneyJson } from '../../platform/money.ts';
+import type { Tx } from '../../../platform/db/database.ts';
+import { fromCursor, given } from '../../../platform/db/given.ts';
+import type { SkuPrices } from '../../../platform/db/generated/schema.ts';
+import { decodePage, toPage, type Page } from '../../../platform/http/page.ts';
+import { moneyJson } from '../../../platform/money.ts';
 
 type Price = components['schemas']['Price'];
 

@@ -1,14 +1,17 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
-import { atPlatform, authorize, type Caller } from '../../platform/auth/caller.ts';
-import type { Handlers } from '../../platform/http/operation.ts';
-import type { Services } from '../../platform/services.ts';
+import { atPlatform, authorize, type Caller } from '../../../platform/auth/caller.ts';
+import type { Handlers } from '../../../platform/http/operation.ts';
+import type { Services } from '../../../platform/services.ts';
 import { createPrice } from './create-price.ts';
 import { listPrices } from './list-prices.ts';
 import { withdrawPrice } from './withdraw-price.ts';
 
 type PriceOperations = Pick<operations, 'listPrices' | 'createPrice' | 'withdrawPrice'>;
 
-export function priceRoutes({ clock }: Pick<Services, 'clock'>): Handlers<PriceOperations, Caller> {
+export function priceRoutes({
+  clock,
+  policies,
+}: Pick<Services, 'clock' | 'policies'>): Handlers<PriceOperations, Caller> {
   return {
     async listPrices({ caller, query, read }) {
       authorize(caller, 'price.manage', atPlatform);
@@ -18,7 +21,7 @@ export function priceRoutes({ clock }: Pick<Services, 'clock'>): Handlers<PriceO
       audit({ targetType: 'sku', targetId: body.sku });
       return mutate(async (tx) => {
         authorize(caller, 'price.manage', atPlatform);
-        const price = await createPrice(tx, { now: clock.now(), callerId: caller.id, body });
+        const price = await createPrice(policies, tx, { now: clock.now(), callerId: caller.id, body });
         audit({
           targetType: 'price',
           targetId: price.id,

@@ -1,5 +1,5 @@
-import type { Tx } from '../../platform/db/database.ts';
-import { notFound, Problem } from '../../platform/http/problem.ts';
+import type { Tx } from '../../../platform/db/database.ts';
+import { notFound, Problem } from '../../../platform/http/problem.ts';
 
 /** Removes a price that was never quoted; the database keeps all others. */
 export async function withdrawPrice(tx: Tx, now: Date, priceId: string): Promise<void> {

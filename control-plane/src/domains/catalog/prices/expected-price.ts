@@ -1,5 +1,5 @@
-import { Problem } from '../../platform/http/problem.ts';
-import { formatMoney, moneyJson, type Money, type MoneyJson } from '../../platform/money.ts';
+import { Problem } from '../../../platform/http/problem.ts';
+import { formatMoney, moneyJson, type Money, type MoneyJson } from '../../../platform/money.ts';
 
 /** Refuses a price other than the one that the caller was shown, in either direction. */
 export function requireExpectedPrice(expected: MoneyJson | undefined, current: Money): void {

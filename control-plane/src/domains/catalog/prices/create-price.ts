@@ -1,14 +1,17 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
-import type { Tx } from '../../platform/db/database.ts';
-import { Problem } from '../../platform/http/problem.ts';
-import { newId } from '../../platform/ids.ts';
-import { requireOrganization } from '../tenancy/organizations/require-organization.ts';
+import type { Tx } from '../../../platform/db/database.ts';
+import { Problem } from '../../../platform/http/problem.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { Policies } from '../../../platform/policy/policies.ts';
+import { requireOrganization } from '../../tenancy/organizations/require-organization.ts';
 import { describePrice } from './list-prices.ts';
+import { requireConfirmedChange } from './require-confirmed-change.ts';
 
 type CreatePrice = components['schemas']['CreatePrice'];
 
 /** Adds a price that applies from now or later; past charges do not change. */
 export async function createPrice(
+  policies: Pick<Policies, 'get'>,
   tx: Tx,
   { now, callerId, body }: { now: Date; callerId: string; body: CreatePrice },
 ): Promise<components['schemas']['Price']> {
@@ -21,6 +24,7 @@ export async function createPrice(
   }
   refuseBadEnd(body, from, until);
   await requireKnown(tx, body);
+  await requireConfirmedChange(policies, tx, body, from);
   const row = await tx
     .insertInto('sku_prices')
     .values({
