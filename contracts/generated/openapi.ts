@@ -6211,6 +6211,8 @@ export interface components {
             health_detail: string;
             capacity_metadata: {
                 fabric_claim_mode: string;
+                /** @description The VF of this slot alone. */
+                fabric_vf_pci_address: string;
                 destructive_wipe_policy: string;
             } & {
                 [key: string]: unknown;
