@@ -1,7 +1,7 @@
 import { newId } from '@gpuaas/control-plane/platform/ids';
-import type { TestApi } from '../harness/api.ts';
-import { expectSuccess, withBearer, type Schemas, type TestCaller } from '../harness/tenancy.ts';
-import type { KnownValues } from './known-resources.ts';
+import type { TestApi } from '../../harness/api.ts';
+import { expectSuccess, withBearer, type Schemas, type TestCaller } from '../../harness/tenancy.ts';
+import type { KnownValues } from '../known-resources.ts';
 
 const PUBLIC_KEY = publicKey(1);
 

@@ -1,6 +1,6 @@
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import { sql } from 'kysely';
-import type { TestApi } from '../harness/api.ts';
+import type { TestApi } from '../../harness/api.ts';
 
 /** An event that a consumer has given up on. */
 export async function seedParkedEvent({ services }: TestApi): Promise<string> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { TestApi } from '../harness/api.ts';
-import { imageOf, OCI_MANIFEST } from '../harness/registry/oci-client.ts';
+import type { TestApi } from '../../harness/api.ts';
+import { imageOf, OCI_MANIFEST } from '../../harness/registry/oci-client.ts';
 
 const LAYER = 'seeded layer';
 const CONFIG = '{"architecture":"amd64","os":"linux"}';

@@ -1,4 +1,4 @@
-import type { TestApi } from '../harness/api.ts';
+import type { TestApi } from '../../harness/api.ts';
 
 /** A secret of the callers' project; its name. */
 export async function seedSecret(api: TestApi, name: string): Promise<string> {

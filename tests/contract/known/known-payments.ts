@@ -1,7 +1,7 @@
 import { closeAllMonths } from '@gpuaas/control-plane/domains/statements/close-months';
 import { manualClock } from '@gpuaas/control-plane/platform/clock';
-import type { TestApi } from '../harness/api.ts';
-import type { KnownValues } from './known-resources.ts';
+import type { TestApi } from '../../harness/api.ts';
+import type { KnownValues } from '../known-resources.ts';
 
 const amount = { currency: 'USD', micros: 5_000_000 };
 

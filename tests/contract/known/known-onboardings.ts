@@ -1,5 +1,5 @@
 import { newId } from '@gpuaas/control-plane/platform/ids';
-import type { TestApi } from '../harness/api.ts';
+import type { TestApi } from '../../harness/api.ts';
 
 /** An onboarding in progress; there is no MAAS here that could start it. */
 export async function seedOnboarding({ services }: TestApi): Promise<string> {

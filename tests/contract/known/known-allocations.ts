@@ -1,9 +1,9 @@
 import { issueCertificates } from '@gpuaas/control-plane/domains/allocations/certificates/issue-certificates';
 import { newId } from '@gpuaas/control-plane/platform/ids';
-import { seedAllocation } from '../benchmarks/seed-allocation.ts';
-import type { TestApi } from '../harness/api.ts';
-import { candidate } from '../harness/fleet/fleet.ts';
-import type { KnownValues } from './known-resources.ts';
+import { seedAllocation } from '../../benchmarks/seed-allocation.ts';
+import type { TestApi } from '../../harness/api.ts';
+import { candidate } from '../../harness/fleet/fleet.ts';
+import type { KnownValues } from '../known-resources.ts';
 
 export async function seedActiveAllocation({ services, people }: TestApi): Promise<string> {
   const id = await seedAllocation(services.db, people['member']!);
