@@ -1999,6 +1999,130 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "listRegistryRepositories",
+    "method": "get",
+    "path": "/api/v1/registry-repositories",
+    "summary": "Repositories of a project in the registry",
+    "fields": [
+      {
+        "name": "project_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "name",
+      "path",
+      "resource_name",
+      "organization_id",
+      "project_id",
+      "tags",
+      "manifests",
+      "bytes",
+      "created_at"
+    ]
+  },
+  {
+    "id": "getRegistryRepository",
+    "method": "get",
+    "path": "/api/v1/registry-repositories/{repository_id}",
+    "summary": "One repository",
+    "fields": [
+      {
+        "name": "repository_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "deleteRegistryRepository",
+    "method": "delete",
+    "path": "/api/v1/registry-repositories/{repository_id}",
+    "summary": "Delete a repository with everything in it",
+    "fields": [
+      {
+        "name": "repository_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ]
+  },
+  {
+    "id": "listRegistryTags",
+    "method": "get",
+    "path": "/api/v1/registry-repositories/{repository_id}/tags",
+    "summary": "Tags of a repository, and the digests they name now",
+    "fields": [
+      {
+        "name": "repository_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "name",
+      "digest",
+      "media_type",
+      "artifact_type",
+      "bytes",
+      "moved_by_name",
+      "moved_at"
+    ]
+  },
+  {
+    "id": "deleteRegistryTag",
+    "method": "delete",
+    "path": "/api/v1/registry-repositories/{repository_id}/tags/{tag_name}",
+    "summary": "Delete a tag",
+    "fields": [
+      {
+        "name": "repository_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "tag_name",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ]
+  },
+  {
     "id": "listSshKeys",
     "method": "get",
     "path": "/api/v1/ssh-keys",
@@ -5036,6 +5160,51 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "offerWholeNode",
+    "method": "post",
+    "path": "/api/v1/admin/nodes/{node_id}/whole-node-offer",
+    "summary": "Offer a host in baremetal mode as a whole",
+    "fields": [
+      {
+        "name": "node_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "discovery_task_id",
+        "in": "body",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json",
+    "columns": [
+      "id",
+      "resource_name",
+      "node_id",
+      "slot_index",
+      "state",
+      "desired_state",
+      "gpu_model",
+      "gpu_pci_address",
+      "gpu_serial",
+      "fabric_vf_pci_address",
+      "nvme_serial",
+      "nvme_device",
+      "management_mac",
+      "private_ip",
+      "ovs_port",
+      "numa_node",
+      "pcie_root",
+      "vcpu",
+      "memory_gib",
+      "health_state",
+      "health_detail",
+      "allocation_id"
+    ]
+  },
+  {
     "id": "getNodeIdentity",
     "method": "get",
     "path": "/api/v1/admin/nodes/{node_id}/identity",
@@ -5174,6 +5343,28 @@ export const operations: readonly Operation[] = [
       "hostname",
       "running"
     ]
+  },
+  {
+    "id": "retryCleanups",
+    "method": "post",
+    "path": "/api/v1/admin/cleanup-queue/retry",
+    "summary": "Confirm the wipes of several quarantined slots",
+    "fields": [
+      {
+        "name": "slot_ids",
+        "in": "body",
+        "type": "strings",
+        "required": true
+      },
+      {
+        "name": "destroy_foreign_data",
+        "in": "body",
+        "type": "boolean",
+        "description": "Confirms that data of another use on the disk may be destroyed"
+      }
+    ],
+    "answer": "json",
+    "accepted": "RetriedCleanups"
   },
   {
     "id": "retryCleanup",

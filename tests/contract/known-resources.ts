@@ -19,6 +19,7 @@ import {
 import { seedParkedEvent } from './known-events.ts';
 import { seedPayments } from './known-payments.ts';
 import { seedOnboarding } from './known-onboardings.ts';
+import { seedRepository } from './known-registry.ts';
 import { seedSecret } from './known-secrets.ts';
 import { seedTenancy } from './known-tenancy.ts';
 
@@ -87,6 +88,8 @@ export async function seedKnownResources(
     allocation_id: [recorded.allocationId],
     recording_id: [recorded.recordingId],
     secret_name: [await seedSecret(api, 'KNOWN_SECRET')],
+    repository_id: [await seedRepository(api, 'known', 'v1')],
+    tag_name: ['v1'],
     ingress_id: ingress['ingress_id']!,
     ...webhook,
     url: ['https://hooks.example.com/fuzz'],
@@ -134,17 +137,21 @@ export async function seedKnownResources(
     detachIngress: ingress,
     deleteWebhook: await seedWebhook(api),
     deleteProjectSecret: { secret_name: [await seedSecret(api, 'ENDING_SECRET')] },
+    deleteRegistryRepository: { repository_id: [await seedRepository(api, 'ending', 'v1')] },
+    deleteRegistryTag: { repository_id: [await seedRepository(api, 'untagged', 'v1')] },
     deleteBudget: { budget_id: [await seedBudget(api, 'user')] },
     deleteIdentityProvider: await seedIdentityProvider(api, 'ending'),
     deleteIdentityProviderDomain: await seedIdentityProvider(api, 'shrinking'),
     recordNodeBurnIn: { result: ['failed'] },
     approveResourceSlots: await seedDiscoveredHost(api),
+    offerWholeNode: await seedHostForBaremetal(api),
     disableResourceSlot: slotHost.sold,
     repairResourceSlot: slotHost.disabled,
     setDiskOwnership: slotHost.shared,
     startDiskConversion: slotHost.shared,
     finishDiskConversion: slotHost.converting,
     retryCleanup: await seedBlocked(api),
+    retryCleanups: { slot_ids: [(await seedBlocked(api)).slot_id] },
     recordExternalWipe: { ...(await seedBlocked(api)), device_serial: [candidate(0).nvme_serial] },
     retireSlot: await seedBlocked(api),
     retireNodeAuthority: { authority_id: [await seedReplacedAuthority(api)], cut_off: [true] },
@@ -414,6 +421,14 @@ async function seedIncident({ services }: TestApi, nodeId: string): Promise<stri
 async function seedDiscoveredHost(api: TestApi): Promise<KnownValues> {
   const nodeId = await addNode(api);
   return { node_id: [nodeId], discovery_task_id: [await addDiscovery(api, nodeId, [candidate(0)])] };
+}
+
+async function seedHostForBaremetal(api: TestApi): Promise<KnownValues> {
+  const nodeId = await addNode(api);
+  const { db } = api.services;
+  await db.updateTable('nodes').set({ mode: 'baremetal' }).where('id', '=', nodeId).execute();
+  const found = Array.from({ length: 8 }, (_, index) => candidate(index));
+  return { node_id: [nodeId], discovery_task_id: [await addDiscovery(api, nodeId, found)] };
 }
 
 /** A discovery in a state that only an agent could bring it to. */

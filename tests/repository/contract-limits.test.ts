@@ -109,6 +109,7 @@ const makingNothing: Record<string, string> = {
   retryAllocationRelease: 'ends a lease',
   retryReleaseForTenant: 'ends a lease',
   retryCleanup: 'wipes a slot that waits for it',
+  retryCleanups: 'wipes slots that wait for it',
   cancelNodeOnboarding: 'ends an onboarding',
 };
 

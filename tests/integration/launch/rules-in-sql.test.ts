@@ -65,7 +65,14 @@ it('`is_complete` says the same of a slot in the database and in the code', asyn
     managementMac: binding,
     privateIp: binding,
     destructiveWipePolicy: binding,
-    fabricClaimMode: fc.constantFrom('per_slot_vf', 'per_slot_vf', 'per_slot_vf', 'shared', null),
+    fabricClaimMode: fc.constantFrom(
+      'per_slot_vf',
+      'per_slot_vf',
+      'per_slot_vf',
+      'whole_node',
+      'shared',
+      null,
+    ),
   });
   await holdForAll(slot, async (all) => {
     const rows = all.map((one) => ({
