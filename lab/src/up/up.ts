@@ -89,7 +89,7 @@ await runRole(async (onStop, stopping, fail) => {
   say(`  Console    ${config.publicUrl}`);
   for (const person of platform.people)
     say(`  ${person.role.padEnd(26)} ${person.email.padEnd(22)} ${person.password}`);
-  if (model) say(`  Model      ${model.url} (POST /v1/completions with an API key)`);
+  if (model) say(`  Model      ${model.url} (the API of OpenAI below /v1, with an API key)`);
   say(`  API keys   ${platform.demoFile}`);
   say('');
   say('Ready. Ctrl-C stops everything.');

@@ -205,6 +205,16 @@ describe('the kernel, with the client of JupyterLab', () => {
     await kernel.shutdown();
   });
 
+  it('does not harm the server with what it writes to the descriptor of the kernel', async () => {
+    const kernel = await start();
+    const code = `const { writeSync } = require('node:fs');
+      for (const line of ['garbage', '{"type":"stream"}', '{"type":"done","id":1,"error":7}', '[]', 'null', '{"type":"result","data":5}'])
+        writeSync(3, line + '\\n');
+      "still here"`;
+    expect((await runCell(kernel, code)).result).toBe("'still here'");
+    await kernel.shutdown();
+  });
+
   it('completes names without running anything', async () => {
     const kernel = await start();
     await runCell(

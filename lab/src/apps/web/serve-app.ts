@@ -29,7 +29,7 @@ export async function serveApp(app: WebApp, defaultPort: number): Promise<void> 
       connectionsCheckingInterval: 1000,
       maxHeaderSize: 16_384,
     },
-    (request, response) => void answer(app, request, response),
+    (request, response) => void answerRequest(app, request, response),
   );
   server.maxConnections = 1024;
   server.on('upgrade', (request, socket, head) => {
@@ -70,7 +70,12 @@ export function sendJson(response: ServerResponse, status: number, body: object)
     .end(JSON.stringify(body));
 }
 
-async function answer(app: WebApp, request: IncomingMessage, response: ServerResponse): Promise<void> {
+/** Answers a request, also one that the app refuses or fails at. */
+export async function answerRequest(
+  app: Pick<WebApp, 'answer' | 'describe'>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   try {
     const url = urlOf(request);
     if (!url) throw new AppRefusal(400, 'bad_target', 'The request target is not a path.');

@@ -7,7 +7,7 @@ import type { LanguageModel } from '../model/language-model.ts';
 import { seededDraws } from '../sample-token.ts';
 import { topicOf } from '../topic.ts';
 import type { Tokenizer } from '../tokenizer/tokenizer.ts';
-import { ResponseBodies, usageOf, type ChoiceText, type Endpoint } from './bodies.ts';
+import { ResponseBodies, usageOf, type ChoiceText, type Endpoint, type Usage } from './bodies.ts';
 import type { TextRequest } from './read-request.ts';
 
 const MAX_PROMPT_TOKENS = 8192;
@@ -19,18 +19,28 @@ export interface Engine {
   tokensPerSecond: number | null;
 }
 
+/** Called once for each answer, before its last byte or when the client is gone. */
+export type RecordUsage = (usage: Usage) => Promise<void>;
+
+export interface AnswerContext {
+  engine: Engine;
+  endpoint: Endpoint;
+  record: RecordUsage;
+  /** Aborts when the client is gone. */
+  signal: AbortSignal;
+}
+
 interface Piece extends GeneratedPiece {
   choice: number;
 }
 
-/** Generates every choice and sends it, as one body or as a stream. Ends early when the client is gone. */
+/** Generates every choice and sends it, as one body or as a stream. What was generated counts, even if the client left. */
 export async function answerText(
-  engine: Engine,
-  endpoint: Endpoint,
+  context: AnswerContext,
   request: TextRequest,
   response: ServerResponse,
-  signal: AbortSignal,
 ): Promise<void> {
+  const { engine, endpoint, record, signal } = context;
   const prompts = request.prompts.map((prompt) => engine.tokenizer.encode(prompt));
   const promptTokens = prompts.reduce((sum, tokens) => sum + tokens.length, 0);
   if (promptTokens > MAX_PROMPT_TOKENS)
@@ -40,24 +50,53 @@ export async function answerText(
       `The request has ${promptTokens} tokens; this model takes ${MAX_PROMPT_TOKENS}.`,
       endpoint === 'chat' ? 'messages' : 'prompt',
     );
+  const spent = prompts.flatMap(() => Array.from({ length: request.choices }, () => 0));
+  let isRecorded = false;
+  const settle = async (): Promise<Usage> => {
+    const completion = spent.reduce((sum, tokens) => sum + tokens, 0);
+    const usage = usageOf(promptTokens, completion);
+    if (!isRecorded) {
+      isRecorded = true;
+      await record(usage);
+    }
+    return usage;
+  };
   const bodies = new ResponseBodies(endpoint, new Date());
-  const pieces = generateAll(engine, request, endpoint === 'chat', prompts, signal);
-  if (!request.stream) {
-    const choices = prompts.flatMap(() => Array.from({ length: request.choices })).map(emptyChoice);
-    const used = await collect(pieces, choices);
-    return sendJson(response, 200, bodies.whole(choices, usageOf(promptTokens, used)));
+  const pieces = counted(spent, generateAll(engine, request, endpoint === 'chat', prompts, signal));
+  try {
+    if (!request.stream) {
+      const choices = await collect(pieces, spent.length);
+      return sendJson(response, 200, bodies.whole(choices, await settle()));
+    }
+    await sendStream(new EventStream(response), bodies, pieces, request.includeUsage, settle);
+  } finally {
+    await settle();
   }
-  const stream = new EventStream(response);
+}
+
+async function sendStream(
+  stream: EventStream,
+  bodies: ResponseBodies,
+  pieces: AsyncIterable<Piece>,
+  includeUsage: boolean,
+  settle: () => Promise<Usage>,
+): Promise<void> {
   const begun = new Set<number>();
-  let used = 0;
-  for await (const { choice, text, finish, tokens } of pieces) {
+  for await (const { choice, text, finish } of pieces) {
     await stream.send(JSON.stringify(bodies.chunk({ index: choice, text, finish }, !begun.has(choice))));
     begun.add(choice);
-    if (finish !== null) used += tokens;
   }
-  if (request.includeUsage) await stream.send(JSON.stringify(bodies.usageChunk(usageOf(promptTokens, used))));
+  const usage = await settle();
+  if (includeUsage) await stream.send(JSON.stringify(bodies.usageChunk(usage)));
   await stream.send('[DONE]');
   stream.end();
+}
+
+async function* counted(spent: number[], pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+  for await (const piece of pieces) {
+    spent[piece.choice] = piece.tokens;
+    yield piece;
+  }
 }
 
 async function* generateAll(
@@ -85,17 +124,17 @@ async function* generateAll(
     }
 }
 
-const emptyChoice = (_: unknown, index: number): ChoiceText => ({ index, text: '', finish: null });
-
-/** Returns the number of generated tokens. */
-async function collect(pieces: AsyncIterable<Piece>, choices: readonly ChoiceText[]): Promise<number> {
-  let used = 0;
-  for await (const { choice, text, finish, tokens } of pieces) {
+async function collect(pieces: AsyncIterable<Piece>, count: number): Promise<ChoiceText[]> {
+  const choices = Array.from({ length: count }, (_, index): ChoiceText => ({
+    index,
+    text: '',
+    finish: null,
+  }));
+  for await (const { choice, text, finish } of pieces) {
     const target = choices[choice];
     if (!target) continue;
     target.text += text;
     target.finish = finish;
-    if (finish !== null) used += tokens;
   }
-  return used;
+  return choices;
 }
