@@ -12,13 +12,13 @@ const FROM_GATEWAY = /^(x-gpuaas-|x-forwarded-)/;
 
 /** The gateway replaces these headers, so what arrives through it cannot be forged by the viewer. */
 export function viewerOf({ headers }: IncomingMessage): Viewer {
-  const told = Object.entries(headers)
+  const fromGateway = Object.entries(headers)
     .filter(([name]) => FROM_GATEWAY.test(name))
     .map(([name, value]) => [name, String(value)]);
   const user = headers['x-gpuaas-user'];
   return {
     user: typeof user === 'string' && user !== '' ? user : null,
     host: headers.host ?? '',
-    headers: Object.fromEntries(told),
+    headers: Object.fromEntries(fromGateway),
   };
 }
