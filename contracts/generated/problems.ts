@@ -556,6 +556,14 @@ export const problems = {
     "status": 400,
     "title": "Invalid provider signature"
   },
+  "app_unknown": {
+    "status": 422,
+    "title": "Unknown app"
+  },
+  "app_rejected": {
+    "status": 409,
+    "title": "The app may not start"
+  },
   "app_incompatible": {
     "status": 409,
     "title": "The app does not fit the allocation"

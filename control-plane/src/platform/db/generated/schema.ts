@@ -258,7 +258,7 @@ export interface AppManifests {
 export interface AppManifestVersions {
   activated_at: Timestamp | null;
   artifact_format: "file" | "tar" | null;
-  artifact_kind: string;
+  artifact_kind: "controller" | "launchable" | "oci";
   artifact_ref: string | null;
   compatibility: StoredAppCompatibility;
   cors_origins: string[];
@@ -282,6 +282,11 @@ export interface AppMemberPorts {
   member_id: string;
   organization_id: string;
   port: number;
+}
+
+export interface AppMemberSecrets {
+  member_id: string;
+  sealed_values: Buffer;
 }
 
 export interface AppUsageMeters {
@@ -1581,6 +1586,7 @@ export interface DB {
   app_manifest_versions: AppManifestVersions;
   app_manifests: AppManifests;
   app_member_ports: AppMemberPorts;
+  app_member_secrets: AppMemberSecrets;
   app_usage_meters: AppUsageMeters;
   app_usage_prices: AppUsagePrices;
   app_usage_producers: AppUsageProducers;
