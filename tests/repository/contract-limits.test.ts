@@ -109,6 +109,7 @@ const makingNothing: Record<string, string> = {
   retryAllocationRelease: 'ends a lease',
   retryReleaseForTenant: 'ends a lease',
   retryCleanup: 'wipes a slot that waits for it',
+  retryCleanups: 'wipes slots that wait for it',
   cancelNodeOnboarding: 'ends an onboarding',
 };
 
@@ -171,6 +172,7 @@ const multiplyingNothing: Record<string, string> = {
   startDiskConversion: SWITCHES,
   finishDiskConversion: SWITCHES,
   approveResourceSlots: SWITCHES,
+  offerWholeNode: SWITCHES,
   revokeNodeIdentity: ENDS,
   revokeNodeEnrolment: ENDS,
   forceReleaseAllocation: ENDS,

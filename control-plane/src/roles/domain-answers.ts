@@ -30,4 +30,7 @@ export const domainAnswers: DomainAnswers = {
 };
 
 /** Answers that roles pass to every domain. */
-export type PlatformServices = CleanupServices & DomainAnswers & WithFleetIndex & Pick<RuntimeServices, 'guests'>;
+export type PlatformServices = CleanupServices &
+  DomainAnswers &
+  WithFleetIndex &
+  Pick<RuntimeServices, 'guests'>;

@@ -57,7 +57,9 @@ export async function readLogPart(
   for (const { content, digest } of pieces)
     contents.push(content ?? (digest === null ? Buffer.alloc(0) : await buffer(await blobs.open(digest))));
   const start = Math.max(log.offset, Number(first.first_byte));
-  const text = Buffer.concat(contents).subarray(start - Number(first.first_byte)).subarray(0, MAX_BYTES);
+  const text = Buffer.concat(contents)
+    .subarray(start - Number(first.first_byte))
+    .subarray(0, MAX_BYTES);
   const whole = wholeCharacters(text);
   return {
     ...log,

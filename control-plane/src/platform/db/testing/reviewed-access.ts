@@ -96,7 +96,8 @@ export const unrestrictedPolicies: Record<string, string> = {
   'app_instances: every: gpuaas_operator': 'metrics count the instances of all tenants',
   'app_instances: every: gpuaas_worker': 'workers admit and end instances of every tenant',
   'app_instances: every: gpuaas_app_runtime': 'starts and stops instances of every tenant',
-  'app_instance_members: every: gpuaas_worker': 'workers end members of every tenant and prove their teardown',
+  'app_instance_members: every: gpuaas_worker':
+    'workers end members of every tenant and prove their teardown',
   'app_instance_members: every: gpuaas_app_runtime': 'observes members of every tenant',
   'app_member_ports: every: gpuaas_worker': 'a port of a machine is taken once, by whichever project',
   'app_member_ports: every: gpuaas_app_runtime': 'gives ports back with the proof of a teardown',
@@ -108,8 +109,17 @@ export const unrestrictedPolicies: Record<string, string> = {
   'app_log_pieces: every: gpuaas_app_runtime': 'keeps the logs of every tenant',
   'allocations: runtime: gpuaas_app_runtime': 'enters machines of every tenant; seven columns only',
   'allocation_access_keys: runtime: gpuaas_app_runtime': 'enters machines that have members',
-  'outbox_events: runtime: gpuaas_app_runtime': 'only subject, time and transaction id, to keep events in order',
+  'outbox_events: runtime: gpuaas_app_runtime':
+    'only subject, time and transaction id, to keep events in order',
   'outbox_events: runtime_write: gpuaas_app_runtime': 'emits events of instances of every tenant',
+  'registry_repositories: every: gpuaas_worker': 'deleted repositories of every tenant are emptied',
+  'registry_blobs: every: gpuaas_worker': 'content that no manifest names is removed, of every tenant',
+  'registry_manifests: every: gpuaas_worker': 'deleted repositories of every tenant are emptied',
+  'registry_manifest_blobs: every: gpuaas_worker': 'says which content of every tenant stays',
+  'registry_manifest_children: every: gpuaas_worker': 'deleted repositories of every tenant are emptied',
+  'registry_tags: every: gpuaas_worker': 'deleted repositories of every tenant are emptied',
+  'registry_uploads: every: gpuaas_worker': 'uploads that were left are removed, of every tenant',
+  'registry_upload_chunks: every: gpuaas_worker': 'uploads that were left are removed, of every tenant',
   'terminal_tokens: every: gpuaas_gateway': 'the token alone identifies its holder',
   'ledger_transactions: every: gpuaas_operator':
     'operators give credit to any tenant and correct its balance',

@@ -28,12 +28,10 @@ export async function takeSnapshot(
     { holderType: 'project', holderId: projectId },
     { holderType: 'user', holderId: createdBy },
   ] as const;
-  const increments = holders.map(
-    (holder): CounterIncrement => ({
-      counter: { organizationId, ...holder, measure: 'app_instances', unit: '' },
-      amount: 1n,
-    }),
-  );
+  const increments = holders.map((holder): CounterIncrement => ({
+    counter: { organizationId, ...holder, measure: 'app_instances', unit: '' },
+    amount: 1n,
+  }));
   return {
     offered,
     missingSecrets: await missingSecrets(tx, projectId, secrets),
