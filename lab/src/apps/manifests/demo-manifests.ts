@@ -1,41 +1,18 @@
+import type { components } from '@gpuaas/sdk/contract';
 import type { AppName } from '../build/build-app.ts';
 
-export interface DemoParameter {
-  name: string;
-  type: 'string' | 'integer';
-  title: string;
-  description?: string;
-  default?: string;
-  required?: boolean;
-  choices?: string[];
-  minimum?: number;
-  maximum?: number;
-  max_length?: number;
-}
+type Schemas = components['schemas'];
 
-/** What the catalog shows of an app and how a machine starts it; the payload is added when it is published. */
-export interface DemoManifest {
+/** What the catalog shows of an app and how a machine starts it; payload and version are added when it is published. */
+export interface DemoManifest extends Omit<
+  Schemas['PublishAppManifestVersion'],
+  'version' | 'artifact_ref' | 'artifact_format'
+> {
   slug: AppName;
-  display_name: string;
-  description: string;
-  kind: 'service' | 'job';
-  compatibility: {
-    requires_capacity_shape: ('gpu_slice' | 'baremetal')[];
-    min_gpu_count: number;
-    requires_exclusive_node: boolean;
-    needs_root: boolean;
-  };
-  runtime_profile: {
-    command: string[];
-    env: { name: string; value: string }[];
-    ports: { name: string; port: number; protocol: 'http' }[];
-    readiness: { port: string; path: string; timeout_seconds: number } | null;
-    stop_grace_seconds: number;
-  };
-  parameters: DemoParameter[];
+  parameters: Schemas['AppParameter'][];
 }
 
-const ANYWHERE: DemoManifest['compatibility'] = {
+const ANYWHERE: Schemas['AppCompatibility'] = {
   requires_capacity_shape: ['gpu_slice', 'baremetal'],
   min_gpu_count: 0,
   requires_exclusive_node: false,
@@ -43,7 +20,7 @@ const ANYWHERE: DemoManifest['compatibility'] = {
 };
 
 /** A web server of one port that is ready when `path` answers. */
-function webProfile(port: number, path: string): DemoManifest['runtime_profile'] {
+function webProfile(port: number, path: string): Schemas['AppRuntimeProfile'] {
   return {
     command: ['node', 'payload'],
     env: [{ name: 'PORT', value: String(port) }],
