@@ -4,6 +4,7 @@ import { addContractCommands, describeGroups } from './contract-commands/add-con
 import { addAdmin } from './commands/admin/admin.ts';
 import { addApi } from './commands/api.ts';
 import { addApiKeys } from './commands/account/api-keys.ts';
+import { addApps } from './commands/apps.ts';
 import { addCertificates } from './commands/certificates.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addCost } from './commands/cost.ts';
@@ -66,6 +67,7 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     addLogs,
     addOpen,
     addRelease,
+    addApps,
     addExtend,
     addSsh,
     addCp,

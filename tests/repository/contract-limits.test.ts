@@ -172,6 +172,7 @@ const multiplyingNothing: Record<string, string> = {
   startDiskConversion: SWITCHES,
   finishDiskConversion: SWITCHES,
   approveResourceSlots: SWITCHES,
+  offerWholeNode: SWITCHES,
   revokeNodeIdentity: ENDS,
   revokeNodeEnrolment: ENDS,
   forceReleaseAllocation: ENDS,

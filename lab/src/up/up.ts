@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { createGpuaasClient } from '@gpuaas/sdk/client';
 import { approveFleet } from '../approve-fleet.ts';
 import { putProductsOnSale } from '../put-products-on-sale.ts';
+import { publishDemoApps } from '../publish-demo-apps.ts';
 import { startSharedModel, type SharedModel } from '../shared-model.ts';
 import { startSimulatedFleet } from '../simulated-fleet.ts';
 import {
@@ -76,6 +77,7 @@ await runRole(async (onStop, stopping, fail) => {
     onStop(() => fleet.stop());
     await approveFleet(client, log);
     await putProductsOnSale(client);
+    await publishDemoApps(client);
     model = await startSharedModel({
       client,
       baseUrl: `http://${config.host}:${config.port}`,
@@ -89,7 +91,7 @@ await runRole(async (onStop, stopping, fail) => {
   say(`  Console    ${config.publicUrl}`);
   for (const person of platform.people)
     say(`  ${person.role.padEnd(26)} ${person.email.padEnd(22)} ${person.password}`);
-  if (model) say(`  Model      ${model.url} (POST /v1/completions with an API key)`);
+  if (model) say(`  Model      ${model.url} (the API of OpenAI below /v1, with an API key)`);
   say(`  API keys   ${platform.demoFile}`);
   say('');
   say('Ready. Ctrl-C stops everything.');

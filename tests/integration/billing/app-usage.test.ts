@@ -16,6 +16,7 @@ import { startSharedModel } from '@gpuaas/lab/shared-model';
 import { UsageProducer, type UsageRecord } from '@gpuaas/lab/usage-producer';
 import { createGpuaasClient } from '@gpuaas/sdk/client';
 import { sql } from 'kysely';
+import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seedAllocation } from '../../benchmarks/seed-allocation.ts';
 import { createTestApi, type TestApi } from '../../harness/api.ts';
@@ -233,27 +234,64 @@ describe('the producer of the lab', () => {
 });
 
 describe('the shared model of the lab', () => {
-  it('serves callers with a key, and bills their usage', async () => {
+  it('serves callers with a key, and bills the tokens that it read and wrote', async () => {
     const operator = createGpuaasClient({ baseUrl, apiKey: api.people['operator']!.apiKey });
     const log = { info: () => undefined, warn: () => undefined };
     const start = () => startSharedModel({ client: operator, baseUrl, journal: join(folder, 'model'), log });
     await (await start()).stop();
     const model = await start();
     try {
-      const complete = (apiKey: string) =>
-        fetch(`${model.url}/v1/completions`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${apiKey}` },
-          body: JSON.stringify({ prompt: 'one two three' }),
-        });
+      const openai = (apiKey: string) => new OpenAI({ baseURL: `${model.url}/v1`, apiKey });
+      const ask = { model: 'tiny-llm', prompt: 'The host', max_tokens: 20 };
       const before = await balance();
-      expect((await complete('gpk_nobody')).status).toBe(401);
-      expect(await (await complete(api.people['member']!.apiKey)).json()).toEqual({
-        text: 'You said: one two three',
-        usage: { tokens: 8 },
+      await expect(openai('gpk_nobody').completions.create(ask)).rejects.toMatchObject({
+        status: 401,
+        code: 'invalid_api_key',
       });
+      const caller = openai(api.people['member']!.apiKey);
+      await expect(caller.completions.create({ ...ask, model: 'gpt' })).rejects.toMatchObject({
+        status: 404,
+      });
+      const whole = await caller.completions.create(ask);
+      const stream = await caller.chat.completions.create({
+        model: 'tiny-llm',
+        messages: [{ role: 'user', content: 'What is a slice?' }],
+        stream: true,
+        stream_options: { include_usage: true },
+      });
+      let tokens = whole.usage!.total_tokens;
+      for await (const { usage } of stream) tokens += usage?.total_tokens ?? 0;
+      expect(tokens).toBeGreaterThan(16);
       await model.report();
-      expect(before - (await balance())).toBe(160 + 1000);
+      // Refused requests cost nothing; two answers cost a request each.
+      expect(before - (await balance())).toBe(20 * tokens + 2000);
+    } finally {
+      await model.stop();
+    }
+  });
+
+  it('bills a caller who leaves for what was generated until then', async () => {
+    const operator = createGpuaasClient({ baseUrl, apiKey: api.people['operator']!.apiKey });
+    const log = { info: () => undefined, warn: () => undefined };
+    const model = await startSharedModel({ client: operator, baseUrl, journal: join(folder, 'left'), log });
+    try {
+      const before = await balance();
+      const caller = new OpenAI({ baseURL: `${model.url}/v1`, apiKey: api.people['member']!.apiKey });
+      const stream = await caller.completions.create({
+        model: 'tiny-llm',
+        prompt: 'The host',
+        max_tokens: 1024,
+        n: 4,
+        stream: true,
+      });
+      for await (const _ of stream) break;
+      await expect
+        .poll(async () => {
+          await model.report();
+          return before - (await balance());
+        })
+        .toBeGreaterThan(1000);
+      await expectBooksHold();
     } finally {
       await model.stop();
     }
@@ -285,12 +323,12 @@ describe('what was used of apps', () => {
     expect(body.totals.app_usage.micros).toBe(-apps);
     expect(body.app_usage).toEqual(
       expect.arrayContaining([
-        expect.objectContaining({ app: 'lab-echo', dimension: 'requests', quantity: 1 }),
+        expect.objectContaining({ app: 'tiny-llm', dimension: 'requests', quantity: 3 }),
       ]),
     );
     const headers = { authorization: `Bearer ${api.people['admin']!.apiKey}` };
     const csv = await api.server.inject({ url: `/api/v1/billing/statements/${id}/csv`, headers });
-    expect(csv.body).toContain('lab-echo: 1 requests at 0.001000 for 1');
+    expect(csv.body).toContain('tiny-llm: 3 requests at 0.001000 for 1');
     const pdf = await api.server.inject({ url: `/api/v1/billing/statements/${id}/pdf`, headers });
     expect(pdf.statusCode).toBe(200);
     expect((await verifyStatements(api.services.db)).faults).toEqual([]);
