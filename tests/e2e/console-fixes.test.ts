@@ -3,7 +3,9 @@ import { unwrap } from '@gpuaas/sdk/problem';
 import { launch, release, waitForState } from '../harness/allocations/allocations.ts';
 import { chromiumPath } from '../harness/console/browser.ts';
 import { useConsole } from '../harness/console/console.ts';
+import { eventually } from '../harness/eventually.ts';
 
+const DAY_MS = 86_400_000;
 const PHONE = { width: 390, height: 844 };
 
 /** Each was seen wrong once. */
@@ -24,6 +26,36 @@ describe.skipIf(!chromiumPath)('the console (needs chromium)', () => {
     await page.context().close();
   }, 240_000);
 
+  it('draws costs over time with axes, a table and a file', async () => {
+    const { admin } = site.platform;
+    const [acme] = (await unwrap(admin.GET('/api/v1/me'))).organizations;
+    const day = new Date().toISOString().slice(0, 10);
+    const query = {
+      organization_id: acme!.id,
+      from: `${day}T00:00:00.000Z`,
+      to: new Date(Date.now() + DAY_MS).toISOString(),
+      group_by: 'day' as const,
+    };
+    await eventually(
+      'costs of today',
+      async () => {
+        const costs = await unwrap(admin.GET('/api/v1/billing/reports/costs', { params: { query } }));
+        return costs.items.length > 0 ? costs : null;
+      },
+      180_000,
+    );
+    const page = await site.signIn('Tenant Admin', '/billing');
+    const chart = page.getByRole('figure', { name: 'Costs by day in USD' });
+    await chart.locator('canvas').waitFor({ timeout: 60_000 });
+    await chart.getByText(/\d+ points\. Cost: lowest \$0\.00\d*, highest \$/).waitFor({ state: 'attached' });
+    await chart.getByText('Table and download').click();
+    await chart.getByRole('row', { name: new RegExp(`^${day}`) }).waitFor();
+    const download = page.waitForEvent('download');
+    await chart.getByRole('button', { name: 'Download CSV' }).click();
+    expect((await download).suggestedFilename()).toBe('Costs by day in USD.csv');
+    await page.context().close();
+  }, 300_000);
+
   it('launches on a phone without a horizontal scroll bar', async () => {
     const line = `ssh-ed25519 ${KEY}`;
     const body = { name: 'a key with a rather long name', public_key: line };
@@ -42,6 +74,19 @@ describe.skipIf(!chromiumPath)('the console (needs chromium)', () => {
     await row.getByRole('link', { name: 'sim-h200-01' }).waitFor();
     await row.getByText('Completed').waitFor();
     await page.getByRole('columnheader', { name: 'Took' }).waitFor();
+    await page.context().close();
+  });
+
+  it('goes to a host and a policy from any page', async () => {
+    const page = await site.signIn('Platform Operator', '/operator/regions');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to' }).fill('sim-h200-01');
+    await page.getByRole('option', { name: /sim-h200-01/ }).click();
+    await page.getByRole('heading', { level: 1, name: 'sim-h200-01' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to' }).fill('sign idle');
+    await page.getByRole('option', { name: /auth\.sign_in_idle_seconds/ }).click();
+    await page.getByRole('heading', { level: 1, name: 'auth.sign_in_idle_seconds' }).waitFor();
     await page.context().close();
   });
 

@@ -3,6 +3,9 @@ import type { ReportLine } from '../api/billing/reports.ts';
 import { formatMoney } from '../format/money.ts';
 import { TimeChart } from '../ui/charts/time-chart.tsx';
 
+/** Below ten cents the ticks of an axis would all read the same. */
+const SMALL_MICROS = 100_000;
+
 interface MoneyChartProps {
   label: string;
   /** The days or months of the chart; those without a value are empty. */
@@ -37,7 +40,11 @@ function CurrencyChart({ label, currency, steps, lines }: MoneyChartProps & { cu
       series: [{ name: 'Cost', tone: 'info' as const, values: all.map(amountOf) }],
     };
   }, [days, lines, currency]);
-  const format = useMemo(() => (micros: number) => formatMoney({ currency, micros }, 2), [currency]);
+  const decimals = Math.max(...(data.series[0]?.values ?? [])) < SMALL_MICROS ? 4 : 2;
+  const format = useMemo(
+    () => (micros: number) => formatMoney({ currency, micros }, decimals),
+    [currency, decimals],
+  );
   const nameTime = (seconds: number) =>
     steps.find((step) => Date.parse(step) === seconds * 1000) ?? new Date(seconds * 1000).toISOString();
   return <TimeChart label={label} kind="bars" format={format} nameTime={nameTime} {...data} />;

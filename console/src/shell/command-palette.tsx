@@ -1,9 +1,12 @@
 import { Dialog } from '@base-ui/react/dialog';
-import { useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useId, useState, type KeyboardEvent } from 'react';
-import { useProject } from '../api/me.ts';
-import type { Me } from '../api/types.ts';
+import { allocationsQuery } from '../api/allocations/allocations.ts';
+import { nodesQuery } from '../api/fleet/fleet.ts';
+import { hasPlatformPermission, useProject, type ProjectChoice } from '../api/me.ts';
+import { policiesQuery } from '../api/operations/policies.ts';
+import type { Me, Policy } from '../api/types.ts';
 import { commandsFor } from './commands.ts';
 import { filterCommands } from './filter-commands.ts';
 
@@ -20,7 +23,8 @@ export function CommandPalette({ me, onClose }: CommandPaletteProps) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const choice = useProject();
-  const found = filterCommands(commandsFor(me, choice, queryClient), typed);
+  const policies = usePaletteData(me, choice);
+  const found = filterCommands(commandsFor(me, choice, queryClient, policies), typed);
   const chosen = Math.min(at, found.length - 1);
   const go = (index: number) => {
     const command = found[index];
@@ -47,7 +51,7 @@ export function CommandPalette({ me, onClose }: CommandPaletteProps) {
             aria-expanded
             aria-controls={`${id}-list`}
             aria-activedescendant={found[chosen] ? `${id}-${chosen}` : undefined}
-            placeholder="Go to a page, a project or an allocation"
+            placeholder="Go to a page, a project, an allocation, a host or a policy"
             autoComplete="off"
             spellCheck={false}
             value={typed}
@@ -81,6 +85,14 @@ export function CommandPalette({ me, onClose }: CommandPaletteProps) {
       </Dialog.Portal>
     </Dialog.Root>
   );
+}
+
+/** Fetches what can be gone to: the project's allocations and, for operators, hosts and policies. */
+function usePaletteData(me: Me, choice: ProjectChoice | null): Policy[] {
+  useInfiniteQuery({ ...allocationsQuery(choice?.project.id ?? ''), enabled: choice !== null });
+  useInfiniteQuery({ ...nodesQuery, enabled: hasPlatformPermission(me, 'fleet.read') });
+  const seesPolicies = hasPlatformPermission(me, 'policy.read');
+  return useQuery({ ...policiesQuery(undefined), enabled: seesPolicies }).data ?? [];
 }
 
 function keepInView(element: HTMLElement | null) {

@@ -1,9 +1,9 @@
 import type { InfiniteData, QueryClient } from '@tanstack/react-query';
 import type { NavigateOptions } from '@tanstack/react-router';
-import { Boxes, FolderOpen, Rocket, Server, type LucideIcon } from 'lucide-react';
+import { Boxes, FolderOpen, Rocket, Server, SlidersHorizontal, type LucideIcon } from 'lucide-react';
 import { allocationKeys, fleetKeys } from '../api/query-keys.ts';
 import { projectsOf, type ProjectChoice } from '../api/me.ts';
-import type { Allocation, Me, Node } from '../api/types.ts';
+import type { Allocation, Me, Node, Policy } from '../api/types.ts';
 import { OWN_PAGES } from './navigation/own-pages.ts';
 import { visibleAreas } from './navigation/visible-areas.ts';
 
@@ -15,8 +15,13 @@ export interface Command {
   go: NavigateOptions;
 }
 
-/** Pages, projects, and the allocations and hosts that were loaded already. */
-export function commandsFor(me: Me, choice: ProjectChoice | null, queryClient: QueryClient): Command[] {
+/** Pages, projects, policies, and the allocations and hosts in the cache. */
+export function commandsFor(
+  me: Me,
+  choice: ProjectChoice | null,
+  queryClient: QueryClient,
+  policies: readonly Policy[],
+): Command[] {
   const places = visibleAreas(me, choice).flatMap(({ title, groups }) =>
     groups.flatMap(({ places: inGroup }) =>
       inGroup.map(({ to, label, icon }): Command => ({ label, hint: title, icon, go: { to } })),
@@ -48,7 +53,13 @@ export function commandsFor(me: Me, choice: ProjectChoice | null, queryClient: Q
     icon: Server,
     go: { to: '/operator/nodes/$nodeId', params: { nodeId: id } },
   }));
-  return [...places, ...launch, ...own, ...projects, ...allocations, ...nodes];
+  const rules = policies.map(({ name }): Command => ({
+    label: name,
+    hint: 'Policy',
+    icon: SlidersHorizontal,
+    go: { to: '/operator/policies/$policyName', params: { policyName: name } },
+  }));
+  return [...places, ...launch, ...own, ...projects, ...allocations, ...nodes, ...rules];
 }
 
 /** Each resource once, from all loaded lists. */
