@@ -19,6 +19,7 @@ import {
 import { seedParkedEvent } from './known-events.ts';
 import { seedPayments } from './known-payments.ts';
 import { seedOnboarding } from './known-onboardings.ts';
+import { seedHostForBaremetal } from './known-hosts.ts';
 import { seedSecret } from './known-secrets.ts';
 import { seedTenancy } from './known-tenancy.ts';
 
@@ -416,14 +417,6 @@ async function seedIncident({ services }: TestApi, nodeId: string): Promise<stri
 async function seedDiscoveredHost(api: TestApi): Promise<KnownValues> {
   const nodeId = await addNode(api);
   return { node_id: [nodeId], discovery_task_id: [await addDiscovery(api, nodeId, [candidate(0)])] };
-}
-
-async function seedHostForBaremetal(api: TestApi): Promise<KnownValues> {
-  const nodeId = await addNode(api);
-  const { db } = api.services;
-  await db.updateTable('nodes').set({ mode: 'baremetal' }).where('id', '=', nodeId).execute();
-  const found = Array.from({ length: 8 }, (_, index) => candidate(index));
-  return { node_id: [nodeId], discovery_task_id: [await addDiscovery(api, nodeId, found)] };
 }
 
 /** A discovery in a state that only an agent could bring it to. */

@@ -158,6 +158,7 @@ const multiplyingNothing: Record<string, string> = {
   addTeamMember: ONE_EACH,
   markNotificationRead: SWITCHES,
   extendAllocation: SWITCHES,
+  offerWholeNode: 'a host has one unit for each of its GPUs',
   setAllocationTags: ONE_EACH,
   cancelReservation: ENDS,
   cancelReservationOf: ENDS,
