@@ -1142,6 +1142,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/registry-repositories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Repositories of a project in the registry
+         * @description A repository comes into being with the first push to `<project id>/<name>`. Push and pull with any OCI client:
+         *     the registry is at `/v2/` of this host, the user name is arbitrary, the password is an API key or a service account's
+         *     token.
+         */
+        get: operations["listRegistryRepositories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/registry-repositories/{repository_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One repository */
+        get: operations["getRegistryRepository"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a repository with everything in it
+         * @description Its name is free immediately; its content is removed in the background.
+         */
+        delete: operations["deleteRegistryRepository"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/registry-repositories/{repository_id}/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tags of a repository, and the digests they name now */
+        get: operations["listRegistryTags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/registry-repositories/{repository_id}/tags/{tag_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a tag
+         * @description The manifest stays and can be pulled by its digest.
+         */
+        delete: operations["deleteRegistryTag"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/ssh-keys": {
         parameters: {
             query?: never;
@@ -1762,7 +1842,7 @@ export interface paths {
         };
         /**
          * Serial console log of the machine
-         * @description The last mebibyte, as currently on its host. It may contain output of programs during boot.
+         * @description The last mebibyte, as currently on its host. It may contain output of programs during boot, so each reading is audited.
          */
         get: operations["getConsoleLog"];
         put?: never;
@@ -4773,6 +4853,35 @@ export interface components {
             project_id: string;
             value: string;
         };
+        RegistryRepository: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description How clients name it: `<host>/<path>:<tag>`. */
+            path: string;
+            resource_name: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** Format: uuid */
+            project_id: string;
+            tags: number;
+            manifests: number;
+            /** @description Of its blobs; several repositories may share them. */
+            bytes: number;
+            created_at: components["schemas"]["Timestamp"];
+        };
+        RegistryTag: {
+            name: string;
+            /** @description Of the manifest. */
+            digest: string;
+            media_type: string;
+            artifact_type: string | null;
+            /** @description Of the manifest and its blobs. */
+            bytes: number;
+            /** @description Who pointed it at this digest. */
+            moved_by_name: string;
+            moved_at: components["schemas"]["Timestamp"];
+        };
         SshKey: {
             /** Format: uuid */
             id: string;
@@ -4903,7 +5012,7 @@ export interface components {
             }[];
         };
         PlacementExplanation: {
-            /** @description Whether a node has capacity, regardless of quota. */
+            /** @description Whether a node has capacity, regardless of quota and funds. */
             fits: boolean;
             requested: components["schemas"]["PlacementShape"];
             /** @description Reasons why nodes cannot serve it, even if others can. */
@@ -4927,6 +5036,13 @@ export interface components {
             quota: {
                 allows: boolean;
                 exceeded: components["schemas"]["QuotaExcess"][];
+            } | null;
+            /** @description Whether the balance and the budgets allow it; null without `project_id`. */
+            funds: {
+                allows: boolean;
+                /** @description Problem code of the refusal. */
+                code: string | null;
+                detail: string | null;
             } | null;
             /** @description The nodes nearest to serving it, best first; null for callers who may not see the fleet. */
             nodes: components["schemas"]["PlacementNode"][] | null;
@@ -5027,6 +5143,8 @@ export interface components {
             gpu_count: number;
             image: string;
             region: string;
+            /** @description The price that the caller was shown. A launch at any other price is refused with `price_changed`, which carries both prices. Without it, the launch takes the current price. */
+            expected_price_per_gpu_hour?: components["schemas"]["Money"];
             /** @description SSH keys of the caller or of the project that may log in to the machine. */
             ssh_key_ids?: string[];
             tags?: components["schemas"]["Tags"];
@@ -5087,6 +5205,8 @@ export interface components {
             actual_ip: string | null;
             /** @enum {unknown} */
             lease_state: "bound" | "missing" | "mismatch";
+            /** @description Keys chosen at the launch that may log in over SSH. Without one, only the web terminal works. */
+            ssh_key_fingerprints: string[];
         };
         HostCleanup: {
             /** Format: uuid */
@@ -6091,6 +6211,8 @@ export interface components {
             health_detail: string;
             capacity_metadata: {
                 fabric_claim_mode: string;
+                /** @description The VF of this slot alone. */
+                fabric_vf_pci_address: string;
                 destructive_wipe_policy: string;
             } & {
                 [key: string]: unknown;
@@ -6680,12 +6802,25 @@ export interface components {
             resource_profile: components["schemas"]["ResourceProfile"];
             enabled: boolean;
         };
+        /**
+         * @description `gpu_partition` and `gpu_shared` are reserved for products that share a GPU. They are refused with
+         *     `shape_reserved`; a `gpu_slice` always has whole GPUs.
+         * @enum {unknown}
+         */
+        NamedCapacityShape: "baremetal" | "gpu_slice" | "gpu_partition" | "gpu_shared";
+        /**
+         * @description How GPUs are shared. All but `exclusive_device` are reserved and refused with `shape_reserved`.
+         * @default exclusive_device
+         * @enum {unknown}
+         */
+        SharingMechanism: "exclusive_device" | "mig_partition" | "mdev_vgpu" | "time_sliced" | "mps" | "software_shared";
         /** @description Sizes on sale, at most the GPUs of a node; for `baremetal` exactly those. */
         GpuCounts: number[];
         CreateSku: {
             sku: string;
             display_name: string;
-            capacity_shape: components["schemas"]["CapacityShape"];
+            capacity_shape: components["schemas"]["NamedCapacityShape"];
+            sharing_mechanism?: components["schemas"]["SharingMechanism"];
             gpu_model: string;
             /** @description GPUs of a node. */
             gpus_total: number;
@@ -6769,6 +6904,8 @@ export interface components {
                 /** Format: int64 */
                 micros: number;
             };
+            /** @description Confirms a change of more than the policy `prices.confirm_change_percent`. */
+            confirm_large_change?: boolean;
             /** @description Defaults to now; never in the past. */
             effective_from?: components["schemas"]["Timestamp"];
             /** @description Only with `organization_id`. */
@@ -6827,6 +6964,7 @@ export interface components {
         ApiKeyId: string;
         "ProjectId-2": string;
         SecretName: string;
+        RepositoryId: string;
         SshKeyId: string;
         /** @description Allocations in one state, all that hold or await capacity (`live`), or all that have ended (`ended`). */
         StateFilter: "live" | "ended" | "queued" | "reserved" | "provisioning" | "active" | "releasing" | "released" | "failed" | "release_failed";
@@ -9285,6 +9423,137 @@ export interface operations {
             };
             path: {
                 secret_name: components["parameters"]["SecretName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listRegistryRepositories: {
+        parameters: {
+            query: {
+                project_id: components["parameters"]["ProjectId-2"];
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous response. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, by name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["RegistryRepository"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getRegistryRepository: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                repository_id: components["parameters"]["RepositoryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The repository. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistryRepository"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    deleteRegistryRepository: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                repository_id: components["parameters"]["RepositoryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listRegistryTags: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous response. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                repository_id: components["parameters"]["RepositoryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, by name. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["RegistryTag"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    deleteRegistryTag: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                repository_id: components["parameters"]["RepositoryId"];
+                tag_name: string;
             };
             cookie?: never;
         };

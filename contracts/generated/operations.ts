@@ -1999,6 +1999,130 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "listRegistryRepositories",
+    "method": "get",
+    "path": "/api/v1/registry-repositories",
+    "summary": "Repositories of a project in the registry",
+    "fields": [
+      {
+        "name": "project_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "name",
+      "path",
+      "resource_name",
+      "organization_id",
+      "project_id",
+      "tags",
+      "manifests",
+      "bytes",
+      "created_at"
+    ]
+  },
+  {
+    "id": "getRegistryRepository",
+    "method": "get",
+    "path": "/api/v1/registry-repositories/{repository_id}",
+    "summary": "One repository",
+    "fields": [
+      {
+        "name": "repository_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "deleteRegistryRepository",
+    "method": "delete",
+    "path": "/api/v1/registry-repositories/{repository_id}",
+    "summary": "Delete a repository with everything in it",
+    "fields": [
+      {
+        "name": "repository_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ]
+  },
+  {
+    "id": "listRegistryTags",
+    "method": "get",
+    "path": "/api/v1/registry-repositories/{repository_id}/tags",
+    "summary": "Tags of a repository, and the digests they name now",
+    "fields": [
+      {
+        "name": "repository_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "name",
+      "digest",
+      "media_type",
+      "artifact_type",
+      "bytes",
+      "moved_by_name",
+      "moved_at"
+    ]
+  },
+  {
+    "id": "deleteRegistryTag",
+    "method": "delete",
+    "path": "/api/v1/registry-repositories/{repository_id}/tags/{tag_name}",
+    "summary": "Delete a tag",
+    "fields": [
+      {
+        "name": "repository_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "tag_name",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ]
+  },
+  {
     "id": "listSshKeys",
     "method": "get",
     "path": "/api/v1/ssh-keys",
@@ -2123,6 +2247,7 @@ export const operations: readonly Operation[] = [
       "capacity_shape",
       "gpu_model",
       "gpus_total",
+      "price_per_gpu_hour",
       "entitled"
     ]
   },
@@ -2241,6 +2366,7 @@ export const operations: readonly Operation[] = [
       "image",
       "region",
       "state",
+      "cost_so_far",
       "accruing",
       "created_at",
       "active_at",
@@ -2290,6 +2416,12 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "expected_price_per_gpu_hour",
+        "in": "body",
+        "type": "money",
+        "description": "The price that the caller was shown"
       },
       {
         "name": "ssh_key_ids",
@@ -2672,6 +2804,7 @@ export const operations: readonly Operation[] = [
       "image",
       "region",
       "state",
+      "cost_so_far",
       "accruing",
       "created_at",
       "active_at",
@@ -2737,6 +2870,7 @@ export const operations: readonly Operation[] = [
       "state",
       "lapse_reason",
       "gpus_used",
+      "held",
       "created_at"
     ]
   },
@@ -2841,6 +2975,7 @@ export const operations: readonly Operation[] = [
       "state",
       "lapse_reason",
       "gpus_used",
+      "held",
       "created_at"
     ]
   },
@@ -3231,6 +3366,7 @@ export const operations: readonly Operation[] = [
       "id",
       "organization_id",
       "kind",
+      "amount",
       "reason",
       "corrects_entry_id",
       "correlation_id",
@@ -3294,6 +3430,9 @@ export const operations: readonly Operation[] = [
       "project_id",
       "sku",
       "gpu_count",
+      "per_hour",
+      "billed",
+      "accrued",
       "billed_to"
     ]
   },
@@ -3336,9 +3475,11 @@ export const operations: readonly Operation[] = [
       "sku",
       "region",
       "gpu_count",
+      "per_hour",
       "window_from",
       "window_to",
       "billed_seconds",
+      "amount",
       "corrects_usage_id",
       "reason",
       "ledger_transaction_id",
@@ -3390,7 +3531,8 @@ export const operations: readonly Operation[] = [
       "app",
       "dimension",
       "quantity",
-      "records"
+      "records",
+      "amount"
     ]
   },
   {
@@ -3424,8 +3566,10 @@ export const operations: readonly Operation[] = [
       "name",
       "project_id",
       "gpu_count",
+      "per_hour",
       "idle_since",
-      "idle_seconds"
+      "idle_seconds",
+      "cost"
     ]
   },
   {
@@ -3460,8 +3604,10 @@ export const operations: readonly Operation[] = [
       "organization_id",
       "scope_type",
       "scope_id",
+      "monthly",
       "at_cap",
       "month",
+      "spent",
       "created_at",
       "updated_at"
     ]
@@ -3595,7 +3741,8 @@ export const operations: readonly Operation[] = [
     "columns": [
       "group",
       "label",
-      "gpu_seconds"
+      "gpu_seconds",
+      "amount"
     ]
   },
   {
@@ -3674,6 +3821,8 @@ export const operations: readonly Operation[] = [
       "organization_id",
       "currency",
       "month",
+      "opening_balance",
+      "closing_balance",
       "closed_at"
     ]
   },
@@ -3770,6 +3919,9 @@ export const operations: readonly Operation[] = [
       "provider",
       "purpose",
       "state",
+      "amount",
+      "tax",
+      "received",
       "reference",
       "note",
       "checkout_url",
@@ -6139,7 +6291,8 @@ export const operations: readonly Operation[] = [
     "columns": [
       "group",
       "label",
-      "gpu_seconds"
+      "gpu_seconds",
+      "amount"
     ]
   },
   {
@@ -6304,7 +6457,8 @@ export const operations: readonly Operation[] = [
       "app",
       "dimension",
       "quantity",
-      "records"
+      "records",
+      "amount"
     ]
   },
   {
@@ -6352,6 +6506,7 @@ export const operations: readonly Operation[] = [
       "id",
       "app",
       "dimension",
+      "price",
       "per",
       "effective_from",
       "created_at"
@@ -6449,6 +6604,9 @@ export const operations: readonly Operation[] = [
       "provider",
       "purpose",
       "state",
+      "amount",
+      "tax",
+      "received",
       "reference",
       "note",
       "checkout_url",
@@ -6517,8 +6675,11 @@ export const operations: readonly Operation[] = [
       "type",
       "unit",
       "doc",
+      "default",
+      "value",
       "source",
       "clamped",
+      "set_value",
       "settable",
       "minimum",
       "maximum",
@@ -6636,8 +6797,11 @@ export const operations: readonly Operation[] = [
       "type",
       "unit",
       "doc",
+      "default",
+      "value",
       "source",
       "clamped",
+      "set_value",
       "settable",
       "minimum",
       "maximum",
@@ -7110,8 +7274,25 @@ export const operations: readonly Operation[] = [
         "required": true,
         "choices": [
           "baremetal",
-          "gpu_slice"
-        ]
+          "gpu_slice",
+          "gpu_partition",
+          "gpu_shared"
+        ],
+        "description": "`gpu_partition` and `gpu_shared` are reserved for products that share a GPU"
+      },
+      {
+        "name": "sharing_mechanism",
+        "in": "body",
+        "type": "string",
+        "choices": [
+          "exclusive_device",
+          "mig_partition",
+          "mdev_vgpu",
+          "time_sliced",
+          "mps",
+          "software_shared"
+        ],
+        "description": "How GPUs are shared"
       },
       {
         "name": "gpu_model",
@@ -7610,6 +7791,7 @@ export const operations: readonly Operation[] = [
       "sku",
       "region",
       "organization_id",
+      "per_gpu_hour",
       "effective_from",
       "effective_until",
       "reason",
@@ -7644,6 +7826,12 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "money",
         "required": true
+      },
+      {
+        "name": "confirm_large_change",
+        "in": "body",
+        "type": "boolean",
+        "description": "Confirms a change of more than the policy `prices.confirm_change_percent`"
       },
       {
         "name": "effective_from",

@@ -754,6 +754,17 @@ export const policies = {
       "tenant": "policy.manage"
     }
   },
+  "prices.confirm_change_percent": {
+    "type": "integer",
+    "default": 25,
+    "minimum": 0,
+    "maximum": 10000,
+    "unit": "%",
+    "doc": "A price that changes by more than this needs a second confirmation.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "prices.currency": {
     "type": "string",
     "default": "USD",
@@ -888,6 +899,19 @@ export const policies = {
     "set_by": {
       "global": "policy.manage"
     }
+  },
+  "terminal.reattach_seconds": {
+    "type": "duration",
+    "default": 120,
+    "minimum": 0,
+    "maximum": 3600,
+    "unit": "s",
+    "doc": "How long the shell of a web terminal waits for a browser whose connection was lost.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "tenant_policy.manage"
+    },
+    "guard_rail": "at_most"
   },
   "terminal.idle_seconds": {
     "type": "duration",
@@ -1051,6 +1075,65 @@ export const policies = {
     "set_by": {
       "global": "policy.manage",
       "tenant": "policy.manage"
+    }
+  },
+  "registry.max_repositories_per_project": {
+    "type": "integer",
+    "default": 1000,
+    "minimum": 0,
+    "maximum": 100000,
+    "unit": "repositories",
+    "doc": "Maximum repositories of a project in the registry.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "registry.max_tags_per_repository": {
+    "type": "integer",
+    "default": 10000,
+    "minimum": 1,
+    "maximum": 1000000,
+    "unit": "tags",
+    "doc": "Maximum tags of a repository in the registry.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "registry.max_uploads_per_project": {
+    "type": "integer",
+    "default": 200,
+    "minimum": 1,
+    "maximum": 100000,
+    "unit": "uploads",
+    "doc": "Maximum open uploads of a project to the registry.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "registry.max_blob_bytes": {
+    "type": "integer",
+    "default": 21474836480,
+    "minimum": 1048576,
+    "maximum": 1099511627776,
+    "unit": "bytes",
+    "doc": "Maximum bytes of one layer or other blob in the registry. Storage in S3 takes at most 5 GiB.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "registry.upload_idle_seconds": {
+    "type": "duration",
+    "default": 86400,
+    "minimum": 3600,
+    "maximum": 2592000,
+    "unit": "s",
+    "doc": "Time without a new chunk after which an open upload to the registry is removed.",
+    "set_by": {
+      "global": "policy.manage"
     }
   },
   "webhooks.allow_private_targets": {
@@ -1422,6 +1505,17 @@ export const policies = {
       "tenant": "tenant_policy.manage"
     }
   },
+  "tasks.keep_days": {
+    "type": "integer",
+    "default": 90,
+    "minimum": 30,
+    "maximum": 3650,
+    "unit": "days",
+    "doc": "Retention of finished node tasks. The newest of each kind on a host and those that a proof names are kept.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "reports.keep_utilisation_days": {
     "type": "integer",
     "default": 400,
@@ -1780,6 +1874,7 @@ export interface PolicyValues {
   'allocations.releasing_deadline_seconds': number;
   'catalog.slices_enabled': boolean;
   'catalog.entitled_by_default': boolean;
+  'prices.confirm_change_percent': number;
   'prices.currency': "USD" | "EUR" | "GBP" | "AED" | "SAR";
   'prices.discount_basis_points': number;
   'quotas.project_gpus': number;
@@ -1791,6 +1886,7 @@ export interface PolicyValues {
   'workflows.undeclared_deadline_seconds': number;
   'terminal.token_ttl_seconds': number;
   'terminal.grant_ttl_seconds': number;
+  'terminal.reattach_seconds': number;
   'terminal.idle_seconds': number;
   'terminal.max_duration_seconds': number;
   'terminal.recorded': boolean;
@@ -1805,6 +1901,11 @@ export interface PolicyValues {
   'blobs.max_bytes_per_tenant': number;
   'blobs.unreferenced_grace_seconds': number;
   'secrets.max_per_project': number;
+  'registry.max_repositories_per_project': number;
+  'registry.max_tags_per_repository': number;
+  'registry.max_uploads_per_project': number;
+  'registry.max_blob_bytes': number;
+  'registry.upload_idle_seconds': number;
   'webhooks.allow_private_targets': boolean;
   'webhooks.max_per_project': number;
   'webhooks.max_attempts': number;
@@ -1838,6 +1939,7 @@ export interface PolicyValues {
   'app_usage.max_age_seconds': number;
   'billing.idle_below_percent': number;
   'billing.idle_notice_seconds': number;
+  'tasks.keep_days': number;
   'reports.keep_utilisation_days': number;
   'billing.tax_basis_points': number;
   'billing.low_balance_seconds': number;

@@ -92,6 +92,10 @@ export const problems = {
     "status": 403,
     "title": "Your organization is not entitled to this product"
   },
+  "shape_reserved": {
+    "status": 422,
+    "title": "Capacity shape is reserved"
+  },
   "sku_invalid": {
     "status": 422,
     "title": "Product does not fit the node type"
@@ -108,13 +112,21 @@ export const problems = {
     "status": 409,
     "title": "A price with this effective date already exists"
   },
+  "price_change_unconfirmed": {
+    "status": 409,
+    "title": "Large price change not confirmed"
+  },
   "price_in_effect": {
     "status": 409,
     "title": "A price that is in effect cannot be withdrawn"
   },
+  "price_changed": {
+    "status": 409,
+    "title": "The price has changed"
+  },
   "image_unknown": {
     "status": 422,
-    "title": "Unknown image"
+    "title": "Unknown or unapproved image"
   },
   "region_unavailable": {
     "status": 422,

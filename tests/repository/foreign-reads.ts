@@ -105,6 +105,4 @@ export const foreignReads: readonly string[] = [
   'platform/auth/rights.ts permission_bindings',
   'platform/auth/rights.ts permission_groups',
   'platform/auth/rights.ts team_members',
-  'platform/auth/tenant-providers.ts identity_provider_domains',
-  'platform/auth/tenant-providers.ts identity_providers',
 ];

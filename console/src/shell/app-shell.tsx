@@ -1,12 +1,18 @@
 import { Navigate, Outlet, useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMe } from '../api/me.ts';
+import type { Me } from '../api/types.ts';
 import { LiveEvents } from '../live/live-events.tsx';
 import { CommandPaletteButton } from './command-palette-button.tsx';
 import { LiveIndicator } from './live-indicator.tsx';
 import { Logo } from './logo.tsx';
 import { NavDrawer } from './nav-drawer.tsx';
 import { NavLinks } from './nav-links.tsx';
+import { Breadcrumbs } from './navigation/breadcrumbs.tsx';
+import { NewMenu } from './navigation/new-menu.tsx';
+import { useCurrentArea } from './navigation/use-current-area.ts';
+import { OfflineBanner } from './offline-banner.tsx';
+import { PrefetchPages } from './prefetch-pages.tsx';
 import { ProjectMenu } from './project-menu.tsx';
 import { ThemeSwitch } from './theme-switch.tsx';
 import { UserMenu } from './user-menu.tsx';
@@ -14,13 +20,18 @@ import { UserMenu } from './user-menu.tsx';
 /** The frame around every page of a signed-in person. */
 export function AppShell() {
   const me = useMe();
-  if (!me) return <ToLanding />;
+  return me ? <Frame me={me} /> : <ToLanding />;
+}
+
+function Frame({ me }: { me: Me }) {
+  const { here } = useCurrentArea(me);
   return (
     <div className="grid min-h-dvh grid-rows-[auto_1fr] md:grid-cols-[13.5rem_1fr] md:grid-rows-1">
       <LiveEvents />
+      <PrefetchPages />
       <a
         href="#content"
-        className="sr-only z-50 rounded-md bg-accent px-3 py-2 text-accent-ink focus:not-sr-only focus:absolute focus:top-2 focus:left-2"
+        className="sr-only z-50 rounded-md bg-accent text-accent-ink focus:not-sr-only focus:absolute focus:top-2 focus:left-2 focus:px-3 focus:py-2"
       >
         Skip to content
       </a>
@@ -29,6 +40,7 @@ export function AppShell() {
           <Logo />
         </div>
         <ProjectMenu />
+        <NewMenu me={me} />
         <CommandPaletteButton me={me} />
         <NavLinks me={me} />
         <div className="mt-auto flex flex-col gap-3">
@@ -45,6 +57,8 @@ export function AppShell() {
         <LiveIndicator compact />
       </header>
       <main id="content" tabIndex={-1} className="min-w-0 outline-none">
+        <OfflineBanner />
+        <Breadcrumbs here={here} />
         <Outlet />
       </main>
     </div>

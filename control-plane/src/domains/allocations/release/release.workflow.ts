@@ -139,6 +139,8 @@ async function failRelease(services: Services, tx: Tx, allocationId: string): Pr
   };
   const moved = await transitionAllocation(tx, allocationId, 'release_failed', {
     ...atRest('waiting_for_cleanup'),
+    // The last report of a running machine is from before the release.
+    observed_state: 'unknown',
     failure: JSON.stringify(failure),
   });
   if (!moved) return;

@@ -100,6 +100,19 @@ describe('precedence', () => {
     expect(postureOf(cordoned).reason).toBe('Two GPUs are missing.');
   });
 
+  it('counts the slots, so that a quarantined one is seen beside those that are sold', () => {
+    const one = node({ available: 4, in_use: 3, cleanup_blocked: 1, disabled: 2 });
+    expect(postureOf(one)).toEqual({
+      posture: 'partially_allocated',
+      reason:
+        'Some slots are free: 4 of 8 available, 3 of 8 in use, 1 of 8 quarantined until the cleanup is verified.',
+    });
+    const none = node({ in_use: 7, cleanup_blocked: 1 });
+    expect(postureOf(none).reason).toBe(
+      'No slot is free: 7 of 8 in use, 1 of 8 quarantined until the cleanup is verified.',
+    );
+  });
+
   it('never calls a host sellable that has nothing to sell', () => {
     const counts = fc.record({
       disabled: fc.nat(8),

@@ -92,6 +92,14 @@ export const unrestrictedPolicies: Record<string, string> = {
   'blob_usage: every: gpuaas_blobs': 'the store compares every tenant with its quota',
   'project_secrets: opened: gpuaas_worker':
     'app instances of every project get their secrets; people read no value',
+  'registry_repositories: every: gpuaas_worker': 'deleted repositories of every tenant are emptied',
+  'registry_blobs: every: gpuaas_worker': 'content that no manifest names is removed, of every tenant',
+  'registry_manifests: every: gpuaas_worker': 'deleted repositories of every tenant are emptied',
+  'registry_manifest_blobs: every: gpuaas_worker': 'says which content of every tenant stays',
+  'registry_manifest_children: every: gpuaas_worker': 'deleted repositories of every tenant are emptied',
+  'registry_tags: every: gpuaas_worker': 'deleted repositories of every tenant are emptied',
+  'registry_uploads: every: gpuaas_worker': 'uploads that were left are removed, of every tenant',
+  'registry_upload_chunks: every: gpuaas_worker': 'uploads that were left are removed, of every tenant',
   'terminal_tokens: every: gpuaas_gateway': 'the token alone identifies its holder',
   'ledger_transactions: every: gpuaas_operator':
     'operators give credit to any tenant and correct its balance',
