@@ -2296,7 +2296,8 @@ create table nodes (
   announced_connection text default 'never_seen'::text not null,
   certificate_serial text,
   identity_rotation_since timestamp with time zone,
-  maas_system_id text
+  maas_system_id text,
+  booted_at timestamp with time zone
 );
 create table notification_emails (
   id uuid not null,
@@ -3376,7 +3377,7 @@ alter table node_conversions add constraint node_conversions_check CHECK (((stat
 alter table node_conversions add constraint node_conversions_from_mode_check CHECK ((from_mode = ANY (ARRAY['slice'::text, 'baremetal'::text])));
 alter table node_conversions add constraint node_conversions_state_check CHECK ((state = ANY (ARRAY['running'::text, 'succeeded'::text, 'undone'::text, 'failed'::text])));
 alter table node_conversions add constraint node_conversions_to_mode_check CHECK ((to_mode = ANY (ARRAY['slice'::text, 'baremetal'::text])));
-alter table node_cordons add constraint node_cordons_reason_check CHECK ((reason = ANY (ARRAY['burn_in'::text, 'maintenance'::text, 'gpu_missing'::text, 'gpu_unhealthy'::text, 'agent_outdated'::text, 'conversion'::text, 'identity_rotation'::text])));
+alter table node_cordons add constraint node_cordons_reason_check CHECK ((reason = ANY (ARRAY['burn_in'::text, 'maintenance'::text, 'gpu_missing'::text, 'gpu_unhealthy'::text, 'agent_outdated'::text, 'not_ready'::text, 'conversion'::text, 'identity_rotation'::text])));
 alter table node_disks add constraint node_disks_check CHECK (((conversion_started_at IS NULL) = (conversion_started_by IS NULL)));
 alter table node_disks add constraint node_disks_check1 CHECK (((conversion_started_at IS NULL) OR (ownership IS DISTINCT FROM 'slice'::text)));
 alter table node_disks add constraint node_disks_ownership_check CHECK ((ownership = ANY (ARRAY['host'::text, 'share'::text, 'baremetal'::text, 'slice'::text])));
@@ -4518,6 +4519,7 @@ grant insert, select on maintenance_windows to gpuaas_operator;
 grant insert, select on node_burn_ins to gpuaas_operator;
 grant insert, select on node_certificates to gpuaas_node;
 grant insert, select on node_conversions to gpuaas_operator;
+grant insert, select on node_conversions to gpuaas_worker;
 grant insert, select on node_enrolments to gpuaas_operator;
 grant insert, select on node_onboarding_steps to gpuaas_operator;
 grant insert, select on node_onboarding_steps to gpuaas_worker;
@@ -4678,7 +4680,6 @@ grant select on ledger_transactions to gpuaas_tenant;
 grant select on maintenance_windows to gpuaas_worker;
 grant select on node_authorities to gpuaas_node;
 grant select on node_certificates to gpuaas_operator;
-grant select on node_conversions to gpuaas_worker;
 grant select on node_cordons to gpuaas_placement;
 grant select on node_enrolments to gpuaas_node;
 grant select on node_overviews to gpuaas_operator;
@@ -4747,7 +4748,7 @@ grant select, update on parked_events to gpuaas_operator;
 grant select, update on webhooks to gpuaas_worker;
 grant update (accepted_at, accepted_by) on invitations to gpuaas_auth;
 grant update (acknowledged_at, acknowledged_by, resolved_at, resolved_by, resolution) on incidents to gpuaas_operator;
-grant update (agent_version, boot_id, last_heartbeat_at, observed, identity_revoked_at, certificate_serial) on nodes to gpuaas_node;
+grant update (agent_version, boot_id, last_heartbeat_at, observed, identity_revoked_at, certificate_serial, booted_at) on nodes to gpuaas_node;
 grant update (amount, changed_at) on quota_limits to gpuaas_operator;
 grant update (amount, changed_at) on quota_limits to gpuaas_tenant;
 grant update (bytes) on blob_usage to gpuaas_blobs;

@@ -98,6 +98,12 @@ export const incidentTypes = {
     "deadline_seconds": 86400,
     "runbook": "docs/runbooks/node-agent-outdated.md"
   },
+  "node_not_ready": {
+    "title": "Host no longer ready for slices",
+    "severity": "major",
+    "deadline_seconds": 14400,
+    "runbook": "docs/runbooks/node-not-ready.md"
+  },
   "quota_drift": {
     "title": "Quota counters do not match usage",
     "severity": "major",

@@ -6459,7 +6459,7 @@ export interface components {
         /** @description A reason why the host gets no new placements. It is removed with its cause. */
         Cordon: {
             /** @enum {unknown} */
-            reason: "burn_in" | "maintenance" | "gpu_missing" | "gpu_unhealthy" | "agent_outdated" | "conversion" | "identity_rotation";
+            reason: "burn_in" | "maintenance" | "gpu_missing" | "gpu_unhealthy" | "agent_outdated" | "not_ready" | "conversion" | "identity_rotation";
             detail: string;
             since: components["schemas"]["Timestamp"];
         };
@@ -6704,7 +6704,7 @@ export interface components {
             /** Format: uuid */
             slot_id: string | null;
             /** @enum {unknown} */
-            kind: "gpu_missing" | "gpu_left_out" | "fabric_vf_missing" | "disk_missing" | "disk_mounted" | "binding_changed" | "not_approved";
+            kind: "gpu_missing" | "gpu_left_out" | "fabric_vf_missing" | "disk_missing" | "disk_mounted" | "binding_changed" | "driver_changed" | "not_approved";
             approved: string | null;
             observed: string | null;
         };
@@ -6972,7 +6972,7 @@ export interface components {
             acknowledged_at: components["schemas"]["Timestamp"] | null;
         };
         /** @enum {unknown} */
-        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "blob_corrupt" | "event_parked" | "tick_failing" | "audit_log_growing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "ingress_not_applied" | "app_runtime_lifecycle" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "node_identity_not_rotated" | "node_onboarding_failed" | "payment_stuck" | "payment_disputed" | "email_failing";
+        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "blob_corrupt" | "event_parked" | "tick_failing" | "audit_log_growing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "node_not_ready" | "quota_drift" | "host_cleanup_blocked" | "ingress_not_applied" | "app_runtime_lifecycle" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "node_identity_not_rotated" | "node_onboarding_failed" | "payment_stuck" | "payment_disputed" | "email_failing";
         Incident: {
             /** Format: uuid */
             id: string;

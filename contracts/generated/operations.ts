@@ -6452,6 +6452,7 @@ export const operations: readonly Operation[] = [
           "node_device_missing",
           "node_gpu_unhealthy",
           "node_agent_outdated",
+          "node_not_ready",
           "quota_drift",
           "host_cleanup_blocked",
           "ingress_not_applied",

@@ -408,6 +408,17 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "fleet.inspection_interval_seconds": {
+    "type": "duration",
+    "default": 3600,
+    "minimum": 60,
+    "maximum": 604800,
+    "unit": "s",
+    "doc": "How often the platform checks the prerequisites of every host with slots, discovers it and compares it with the records.\nAlso after each boot of a host.\n",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "fleet.discovery_deadline_seconds": {
     "type": "duration",
     "default": 120,
@@ -1960,6 +1971,7 @@ export interface PolicyValues {
   'fleet.identity_rotation_deadline_seconds': number;
   'fleet.maas_deadline_seconds': number;
   'fleet.maas_poll_seconds': number;
+  'fleet.inspection_interval_seconds': number;
   'fleet.discovery_deadline_seconds': number;
   'allocations.provision_deadline_seconds': number;
   'allocations.provision_attempts': number;

@@ -37,6 +37,8 @@ describe.skipIf(!chromiumPath)('operators and tenants in the console (needs chro
     await page.getByText(/^Running\s*to baremetal/).waitFor();
     await expect.poll(() => page.getByText('Running', { exact: true }).count()).toBe(0);
     await page.getByRole('button', { name: 'Convert to slices' }).waitFor();
+    await page.getByRole('button', { name: 'Approve whole-node offer' }).click();
+    await page.getByText('Fully available').first().waitFor();
 
     await page.getByRole('button', { name: 'Drain' }).click();
     await page.getByLabel('Reason').fill('New firmware');

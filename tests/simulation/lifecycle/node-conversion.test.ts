@@ -2,7 +2,7 @@ import { endAbandonedConversions } from '@gpuaas/control-plane/domains/fleet/con
 import { servicesAsRole } from '@gpuaas/control-plane/platform/db/scope';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../../harness/eventually.ts';
-import { ask, offerWholeNode } from '../../harness/fleet/fleet.ts';
+import { addNode, ask, offerWholeNode } from '../../harness/fleet/fleet.ts';
 import { keepWorkers, type Workers } from './keep-workers.ts';
 import { openLifecycleWorld, type LifecycleWorld } from './lifecycle-world.ts';
 
@@ -66,6 +66,27 @@ it('is refused while claims are live, to tenants, and when nothing would change'
   const direct = await ask(world.api, 'operator', 'PATCH', `/nodes/${nodeId}`, { mode: 'baremetal' });
   expect(direct).toMatchObject({ status: 409, body: { code: 'node_needs_conversion' } });
 }, 240_000);
+
+it('is the first promotion of a new host: its devices are bound, it is checked and discovered', async () => {
+  const fresh = await addNode(world.api);
+  const request = (mode: string) =>
+    ask<Conversion & { code: string }>(world.api, 'operator', 'POST', `/nodes/${fresh}/convert`, {
+      mode,
+      reason: 'new',
+    });
+  const { status, body } = await request('slice');
+  expect(status).toBe(202);
+  expect(await request('slice')).toMatchObject({ body: { code: 'node_conversion_running' } });
+  const asked = await eventually('the host to be asked', async () => {
+    const tasks = await world.api.services.db
+      .selectFrom('node_tasks')
+      .select(['kind', 'params'])
+      .where('workflow_id', '=', `convert:${body.id}`)
+      .execute();
+    return tasks.length > 0 ? tasks : null;
+  });
+  expect(asked).toEqual([{ kind: 'node.set_mode', params: { mode: 'slice' } }]);
+}, 120_000);
 
 it('takes the host out of sale, to baremetal and back; then every slot is approved again', async () => {
   const there = await convert('baremetal');

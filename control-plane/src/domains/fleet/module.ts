@@ -1,5 +1,6 @@
 import type { WorkflowDefinition } from '../../platform/workflows/definition.ts';
 import { convertNodeWorkflow } from './conversion/convert-node.workflow.ts';
+import { inspectHosts } from './health/inspect-hosts.ts';
 import { authorityRoutes } from './identity/authority-routes.ts';
 import { retireUnusedAuthorities } from './identity/retire-unused-authorities.ts';
 import { identityRoutes } from './identity/routes.ts';
@@ -31,7 +32,7 @@ export const fleetModule = {
     ...maasRoutes(services),
     ...labRoutes(lab),
   }),
-  ticks: () => [watchMaintenance, reconcileNodes(), retireUnusedAuthorities, tidyCertificates],
+  ticks: () => [watchMaintenance, reconcileNodes(), inspectHosts, retireUnusedAuthorities, tidyCertificates],
   workflows,
   retention: [prunePlacementChanges],
 };

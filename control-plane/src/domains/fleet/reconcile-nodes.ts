@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import { parseTaskOutput, type TaskOutput } from '@gpuaas/contracts/tasks';
+import { parseTaskOutput, type TaskKind, type TaskOutput } from '@gpuaas/contracts/tasks';
 import type { Db, Tx } from '../../platform/db/database.ts';
 import type { Nodes } from '../../platform/db/generated/schema.ts';
 import { newId } from '../../platform/ids.ts';
@@ -11,7 +11,7 @@ import { endAbandonedConversions } from './conversion/end-abandoned.ts';
 import { endAbandonedOnboardings } from './onboarding/end-abandoned.ts';
 import { cordonNode, cordonsByNode, uncordonNode, type Cordon, type CordonReason } from './nodes/cordons.ts';
 import { expireTasks } from '../tasks/expire-tasks.ts';
-import { nodeConditions, type NodeConditions } from './health/node-conditions.ts';
+import { nodeConditions, type NodeConditions, type Readiness } from './health/node-conditions.ts';
 import { emitNodeChanged } from './nodes/node-events.ts';
 import { completeIdentityRotations } from './identity/rotate-identity.ts';
 import { setDeviceFaults } from './slots/set-device-faults.ts';
@@ -20,8 +20,15 @@ import { BOUND_FIELDS, topologyDrift, type ApprovedSlot } from './topology/topol
 import { get, present } from '../../platform/present.ts';
 
 type Discovery = TaskOutput['slice.topology_discover'];
+/** Latest output of a kind of inspection, by host. */
+type Latest<K extends TaskKind> = Map<string, { taskId: string; output: TaskOutput[K] }>;
 
-const HEALTH_CORDONS: readonly CordonReason[] = ['gpu_missing', 'gpu_unhealthy', 'agent_outdated'];
+const HEALTH_CORDONS: readonly CordonReason[] = [
+  'gpu_missing',
+  'gpu_unhealthy',
+  'agent_outdated',
+  'not_ready',
+];
 
 /**
  * Compares approved slots with hosts' reports, and acts: unhealthy slots, cordons, incidents. All of it ends
@@ -29,14 +36,16 @@ const HEALTH_CORDONS: readonly CordonReason[] = ['gpu_missing', 'gpu_unhealthy',
  */
 export function reconcileNodes(): Tick<Services> {
   // Discoveries are large and rarely change; each process reads one once.
-  const discoveries = new Map<string, { taskId: string; output: Discovery }>();
+  const discoveries: Latest<'slice.topology_discover'> = new Map();
+  const checks: Latest<'slice.prereq_check'> = new Map();
   return {
     name: 'fleet.reconcile_nodes',
     everySeconds: 5,
     catchUp: 'skip',
     async run(services) {
-      await refreshDiscoveries(services.db, discoveries);
-      await reconcile(services, discoveries);
+      await refreshLatest(services.db, 'slice.topology_discover', discoveries);
+      await refreshLatest(services.db, 'slice.prereq_check', checks);
+      await reconcile(services, discoveries, checks);
       await endAbandonedConversions(services);
       await completeIdentityRotations(services);
       await endAbandonedOnboardings(services);
@@ -48,6 +57,7 @@ export function reconcileNodes(): Tick<Services> {
 async function reconcile(
   services: Services,
   discoveries: ReadonlyMap<string, { output: Discovery }>,
+  checks: ReadonlyMap<string, { output: Readiness }>,
 ): Promise<void> {
   const { db, clock, policies } = services;
   const now = clock.now();
@@ -67,6 +77,7 @@ async function reconcile(
       slots: approved,
       observed: node.observed,
       drift: discovery ? topologyDrift(approved, discovery) : [],
+      readiness: node.mode === 'slice' ? (checks.get(node.id)?.output ?? null) : null,
       agentVersion: node.agent_version,
       minimumAgentVersion,
     });
@@ -147,6 +158,10 @@ async function tellOperators(
   const outdated = old.map(({ node, conditions }) =>
     about(node, get(conditions.cordons, 'agent_outdated', 'cordon'), { agent_version: node.agent_version }),
   );
+  const unready = found.filter(({ conditions }) => conditions.cordons.has('not_ready'));
+  const notReady = unready.map(({ node, conditions }) =>
+    about(node, `${node.hostname}: ${get(conditions.cordons, 'not_ready', 'cordon')}`.slice(0, 500), {}),
+  );
   const silent = found.filter(
     ({ node, standing }) => !reinstalled.has(node.id) && isSilent(node, standing, now, silentSeconds),
   );
@@ -171,6 +186,7 @@ async function tellOperators(
   await syncIncidents(tx, now, 'node_device_missing', missing, 'The devices are back.');
   await syncIncidents(tx, now, 'node_gpu_unhealthy', failing, 'The host reports its GPUs as healthy.');
   await syncIncidents(tx, now, 'node_agent_outdated', outdated, 'The agent is new enough.');
+  await syncIncidents(tx, now, 'node_not_ready', notReady, 'The host meets its prerequisites.');
   await syncIncidents(tx, now, 'node_unreachable', unreachable, 'The host is back.');
 }
 
@@ -210,15 +226,12 @@ async function slotsByNode(db: Db): Promise<Map<string, ApprovedSlot[]>> {
   return Map.groupBy(rows, (row) => row.node_id);
 }
 
-async function refreshDiscoveries(
-  db: Db,
-  known: Map<string, { taskId: string; output: Discovery }>,
-): Promise<void> {
+async function refreshLatest<K extends TaskKind>(db: Db, kind: K, known: Latest<K>): Promise<void> {
   const latest = await db
     .selectFrom('node_tasks')
     .distinctOn('node_id')
     .select(['node_id', 'id'])
-    .where('kind', '=', 'slice.topology_discover')
+    .where('kind', '=', kind)
     .where('state', '=', 'succeeded')
     .orderBy('node_id')
     .orderBy('created_at', 'desc')
@@ -235,9 +248,6 @@ async function refreshDiscoveries(
     )
     .execute();
   for (const row of rows) {
-    known.set(row.node_id, {
-      taskId: row.id,
-      output: parseTaskOutput('slice.topology_discover', row.output),
-    });
+    known.set(row.node_id, { taskId: row.id, output: parseTaskOutput(kind, row.output) });
   }
 }

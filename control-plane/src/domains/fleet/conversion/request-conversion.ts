@@ -1,6 +1,6 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 import type { Selectable } from 'kysely';
-import type { Tx } from '../../../platform/db/database.ts';
+import type { Db, Tx } from '../../../platform/db/database.ts';
 import type { NodeConversions } from '../../../platform/db/generated/schema.ts';
 import { Problem } from '../../../platform/http/problem.ts';
 import { newId } from '../../../platform/ids.ts';
@@ -37,17 +37,12 @@ export async function requestConversion(
     });
   }
   await refuseReserved(tx, nodeId, services.clock.now());
-  const running = await tx
-    .selectFrom('node_conversions')
-    .select('id')
-    .where('node_id', '=', nodeId)
-    .where('state', '=', 'running')
-    .executeTakeFirst();
-  if (running) throw new Problem('node_conversion_running', 'Wait for the conversion that is running.');
+  if (await isBeingPromoted(tx, nodeId))
+    throw new Problem('node_conversion_running', 'Wait for the conversion that is running.');
   const stuck = (await cordonsByNode(tx, [nodeId]))
     .get(nodeId)
     ?.some((cordon) => cordon.reason === 'conversion');
-  if (node.mode === mode && !stuck) {
+  if (node.mode === mode && !stuck && (await wasPromoted(tx, nodeId))) {
     throw new Problem('node_mode_unchanged', `The host is in ${mode} mode already.`);
   }
   const now = services.clock.now();
@@ -71,6 +66,39 @@ export async function requestConversion(
   const input = { conversionId: id, nodeId, correlationId };
   await services.workflows.start(tx, convertNodeWorkflow, conversionWorkflowId(id), input);
   return describeConversion(row);
+}
+
+export async function isBeingPromoted(db: Db | Tx, nodeId: string): Promise<boolean> {
+  const running = await db
+    .selectFrom('node_conversions')
+    .select('id')
+    .where('node_id', '=', nodeId)
+    .where('state', '=', 'running')
+    .executeTakeFirst();
+  return running !== undefined;
+}
+
+/**
+ * Whether the host's devices were bound for its mode. A new host is recorded in the mode of its profile, but its adapters
+ * have no virtual functions and its GPUs are bound as the operating system found them: its first conversion binds them.
+ */
+export async function wasPromoted(db: Db | Tx, nodeId: string): Promise<boolean> {
+  const converted = await db
+    .selectFrom('node_conversions')
+    .select('id')
+    .where('node_id', '=', nodeId)
+    .where('state', '=', 'succeeded')
+    .limit(1)
+    .executeTakeFirst();
+  if (converted) return true;
+  // Approved before first conversions were recorded.
+  const slot = await db
+    .selectFrom('node_resource_slots')
+    .select('id')
+    .where('node_id', '=', nodeId)
+    .limit(1)
+    .executeTakeFirst();
+  return slot !== undefined;
 }
 
 /**

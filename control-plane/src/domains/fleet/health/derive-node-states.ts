@@ -16,7 +16,7 @@ export interface NodeStatesInput {
 }
 
 /** Cordons that a host's own evidence caused; the others are an operator's wish. */
-const BY_EVIDENCE: readonly CordonReason[] = ['gpu_missing', 'gpu_unhealthy', 'agent_outdated'];
+const BY_EVIDENCE: readonly CordonReason[] = ['gpu_missing', 'gpu_unhealthy', 'agent_outdated', 'not_ready'];
 
 /** Desired, observed, execution and projected state of a host, each from its own source. */
 export function deriveNodeStates(input: NodeStatesInput): NodeStates {

@@ -112,3 +112,32 @@ describe('what the evidence says of a host', () => {
     expect(['1.2.3', 'v10.0.1', 'dev', null].map(versionNumber)).toEqual([10_203, 100_001, null, null]);
   });
 });
+
+describe('a prerequisite check', () => {
+  const ready = { ready: true, reboot_required: false, checked_at: '2026-11-18T00:00:00Z', checks: [] };
+  const check = (state: 'ok' | 'missing' | 'unknown') =>
+    ({ id: 'iommu', state, evidence: '0 groups', remedy: null }) as const;
+  const cordon = (readiness: ConditionInput['readiness']) =>
+    nodeConditions({ ...healthy, readiness: readiness ?? null }).cordons.get('not_ready') ?? null;
+
+  it('cordons a host that misses something, and no other', () => {
+    expect(cordon(null)).toBeNull();
+    expect(cordon({ ...ready, checks: [check('ok')] })).toBeNull();
+    for (const state of ['missing', 'unknown'] as const)
+      expect(cordon({ ...ready, checks: [check(state)] })).toBe('Not ready for slices: iommu: 0 groups');
+    expect(cordon({ ...ready, reboot_required: true })).toContain('reboot_required');
+    expect(cordon({ ...ready, ready: false })).not.toBeNull();
+  });
+});
+
+it('takes a slot out of sale whose GPU left vfio-pci', () => {
+  const unbound = {
+    slot_index: 1,
+    slot_id: 'slot-1',
+    kind: 'driver_changed' as const,
+    approved: 'vfio-pci',
+    observed: 'nvidia',
+  };
+  const { slotFaults } = nodeConditions({ ...healthy, drift: [unbound] });
+  expect([...slotFaults]).toEqual([['slot-1', 'Unbound: GPU gpu1 is bound to nvidia, not to vfio-pci.']]);
+});

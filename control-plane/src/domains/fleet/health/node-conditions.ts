@@ -1,6 +1,9 @@
+import type { TaskOutput } from '@gpuaas/contracts/tasks';
 import type { CordonReason } from '../nodes/cordons.ts';
 import type { ObservedNode } from './record-heartbeat.ts';
 import type { ApprovedSlot, TopologyDifference } from '../topology/topology-drift.ts';
+
+export type Readiness = TaskOutput['slice.prereq_check'];
 
 export interface ConditionInput {
   slots: readonly ApprovedSlot[];
@@ -8,6 +11,8 @@ export interface ConditionInput {
   observed: ObservedNode;
   /** The latest discovery against the slots. */
   drift: readonly TopologyDifference[];
+  /** The latest prerequisite check of a host in slice mode; null without one. */
+  readiness?: Readiness | null;
   agentVersion: string | null;
   /** As major × 10000 + minor × 100 + patch. */
   minimumAgentVersion: number;
@@ -76,6 +81,9 @@ function unfitness(slot: ApprovedSlot, { observed, drift }: ConditionInput): str
     return `Mounted: disk ${slot.nvme_serial} on ${mounts.join(', ')}.`;
   const leftOut = own.find(({ kind }) => kind === 'gpu_left_out');
   if (leftOut) return `Unfit: GPU ${slot.gpu_pci_address}: ${leftOut.observed ?? 'no longer proposed'}.`;
+  const unbound = own.find(({ kind }) => kind === 'driver_changed');
+  if (unbound)
+    return `Unbound: GPU ${slot.gpu_pci_address} is bound to ${unbound.observed}, not to vfio-pci.`;
   const changed = own.find(
     ({ kind, approved }) => kind === 'binding_changed' && approved?.startsWith('gpu_model '),
   );
@@ -106,11 +114,24 @@ function cordonsFor(
   if (failing.length > 0) {
     cordons.set('gpu_unhealthy', failing.map(({ device, detail }) => `${device}: ${detail}`).join('; '));
   }
+  const misses = missedPrerequisites(input.readiness);
+  if (misses.length > 0) cordons.set('not_ready', `Not ready for slices: ${misses.join('; ')}`);
   const version = versionNumber(input.agentVersion);
   if (version !== null && version < input.minimumAgentVersion) {
     cordons.set('agent_outdated', `The agent ${input.agentVersion} is older than the policy allows.`);
   }
   return cordons;
+}
+
+/** Checks that failed, each with its evidence. */
+export function missedPrerequisites(readiness: Readiness | null | undefined): string[] {
+  if (!readiness) return [];
+  const misses = readiness.checks
+    .filter(({ state }) => state === 'missing' || state === 'unknown')
+    .map(({ id, evidence }) => `${id}: ${evidence}`);
+  if (misses.length > 0) return misses;
+  if (readiness.reboot_required) return ['reboot_required: a change waits for a reboot'];
+  return readiness.ready ? [] : ['the host gave no reason'];
 }
 
 /** `1.2.3` as 10203; null for an invalid version, which proves nothing either way. */

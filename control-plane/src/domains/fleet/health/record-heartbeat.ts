@@ -57,7 +57,9 @@ export async function recordHeartbeat(
     with before as (select id, boot_id, last_heartbeat_at, observed from nodes where id = ${nodeId}
       -- Does not conflict with launches, which keep the node from being drained meanwhile.
       for no key update)
-    update nodes set boot_id = ${boot_id}, agent_version = ${agent_version}, last_heartbeat_at = ${now},
+    update nodes set boot_id = ${boot_id},
+      booted_at = case when before.boot_id is distinct from ${boot_id} then ${now}::timestamptz else nodes.booted_at end,
+      agent_version = ${agent_version}, last_heartbeat_at = ${now},
       observed = ${JSON.stringify(observed)},
       certificate_serial = coalesce(${certificateSerial}, nodes.certificate_serial)
     from before where nodes.id = before.id

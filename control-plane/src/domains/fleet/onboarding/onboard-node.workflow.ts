@@ -3,6 +3,7 @@ import { sleep, step, type WorkflowDefinition } from '../../../platform/workflow
 import { endOnboarding } from './end-onboarding.ts';
 import { returnMachine, type ReturnResult } from './return-machine.ts';
 import { STEPS, type ScriptSets, type StepName } from './plan-step.ts';
+import type { FleetServices } from '../needs.ts';
 import { runStep, type StepResult, type StepRun } from './run-step.ts';
 
 interface Input {
@@ -15,7 +16,7 @@ interface Input {
  * the topology. Each step polls and acts until it is done, fails or times out; after a failure the machine
  * returns to MAAS.
  */
-export const onboardNodeWorkflow: WorkflowDefinition<Services, Input> = {
+export const onboardNodeWorkflow: WorkflowDefinition<FleetServices, Input> = {
   name: 'node.onboard',
   deadlineSeconds: ({ policies }) => 1.25 * (STEPS.length + 1) * policies.get('fleet.maas_deadline_seconds'),
   steps: [...STEPS.map((name) => `onboard.${name}`), 'onboard.give_back', 'onboard.end'],
@@ -40,7 +41,7 @@ export function onboardingWorkflowId(onboardingId: string): string {
 }
 
 async function reach(
-  services: Services,
+  services: FleetServices,
   onboardingId: string,
   name: StepName,
   before: ScriptSets,

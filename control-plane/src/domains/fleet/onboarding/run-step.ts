@@ -2,6 +2,8 @@ import { MaasError } from '../../../platform/maas/maas-error.ts';
 import type { Maas } from '../../../platform/maas/maas.ts';
 import type { MaasMachine } from '../../../platform/maas/machine.ts';
 import type { Services } from '../../../platform/services.ts';
+import { isBeingPromoted, requestConversion, wasPromoted } from '../conversion/request-conversion.ts';
+import type { FleetServices } from '../needs.ts';
 import { lockNode } from '../nodes/lock-node.ts';
 import { issueTask } from '../../tasks/issue-task.ts';
 import { findEnrolledNode, onboardingToken, type OnboardingRow } from './onboarding-token.ts';
@@ -28,7 +30,7 @@ export interface StepRun {
 type Progress = { kind: 'done'; sets: ScriptSets | null } | { kind: 'waiting' | 'failed'; detail: string };
 
 /** Polls a step: starts it if needed and returns whether it has finished. Safe to repeat. */
-export async function runStep(services: Services, step: StepName, run: StepRun): Promise<StepResult> {
+export async function runStep(services: FleetServices, step: StepName, run: StepRun): Promise<StepResult> {
   const { db, clock, policies } = services;
   const row = await db
     .selectFrom('node_onboardings')
@@ -65,9 +67,9 @@ interface StepPoll {
   run: StepRun;
 }
 
-async function progressOf(services: Services, step: StepName, poll: StepPoll): Promise<Progress> {
+async function progressOf(services: FleetServices, step: StepName, poll: StepPoll): Promise<Progress> {
   if (step === 'enrol') return await adopt(services, poll);
-  if (step === 'discover') return await askForTopology(services, poll);
+  if (step === 'discover') return await promote(services, poll);
   const { maas } = services;
   if (!maas) return { kind: 'waiting', detail: 'This worker has no MAAS.' };
   try {
@@ -162,6 +164,26 @@ async function adopt(services: Services, { row, nodeId }: StepPoll): Promise<Pro
       .execute();
   });
   return { kind: 'done', sets: null };
+}
+
+/** A new host is promoted: its devices are bound for its profile, then it is checked and discovered. */
+async function promote(services: FleetServices, poll: StepPoll): Promise<Progress> {
+  const { row, nodeId } = poll;
+  if (nodeId === null) return { kind: 'waiting', detail: 'The agent has not enrolled yet.' };
+  const isStarted = await services.db.transaction().execute(async (tx) => {
+    const node = await lockNode(tx, nodeId);
+    if (await isBeingPromoted(tx, nodeId)) return true;
+    if (await wasPromoted(tx, nodeId)) return false;
+    await requestConversion(services, tx, {
+      nodeId,
+      mode: node.mode,
+      reason: 'First promotion after its import from MAAS',
+      requestedBy: row.requested_by,
+      correlationId: row.correlation_id,
+    });
+    return true;
+  });
+  return isStarted ? { kind: 'done', sets: null } : await askForTopology(services, poll);
 }
 
 async function askForTopology(services: Services, { row, nodeId, run }: StepPoll): Promise<Progress> {

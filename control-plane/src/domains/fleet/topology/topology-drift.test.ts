@@ -65,6 +65,15 @@ it.each<[keyof CandidateSlot, string]>([
   expect(changed).toContainEqual([1, 'binding_changed', `${field} ${value}`]);
 });
 
+it('names a GPU that left vfio-pci', () => {
+  expect(drift(candidate(0, { gpu_driver: 'vfio-pci' }), candidate(1, { gpu_driver: 'nvidia' }))).toEqual([
+    [1, 'driver_changed', 'nvidia'],
+  ]);
+  expect(drift(candidate(0), candidate(1, { gpu_driver: null }))).toEqual([
+    [1, 'driver_changed', 'no driver'],
+  ]);
+});
+
 const inventory: Required<Discovery>['inventory'] = {
   cpu: { model: 'x', sockets: 1, cores: 1, threads: 1, numa: [] },
   memory_kib: 1,

@@ -22,6 +22,9 @@ export const BOUND_FIELDS = [
   'ovs_port',
 ] as const satisfies readonly (keyof CandidateSlot)[];
 
+/** GPUs of a host in slice mode stay bound to it. */
+const PASSTHROUGH_DRIVER = 'vfio-pci';
+
 /** Differences between a discovery and the approved slots; empty if the host is as approved. */
 export function topologyDrift(slots: readonly ApprovedSlot[], discovery: Discovery): TopologyDifference[] {
   const seen = devicesSeen(discovery);
@@ -93,6 +96,9 @@ function slotDrift(slot: ApprovedSlot, discovery: Discovery, seen: DevicesSeen):
     (candidate) => candidate.gpu_pci_address === slot.gpu_pci_address,
   );
   if (withGpu) {
+    // A discovery by an older agent does not name the driver.
+    if (withGpu.gpu_driver !== undefined && withGpu.gpu_driver !== PASSTHROUGH_DRIVER)
+      differs('driver_changed', PASSTHROUGH_DRIVER, withGpu.gpu_driver ?? 'no driver');
     for (const field of BOUND_FIELDS) {
       if (withGpu[field] !== slot[field]) {
         differs('binding_changed', `${field} ${slot[field]}`, `${field} ${withGpu[field]}`);

@@ -751,7 +751,7 @@ export interface NodeConversions {
 export interface NodeCordons {
   detail: string;
   node_id: string;
-  reason: "agent_outdated" | "burn_in" | "conversion" | "gpu_missing" | "gpu_unhealthy" | "identity_rotation" | "maintenance";
+  reason: "agent_outdated" | "burn_in" | "conversion" | "gpu_missing" | "gpu_unhealthy" | "identity_rotation" | "maintenance" | "not_ready";
   since: Generated<Timestamp>;
 }
 
@@ -867,6 +867,10 @@ export interface Nodes {
   agent_version: string | null;
   announced_connection: Generated<"connected" | "never_seen" | "unreachable">;
   boot_id: string | null;
+  /**
+   * When a heartbeat first named the present boot; null before the first change of boot.
+   */
+  booted_at: Timestamp | null;
   certificate_serial: string | null;
   drain_reason: string | null;
   draining: Generated<boolean>;
