@@ -20,11 +20,11 @@ export function descriptorOf(content: Buffer | string, mediaType: string): Descr
 /** Requests as a client of a registry makes them, each answer as it is. */
 export class OciClient {
   readonly origin: string;
-  readonly #authorization: string | null;
+  readonly authorization: string | null;
 
   constructor(origin: string, password: string | null) {
     this.origin = origin;
-    this.#authorization =
+    this.authorization =
       password === null ? null : `Basic ${Buffer.from(`token:${password}`).toString('base64')}`;
   }
 
@@ -37,7 +37,7 @@ export class OciClient {
     return await fetch(new URL(path, this.origin), {
       method,
       redirect: 'manual',
-      headers: { ...(this.#authorization ? { authorization: this.#authorization } : {}), ...headers },
+      headers: { ...(this.authorization ? { authorization: this.authorization } : {}), ...headers },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : new Uint8Array(body) }),
     });
   }
