@@ -6761,6 +6761,8 @@ export interface components {
             health_detail: string;
             capacity_metadata: {
                 fabric_claim_mode: string;
+                /** @description The VF of this slot alone. */
+                fabric_vf_pci_address: string;
                 destructive_wipe_policy: string;
             } & {
                 [key: string]: unknown;
@@ -7350,12 +7352,25 @@ export interface components {
             resource_profile: components["schemas"]["ResourceProfile"];
             enabled: boolean;
         };
+        /**
+         * @description `gpu_partition` and `gpu_shared` are reserved for products that share a GPU. They are refused with
+         *     `shape_reserved`; a `gpu_slice` always has whole GPUs.
+         * @enum {unknown}
+         */
+        NamedCapacityShape: "baremetal" | "gpu_slice" | "gpu_partition" | "gpu_shared";
+        /**
+         * @description How GPUs are shared. All but `exclusive_device` are reserved and refused with `shape_reserved`.
+         * @default exclusive_device
+         * @enum {unknown}
+         */
+        SharingMechanism: "exclusive_device" | "mig_partition" | "mdev_vgpu" | "time_sliced" | "mps" | "software_shared";
         /** @description Sizes on sale, at most the GPUs of a node; for `baremetal` exactly those. */
         GpuCounts: number[];
         CreateSku: {
             sku: string;
             display_name: string;
-            capacity_shape: components["schemas"]["CapacityShape"];
+            capacity_shape: components["schemas"]["NamedCapacityShape"];
+            sharing_mechanism?: components["schemas"]["SharingMechanism"];
             gpu_model: string;
             /** @description GPUs of a node. */
             gpus_total: number;

@@ -7829,8 +7829,25 @@ export const operations: readonly Operation[] = [
         "required": true,
         "choices": [
           "baremetal",
-          "gpu_slice"
-        ]
+          "gpu_slice",
+          "gpu_partition",
+          "gpu_shared"
+        ],
+        "description": "`gpu_partition` and `gpu_shared` are reserved for products that share a GPU"
+      },
+      {
+        "name": "sharing_mechanism",
+        "in": "body",
+        "type": "string",
+        "choices": [
+          "exclusive_device",
+          "mig_partition",
+          "mdev_vgpu",
+          "time_sliced",
+          "mps",
+          "software_shared"
+        ],
+        "description": "How GPUs are shared"
       },
       {
         "name": "gpu_model",

@@ -1017,6 +1017,19 @@ export const policies = {
       "global": "policy.manage"
     }
   },
+  "terminal.reattach_seconds": {
+    "type": "duration",
+    "default": 120,
+    "minimum": 0,
+    "maximum": 3600,
+    "unit": "s",
+    "doc": "How long the shell of a web terminal waits for a browser whose connection was lost.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "tenant_policy.manage"
+    },
+    "guard_rail": "at_most"
+  },
   "terminal.idle_seconds": {
     "type": "duration",
     "default": 3600,
@@ -2000,6 +2013,7 @@ export interface PolicyValues {
   'workflows.undeclared_deadline_seconds': number;
   'terminal.token_ttl_seconds': number;
   'terminal.grant_ttl_seconds': number;
+  'terminal.reattach_seconds': number;
   'terminal.idle_seconds': number;
   'terminal.max_duration_seconds': number;
   'terminal.recorded': boolean;

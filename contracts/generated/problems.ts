@@ -92,6 +92,10 @@ export const problems = {
     "status": 403,
     "title": "Your organization is not entitled to this product"
   },
+  "shape_reserved": {
+    "status": 422,
+    "title": "Capacity shape is reserved"
+  },
   "sku_invalid": {
     "status": 422,
     "title": "Product does not fit the node type"
@@ -122,7 +126,7 @@ export const problems = {
   },
   "image_unknown": {
     "status": 422,
-    "title": "Unknown image"
+    "title": "Unknown or unapproved image"
   },
   "region_unavailable": {
     "status": 422,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { GpuaasClient } from '@gpuaas/sdk/client';
 import { unwrap } from '@gpuaas/sdk/problem';
 
@@ -5,6 +6,7 @@ const SLICES = 'h200-sxm-slice';
 
 /** As an operator: puts slices on sale, which never happens automatically. Safe to repeat. */
 export async function putProductsOnSale(client: GpuaasClient): Promise<void> {
+  await approveSimulatedImages(client);
   await unwrap(
     client.PUT('/api/v1/admin/policies/{policy_name}', {
       params: { path: { policy_name: 'catalog.slices_enabled' } },
@@ -17,4 +19,18 @@ export async function putProductsOnSale(client: GpuaasClient): Promise<void> {
       body: { enabled: true },
     }),
   );
+}
+
+/** Simulated machines boot no disk image, so any digest serves; one that an operator approved stays. */
+async function approveSimulatedImages(client: GpuaasClient): Promise<void> {
+  const { items } = await unwrap(client.GET('/api/v1/admin/images', { params: { query: { limit: 200 } } }));
+  for (const { image } of items.filter(({ digest }) => digest === null)) {
+    const digest = `sha256:${createHash('sha256').update(`simulated ${image}`).digest('hex')}`;
+    await unwrap(
+      client.POST('/api/v1/admin/images/{image}/bless', {
+        params: { path: { image } },
+        body: { digest, reason: 'Simulated machines boot no image.' },
+      }),
+    );
+  }
 }

@@ -19,6 +19,7 @@ import { runAsAdmin } from '@gpuaas/control-plane/platform/db/testing';
 import { newId } from '@gpuaas/control-plane/platform/ids';
 import { createLogger } from '@gpuaas/control-plane/platform/telemetry/logger';
 import { migrateWorkflows } from '@gpuaas/control-plane/platform/workflows/migrate-workflows';
+import { approveImages } from '../harness/approve-images.ts';
 import { launchBody } from '../harness/allocations/allocations.ts';
 import { createTestApi, type TestApi } from '../harness/api.ts';
 import { addHost } from '../harness/fleet/fleet-rows.ts';
@@ -52,6 +53,7 @@ async function database(name: string): Promise<string> {
   await runAsAdmin(server.url, `create database ${name}`);
   await migrate(server.urlFor(name));
   await migrateWorkflows(server.urlFor(name));
+  await approveImages(server.urlFor(name));
   return server.urlFor(name);
 }
 

@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { unwrap } from '@gpuaas/sdk/problem';
 import { launch, launchBody, release, waitForState } from '../harness/allocations/allocations.ts';
@@ -104,6 +105,43 @@ describe.skipIf(!chromiumPath)('trust in the console (needs chromium)', () => {
     await release(member, id);
     await waitForState(member, id, 'released', 90_000);
   }, 300_000);
+
+  it.skipIf(!existsSync('/usr/bin/bwrap'))(
+    'comes back to the same shell after a lost connection (needs bubblewrap)',
+    async () => {
+      const { member, projectId } = site.platform;
+      const { id } = await launch(member, projectId, 1);
+      await waitForState(member, id, 'active', 90_000);
+      const page = await site.signIn('Tenant Member', `/allocations/${id}`);
+      let cut: () => Promise<void> = () => Promise.reject(new Error('no terminal yet'));
+      await page.routeWebSocket(/terminal/, (browser) => {
+        const server = browser.connectToServer();
+        cut = async () => {
+          await server.close({ code: 1001 });
+          await browser.close({ code: 1001 });
+        };
+      });
+      await page.getByRole('tab', { name: 'Terminal' }).click();
+      await page.getByText('Connected', { exact: true }).waitFor();
+      await page.keyboard.type('kept=yes; echo "set $((40+2))"\n');
+      await page.getByText('set 42').waitFor();
+      await cut();
+      await page.getByText('Connection lost, reconnecting…').waitFor();
+      await page.getByText('Connected', { exact: true }).waitFor({ timeout: 30_000 });
+      await page.keyboard.type('echo "still $kept"\n');
+      await page.getByText('still yes').waitFor();
+      await page.reload();
+      await page.getByText('Connected', { exact: true }).waitFor({ timeout: 30_000 });
+      await page.keyboard.type('echo "again $kept"\n');
+      await page.getByText('again yes').waitFor();
+      await page.keyboard.type('exit\n');
+      await page.getByText('The shell has ended.').waitFor();
+      await page.context().close();
+      await release(member, id);
+      await waitForState(member, id, 'released', 90_000);
+    },
+    300_000,
+  );
 
   it('chooses own SSH keys, and says so when SSH cannot work', async () => {
     const { member, projectId } = site.platform;

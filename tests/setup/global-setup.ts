@@ -9,6 +9,7 @@ import {
   TEST_POSTGRES_URL_VARIABLE,
 } from '../../control-plane/src/platform/db/testing.ts';
 import { migrateWorkflows } from '../../control-plane/src/platform/workflows/migrate-workflows.ts';
+import { approveImages } from '../harness/approve-images.ts';
 import { endAbandonedRuns, RUN_FOLDER } from './end-abandoned-runs.ts';
 
 /** One throwaway Postgres per test run, with the migrated template that test databases are cloned from. */
@@ -27,6 +28,7 @@ export async function setup(): Promise<() => Promise<void>> {
     await runAsAdmin(server.url, `create database ${TEMPLATE_DATABASE}`);
     await migrate(server.urlFor(TEMPLATE_DATABASE));
     await migrateWorkflows(server.urlFor(TEMPLATE_DATABASE));
+    await approveImages(server.urlFor(TEMPLATE_DATABASE));
     process.env[TEST_POSTGRES_URL_VARIABLE] = server.url;
   } catch (error) {
     await teardown();

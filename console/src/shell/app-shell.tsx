@@ -1,12 +1,16 @@
 import { Navigate, Outlet, useRouter } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMe } from '../api/me.ts';
+import type { Me } from '../api/types.ts';
 import { LiveEvents } from '../live/live-events.tsx';
 import { CommandPaletteButton } from './command-palette-button.tsx';
 import { LiveIndicator } from './live-indicator.tsx';
 import { Logo } from './logo.tsx';
 import { NavDrawer } from './nav-drawer.tsx';
 import { NavLinks } from './nav-links.tsx';
+import { Breadcrumbs } from './navigation/breadcrumbs.tsx';
+import { NewMenu } from './navigation/new-menu.tsx';
+import { useCurrentArea } from './navigation/use-current-area.ts';
 import { OfflineBanner } from './offline-banner.tsx';
 import { PrefetchPages } from './prefetch-pages.tsx';
 import { ProjectMenu } from './project-menu.tsx';
@@ -16,7 +20,11 @@ import { UserMenu } from './user-menu.tsx';
 /** The frame around every page of a signed-in person. */
 export function AppShell() {
   const me = useMe();
-  if (!me) return <ToLanding />;
+  return me ? <Frame me={me} /> : <ToLanding />;
+}
+
+function Frame({ me }: { me: Me }) {
+  const { here } = useCurrentArea(me);
   return (
     <div className="grid min-h-dvh grid-rows-[auto_1fr] md:grid-cols-[13.5rem_1fr] md:grid-rows-1">
       <LiveEvents />
@@ -32,6 +40,7 @@ export function AppShell() {
           <Logo />
         </div>
         <ProjectMenu />
+        <NewMenu me={me} />
         <CommandPaletteButton me={me} />
         <NavLinks me={me} />
         <div className="mt-auto flex flex-col gap-3">
@@ -49,6 +58,7 @@ export function AppShell() {
       </header>
       <main id="content" tabIndex={-1} className="min-w-0 outline-none">
         <OfflineBanner />
+        <Breadcrumbs here={here} />
         <Outlet />
       </main>
     </div>

@@ -1,10 +1,11 @@
 import type { InfiniteData, QueryClient } from '@tanstack/react-query';
 import type { NavigateOptions } from '@tanstack/react-router';
-import { Boxes, FolderOpen, Server, type LucideIcon } from 'lucide-react';
+import { Boxes, FolderOpen, Rocket, Server, type LucideIcon } from 'lucide-react';
 import { allocationKeys, fleetKeys } from '../api/query-keys.ts';
 import { projectsOf, type ProjectChoice } from '../api/me.ts';
 import type { Allocation, Me, Node } from '../api/types.ts';
-import { navigationFor } from './navigation.ts';
+import { OWN_PAGES } from './navigation/own-pages.ts';
+import { visibleAreas } from './navigation/visible-areas.ts';
 
 export interface Command {
   label: string;
@@ -16,9 +17,15 @@ export interface Command {
 
 /** Pages, projects, and the allocations and hosts that were loaded already. */
 export function commandsFor(me: Me, choice: ProjectChoice | null, queryClient: QueryClient): Command[] {
-  const places = navigationFor(me, choice).flatMap(({ title, places: inArea }) =>
-    inArea.map(({ to, label, icon }): Command => ({ label, hint: title, icon, go: { to } })),
+  const places = visibleAreas(me, choice).flatMap(({ title, groups }) =>
+    groups.flatMap(({ places: inGroup }) =>
+      inGroup.map(({ to, label, icon }): Command => ({ label, hint: title, icon, go: { to } })),
+    ),
   );
+  const own = OWN_PAGES.map(({ to, label, icon }): Command => ({ label, hint: 'You', icon, go: { to } }));
+  const launch: Command[] = choice
+    ? [{ label: 'Launch', hint: 'Project', icon: Rocket, go: { to: '/launch' } }]
+    : [];
   const projects = projectsOf(me)
     .filter(({ project }) => project.id !== choice?.project.id)
     .map(({ project, organization }): Command => ({
@@ -41,7 +48,7 @@ export function commandsFor(me: Me, choice: ProjectChoice | null, queryClient: Q
     icon: Server,
     go: { to: '/operator/nodes/$nodeId', params: { nodeId: id } },
   }));
-  return [...places, ...projects, ...allocations, ...nodes];
+  return [...places, ...launch, ...own, ...projects, ...allocations, ...nodes];
 }
 
 /** Each resource once, from all loaded lists. */

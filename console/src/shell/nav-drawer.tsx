@@ -3,6 +3,7 @@ import { Menu as MenuIcon, X } from 'lucide-react';
 import { useState } from 'react';
 import type { Me } from '../api/types.ts';
 import { buttonClass } from '../ui/actions/button-class.ts';
+import { NewMenu } from './navigation/new-menu.tsx';
 import { NavLinks } from './nav-links.tsx';
 import { ProjectMenu } from './project-menu.tsx';
 import { ThemeSwitch } from './theme-switch.tsx';
@@ -27,6 +28,7 @@ export function NavDrawer({ me }: { me: Me }) {
             </Dialog.Close>
           </div>
           <ProjectMenu />
+          <NewMenu me={me} onFollow={() => setOpen(false)} />
           <NavLinks me={me} onFollow={() => setOpen(false)} />
           <div className="mt-auto flex flex-col gap-3">
             <div className="px-2">

@@ -1,30 +1,61 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { Bell, ChevronDown } from 'lucide-react';
 import { unreadQuery } from '../api/account/notifications.ts';
-import { useProject } from '../api/me.ts';
 import type { Me } from '../api/types.ts';
-import { navigationFor, type NavEntry } from './navigation.ts';
+import { AreaSwitch } from './navigation/area-switch.tsx';
+import type { NavEntry, NavGroup } from './navigation/areas.ts';
+import { AttentionCount } from './navigation/attention-count.tsx';
+import { useCurrentArea } from './navigation/use-current-area.ts';
 
 interface NavLinksProps {
   me: Me;
   onFollow?: () => void;
 }
 
+/** The area that is open, in groups that fold. */
 export function NavLinks({ me, onFollow }: NavLinksProps) {
-  const areas = navigationFor(me, useProject());
+  const { areas, current } = useCurrentArea(me);
   return (
-    <nav aria-label="Main" className="-mx-1 flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto px-1">
-      {areas.map(({ title, places }) => (
-        <div key={title}>
-          <p className="px-2 pb-1 text-xs font-medium text-ink-faint">{title}</p>
-          <ul className="flex flex-col gap-px">
-            {places.map((place) => (
-              <NavItem key={place.to} place={place} onFollow={onFollow} />
-            ))}
-          </ul>
+    <>
+      <AreaSwitch areas={areas} current={current} />
+      <nav aria-label="Main" className="flex min-h-0 flex-1 flex-col gap-2">
+        <div className="-mx-1 flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto px-1">
+          {current?.groups.map((group) => (
+            <Group key={group.title ?? ''} group={group} onFollow={onFollow} />
+          ))}
         </div>
+        <ul className="border-t border-line pt-2">
+          <NavItem place={{ to: '/notifications', label: 'Notifications', icon: Bell }} onFollow={onFollow} />
+        </ul>
+      </nav>
+    </>
+  );
+}
+
+function Group({
+  group: { title, places },
+  onFollow,
+}: {
+  group: NavGroup;
+  onFollow: NavLinksProps['onFollow'];
+}) {
+  const list = (
+    <ul className="flex flex-col gap-px">
+      {places.map((place) => (
+        <NavItem key={place.to} place={place} onFollow={onFollow} />
       ))}
-    </nav>
+    </ul>
+  );
+  if (title === null) return list;
+  return (
+    <details open className="group">
+      <summary className="flex cursor-pointer items-center justify-between px-2 pb-1 text-xs font-medium text-ink-faint [&::-webkit-details-marker]:hidden">
+        {title}
+        <ChevronDown aria-hidden className="size-3 -rotate-90 group-open:rotate-0" />
+      </summary>
+      {list}
+    </details>
   );
 }
 
@@ -33,7 +64,7 @@ interface NavItemProps {
   onFollow: (() => void) | undefined;
 }
 
-function NavItem({ place: { to, icon: Icon, label }, onFollow }: NavItemProps) {
+function NavItem({ place: { to, icon: Icon, label, counts }, onFollow }: NavItemProps) {
   return (
     <li>
       <Link
@@ -47,6 +78,7 @@ function NavItem({ place: { to, icon: Icon, label }, onFollow }: NavItemProps) {
         <Icon aria-hidden className="size-4" />
         {label}
         {to === '/notifications' && <UnreadCount />}
+        {counts && <AttentionCount counts={counts} />}
       </Link>
     </li>
   );

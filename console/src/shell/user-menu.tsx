@@ -1,12 +1,16 @@
 import { Menu } from '@base-ui/react/menu';
 import { useMutation } from '@tanstack/react-query';
-import { ChevronsUpDown, LogOut } from 'lucide-react';
+import { useNavigate } from '@tanstack/react-router';
+import { BookOpen, ChevronsUpDown, LogOut } from 'lucide-react';
 import { signOut } from '../api/me.ts';
 import type { Me } from '../api/types.ts';
+import { OWN_PAGES } from './navigation/own-pages.ts';
 import { MENU_ITEM_CLASS, MENU_POPUP_CLASS } from '../ui/actions/menu-class.ts';
 
+/** The person's own pages, and the way out. */
 export function UserMenu({ me }: { me: Me }) {
   const { name, email } = me.user ?? { name: '', email: '' };
+  const navigate = useNavigate();
   const leave = useMutation({ mutationFn: signOut });
   return (
     <Menu.Root modal={false}>
@@ -27,6 +31,17 @@ export function UserMenu({ me }: { me: Me }) {
       <Menu.Portal>
         <Menu.Positioner sideOffset={4} align="start" className="z-50">
           <Menu.Popup className={MENU_POPUP_CLASS}>
+            {OWN_PAGES.map(({ to, label, icon: Icon }) => (
+              <Menu.Item key={to} className={MENU_ITEM_CLASS} onClick={() => void navigate({ to })}>
+                <Icon aria-hidden className="size-4 text-ink-faint" />
+                {label}
+              </Menu.Item>
+            ))}
+            <Menu.Item className={MENU_ITEM_CLASS} onClick={() => window.open('/docs', '_blank', 'noopener')}>
+              <BookOpen aria-hidden className="size-4 text-ink-faint" />
+              API reference
+            </Menu.Item>
+            <Menu.Separator className="my-1 border-t border-line" />
             <Menu.Item className={MENU_ITEM_CLASS} closeOnClick={false} onClick={() => leave.mutate()}>
               <LogOut aria-hidden className="size-4 text-ink-faint" />
               {leave.isError ? 'Could not sign out, try again' : 'Sign out'}

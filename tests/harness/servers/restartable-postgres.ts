@@ -7,6 +7,7 @@ import { startEmbeddedPostgres } from '@gpuaas/control-plane/platform/db/embedde
 import { migrate } from '@gpuaas/control-plane/platform/db/migrate';
 import { runAsAdmin } from '@gpuaas/control-plane/platform/db/testing';
 import { migrateWorkflows } from '@gpuaas/control-plane/platform/workflows/migrate-workflows';
+import { approveImages } from '../approve-images.ts';
 
 export interface RestartablePostgres {
   /** A migrated database; the address stays when the server restarts. */
@@ -24,6 +25,7 @@ export async function startRestartablePostgres(): Promise<RestartablePostgres> {
   await runAsAdmin(server.url, 'create database lifecycle');
   await migrate(server.urlFor('lifecycle'));
   await migrateWorkflows(server.urlFor('lifecycle'));
+  await approveImages(server.urlFor('lifecycle'));
 
   // The server comes back on another port; clients know only this one.
   const sockets = new Set<Socket>();

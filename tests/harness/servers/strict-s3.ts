@@ -67,6 +67,13 @@ export async function startStrictS3(): Promise<StrictS3> {
     }
     if (method !== 'GET' && method !== 'HEAD') throw new Refused(405, 'MethodNotAllowed', method);
     if (!found) throw new Refused(404, 'NoSuchKey', 'no such key');
+    const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
+    if (from !== undefined && to !== undefined) {
+      if (Number(from) >= found.length) throw new Refused(416, 'InvalidRange', 'beyond the end');
+      response.writeHead(206, { 'content-range': `bytes ${from}-${to}/${found.length}` });
+      response.end(method === 'GET' ? found.subarray(Number(from), Number(to) + 1) : undefined);
+      return 206;
+    }
     response.writeHead(200, { 'content-length': found.length });
     response.end(method === 'GET' ? found : undefined);
     return 200;

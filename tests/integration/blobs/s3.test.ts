@@ -121,3 +121,12 @@ it('never ends clean with a changed, cut or missing object', async () => {
     expect(String(await read())).toBe(content);
   }
 });
+
+it('reads a part of content, in the bucket and in the folder', async () => {
+  for (const store of [blobs, test.open()]) {
+    const { digest } = await put(`0123456789 of ${store === blobs ? 'the bucket' : 'the folder'}`, store);
+    const part = await contentOf(await blobs.openPart(digest, { first: 2, last: 5 }));
+    expect(String(part)).toBe('2345');
+  }
+  expect(s3.answered).toEqual(['PUT 200', 'GET 206']);
+});

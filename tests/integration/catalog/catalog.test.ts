@@ -126,6 +126,16 @@ describe('products', () => {
       allowed_gpu_counts: [1, 2, 4, 16],
       resource_profile: { vcpu_per_gpu: 28, memory_gib_per_gpu: 96 },
     };
+    for (const [pointer, reserved] of [
+      ['/capacity_shape', { capacity_shape: 'gpu_partition' }],
+      ['/capacity_shape', { capacity_shape: 'gpu_shared', sharing_mechanism: 'mps' }],
+      ...['mig_partition', 'mdev_vgpu', 'time_sliced', 'mps', 'software_shared'].map(
+        (mechanism) => ['/sharing_mechanism', { sharing_mechanism: mechanism }] as const,
+      ),
+    ] as const)
+      expect((await operator.ask('POST', '/api/v1/admin/skus', { ...body, ...reserved })).body).toMatchObject(
+        { status: 422, code: 'shape_reserved', errors: [{ pointer }] },
+      );
     const refused = await operator.ask('POST', '/api/v1/admin/skus', body);
     expect(refused.body).toMatchObject({ code: 'sku_invalid' });
     const made = await operator.ask('POST', '/api/v1/admin/skus', { ...body, allowed_gpu_counts: [1, 2, 4] });
@@ -244,6 +254,7 @@ describe('images', () => {
     const from = { ...launchBody(projectId, 1), image };
     expect((await member.ask('POST', '/api/v1/allocations', from)).body).toMatchObject({
       code: 'image_unknown',
+      detail: expect.stringContaining('no build of it is approved yet'),
     });
     const blessing = { digest, reason: 'Built and scanned.' };
     expect((await member.ask('POST', `/api/v1/admin/images/${image}/bless`, blessing)).status).toBe(403);

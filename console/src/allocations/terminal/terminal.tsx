@@ -28,11 +28,20 @@ export function Terminal({ allocationId }: { allocationId: string }) {
 }
 
 function TerminalStatusLine({ status }: { status: TerminalStatus }) {
-  const text = { connecting: 'Connecting…', ready: 'Connected', closed: 'Closed' }[status.is];
+  const text = {
+    connecting: 'Connecting…',
+    ready: 'Connected',
+    lost: 'Connection lost, reconnecting…',
+    closed: 'Closed',
+  }[status.is];
   return (
     <p role="status" className="min-w-0 break-words">
       <span className="font-medium">{text}</span>
       {status.is === 'closed' && <span className="text-ink-muted"> · {status.reason}</span>}
+      {status.is === 'lost' && <span className="text-ink-muted"> · The shell keeps running meanwhile.</span>}
+      {status.is === 'ready' && status.fresh && (
+        <span className="text-ink-muted"> · This is a new shell; the previous one has ended.</span>
+      )}
     </p>
   );
 }

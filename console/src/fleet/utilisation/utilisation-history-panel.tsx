@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { utilisationHistoryQuery } from '../../api/billing/reports.ts';
+import { useMemo } from 'react';
+import { utilisationHistoryQuery, type UtilisationStep } from '../../api/billing/reports.ts';
 import { timeSpan } from '../../format/spans.ts';
-import { BarChart } from '../../ui/charts/bar-chart.tsx';
+import type { ChartData } from '../../ui/charts/chart-series.ts';
+import { TimeChart } from '../../ui/charts/time-chart.tsx';
 import { QueryBoundary } from '../../ui/feedback/query-boundary.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
@@ -18,23 +20,44 @@ export function UtilisationHistoryPanel() {
   return (
     <Panel title="Last 30 days">
       <QueryBoundary query={query} loading={<Skeleton label="Loading utilisation" rows={3} />}>
-        {(steps) => <Days days={fleetOverTime(steps)} />}
+        {(steps) => <Days steps={steps} />}
       </QueryBoundary>
     </Panel>
   );
 }
 
-function Days({ days }: { days: UtilisationPoint[] }) {
+const PERCENT: [number, number] = [0, 100];
+const format = (value: number) => `${Math.round(value)}%`;
+const nameTime = (seconds: number) => new Date(seconds * 1000).toISOString().slice(0, DATE);
+
+function Days({ steps }: { steps: UtilisationStep[] }) {
+  // A plot is drawn again when its data changes, so equal data must stay the same object.
+  const days = useMemo(() => fleetOverTime(steps), [steps]);
+  const chart = useMemo(() => chartOf(days), [days]);
   if (days.length === 0) return <p className="text-sm text-ink-muted">No samples yet.</p>;
-  const bars = (of: (day: UtilisationPoint) => number) =>
-    days.map((day) => ({ label: day.at.slice(0, DATE), value: of(day), text: `${Math.round(of(day))}%` }));
-  const seen = days.some(({ busyPercent }) => busyPercent !== null);
   return (
-    <div className="flex flex-col gap-4">
-      <p className="text-sm text-ink-muted">Share of sellable GPUs sold</p>
-      <BarChart label="Sold by day" tone="info" bars={bars(({ soldPercent }) => soldPercent)} />
-      {seen && <p className="text-sm text-ink-muted">Utilisation of sold GPUs, where reported</p>}
-      {seen && <BarChart label="Busy by day" tone="success" bars={bars((day) => day.busyPercent ?? 0)} />}
+    <div className="flex flex-col gap-2">
+      <p className="text-sm text-ink-muted">
+        Share of sellable GPUs sold, and utilisation of sold GPUs where hosts report it
+      </p>
+      <TimeChart
+        label="Sold and busy by day"
+        kind="line"
+        range={PERCENT}
+        format={format}
+        nameTime={nameTime}
+        {...chart}
+      />
     </div>
   );
+}
+
+function chartOf(days: UtilisationPoint[]): ChartData {
+  return {
+    times: days.map(({ at }) => Date.parse(at) / 1000),
+    series: [
+      { name: 'Sold', tone: 'info', values: days.map(({ soldPercent }) => soldPercent) },
+      { name: 'Busy', tone: 'success', values: days.map(({ busyPercent }) => busyPercent) },
+    ],
+  };
 }

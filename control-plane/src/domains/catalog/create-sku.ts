@@ -3,19 +3,21 @@ import type { Tx } from '../../platform/db/database.ts';
 import { Problem } from '../../platform/http/problem.ts';
 import { describeAdminSku } from './admin-skus.ts';
 import { requireValidGpuCounts } from './gpu-counts.ts';
+import { requireSoldShape } from './sold-shapes.ts';
 
 /** Adds a product; it is closed until an operator opens it. */
 export async function createSku(
   tx: Tx,
   body: components['schemas']['CreateSku'],
 ): Promise<components['schemas']['AdminSku']> {
+  const capacityShape = requireSoldShape(body);
   requireValidGpuCounts(body);
   const row = await tx
     .insertInto('sku_catalog')
     .values({
       sku: body.sku,
       display_name: body.display_name,
-      capacity_shape: body.capacity_shape,
+      capacity_shape: capacityShape,
       gpu_model: body.gpu_model,
       gpus_total: body.gpus_total,
       allowed_gpu_counts: body.allowed_gpu_counts,

@@ -77,7 +77,10 @@ export function requireForSale(
 }
 
 function withImage(product: Product, image: string, digest: string | null): Offer {
-  if (!digest) throw new Problem('image_unknown', `There is no image ${image}.`);
+  if (!digest) {
+    const detail = `No image ${image} can be launched: it does not exist, or no build of it is approved yet.`;
+    throw new Problem('image_unknown', detail);
+  }
   return { ...product, imageDigest: digest };
 }
 

@@ -55,6 +55,10 @@ export class S3Backend implements BlobBackend {
     const answer = await this.#send('GET', digest, { part });
     if (answer.status === 404 || !answer.body)
       throw new BlobError('missing', `${digest} is not in the bucket`);
+    if (part && answer.status !== 206) {
+      await answer.body.cancel();
+      throw new BlobError('refused', 'S3 does not answer with a part of the content');
+    }
     return Readable.from(buffersOf(answer.body), { objectMode: false });
   }
 

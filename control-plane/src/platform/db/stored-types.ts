@@ -42,7 +42,9 @@ export type StoredObserved = Stored<ObservedNode>;
 export type StoredConnection = Stored<Omit<Schemas['Connection'], 'ssh_command' | 'private_ip'>>;
 export type StoredFailure = Stored<{ code: string; detail: string }>;
 export type StoredFields = Stored<Record<string, unknown>>;
-export type StoredSlotMetadata = Stored<Schemas['ResourceSlot']['capacity_metadata']>;
+export type StoredSlotMetadata = Stored<
+  Pick<Schemas['ResourceSlot']['capacity_metadata'], 'fabric_claim_mode' | 'destructive_wipe_policy'>
+>;
 export type StoredSlotBundle = Stored<SlotBundle>;
 export type StoredWipeStatement = Stored<Schemas['WipeStatement']>;
 export type StoredWipeTools = Stored<Schemas['WipeTool'][]>;

@@ -36,6 +36,8 @@ export interface GatewayDependencies {
 export class TerminalGateway {
   readonly #parts: GatewayDependencies;
   readonly #origin: string;
+  /** Shells of this process that a client may come back to, by id. */
+  readonly #shells = new Map<string, { session: TerminalSession; access: MachineAccess }>();
   readonly #sockets = new WebSocketServer({
     noServer: true,
     maxPayload: 64 * 1024,
@@ -93,6 +95,7 @@ export class TerminalGateway {
         return;
       }
       known();
+      if (this.#resume(ws, auth, access)) return;
       let end: (reason: string) => void = (reason) => closeWith(ws, reason);
       const visitor = { ...access, subjectId: access.allocationId };
       entry = await watch.enter(machineDoor(services), visitor, (reason) => end(reason));
@@ -107,6 +110,16 @@ export class TerminalGateway {
       const reason = error instanceof Error ? error.message : 'unknown';
       closeWith(ws, `The machine cannot be reached: ${reason}`, 4502);
     }
+  }
+
+  /** Only the person who opened a shell comes back to it; permission was checked when the token was made. */
+  #resume(ws: WebSocket, auth: AuthMessage, access: MachineAccess): boolean {
+    const kept = auth.resume === null ? undefined : this.#shells.get(auth.resume);
+    if (!kept || kept.session.hasEnded) return false;
+    if (kept.access.actorId !== access.actorId || kept.access.allocationId !== access.allocationId)
+      return false;
+    kept.session.attach(ws, auth);
+    return true;
   }
 
   async #open(
@@ -142,21 +155,25 @@ export class TerminalGateway {
     const limits = {
       idleMs: services.policies.get('terminal.idle_seconds', scope) * 1000,
       lastsMs: services.policies.get('terminal.max_duration_seconds', scope) * 1000,
+      reattachMs: auth.keep ? services.policies.get('terminal.reattach_seconds', scope) * 1000 : 0,
     };
-    session = new TerminalSession(
+    const opened = new TerminalSession(
       { ws, shell, recorder, metered: metrics.opened('terminal'), whyClosed: entry.whyClosed },
       limits,
       (end) => {
+        this.#shells.delete(opened.id);
         entry.close();
         void recorder?.end();
         void this.#note(access, machine.organizationId, end);
       },
     );
+    session = opened;
+    this.#shells.set(opened.id, { session: opened, access });
     services.log.info(
       { allocation_id: access.allocationId, correlation_id: access.correlationId },
       'terminal open',
     );
-    return session;
+    return opened;
   }
 
   async #note(access: MachineAccess, organizationId: string, end: TerminalEnd): Promise<void> {

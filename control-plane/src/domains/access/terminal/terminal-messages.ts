@@ -6,6 +6,10 @@ export interface AuthMessage {
   token: string;
   cols: number;
   rows: number;
+  /** The shell waits for the client if the connection is lost. */
+  keep: boolean;
+  /** A shell that waits for this client; a new one opens if it is gone. */
+  resume: string | null;
 }
 
 export interface ResizeMessage {
@@ -23,9 +27,17 @@ export function parseClientMessage(data: Buffer): AuthMessage | ResizeMessage | 
     return null;
   }
   if (!isRecord(value)) return null;
-  const { type, token, cols, rows } = value;
+  const { type, token, cols, rows, keep, resume } = value;
   if (!isSize(cols) || !isSize(rows)) return null;
-  if (type === 'auth' && typeof token === 'string' && token.length <= 200) return { type, token, cols, rows };
+  if (type === 'auth' && typeof token === 'string' && token.length <= 200)
+    return {
+      type,
+      token,
+      cols,
+      rows,
+      keep: keep === true,
+      resume: typeof resume === 'string' ? resume : null,
+    };
   if (type === 'resize') return { type, cols, rows };
   return null;
 }

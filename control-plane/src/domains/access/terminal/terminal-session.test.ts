@@ -64,22 +64,46 @@ it.each([
   ['that the shell ended in a machine that stays', async () => null, 'The shell has ended.'],
   ['as much as is known', () => Promise.reject(new Error('no database')), 'The shell has ended.'],
 ])('says %s', async (_what, whyClosed, reason) => {
-  const { ended } = await open({ idleMs: LONG_MS, lastsMs: LONG_MS }, whyClosed);
+  const { ended } = await open({ idleMs: LONG_MS, lastsMs: LONG_MS, reattachMs: 0 }, whyClosed);
   channel.destroy();
   expect((await ended).reason).toBe(reason);
 });
 
 it('ends when nothing happens for too long', async () => {
-  const { ended } = await open({ idleMs: 50, lastsMs: LONG_MS });
+  const { ended } = await open({ idleMs: 50, lastsMs: LONG_MS, reattachMs: 0 });
   const end = await ended;
   expect(end.reason).toBe('Nothing happened for too long.');
 });
 
 it('ends after its longest time, however busy it is', async () => {
-  const { ended } = await open({ idleMs: LONG_MS, lastsMs: 200 });
+  const { ended } = await open({ idleMs: LONG_MS, lastsMs: 200, reattachMs: 0 });
   const busy = setInterval(() => channel.write('x'), 20);
   const end = await ended;
   clearInterval(busy);
   expect(end.reason).toBe('A terminal lasts no longer; open another one.');
   expect(end.bytesOut).toBeGreaterThan(0);
+});
+
+it('waits for a client whose connection was lost, and loses no output', async () => {
+  const { session, ended } = await open({ idleMs: LONG_MS, lastsMs: LONG_MS, reattachMs: LONG_MS });
+  browser.terminate();
+  await expect.poll(() => channel.isPaused()).toBe(true);
+  channel.write('while away');
+  const accepted = new Promise<WebSocket>((resolve) => server.once('connection', resolve));
+  const { port } = server.address() as { port: number };
+  browser = new WebSocket(`ws://127.0.0.1:${port}`);
+  const seen: string[] = [];
+  browser.on('message', (data: Buffer) => seen.push(data.toString()));
+  await once(browser, 'open');
+  session.attach(await accepted, { cols: 80, rows: 24 });
+  await expect.poll(() => seen.join('')).toContain('while away');
+  expect(JSON.parse(seen[0]!)).toMatchObject({ type: 'ready', resumed: true, resume: session.id });
+  browser.close(1000);
+  expect((await ended).reason).toBe('The browser left.');
+});
+
+it('ends the shell of a client that does not come back', async () => {
+  const { ended } = await open({ idleMs: LONG_MS, lastsMs: LONG_MS, reattachMs: 50 });
+  browser.terminate();
+  expect((await ended).reason).toBe('The browser left.');
 });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { WebSocket } from 'ws';
 import type { MeteredStream } from '../../../platform/telemetry/stream-metrics.ts';
 import type { Shell } from './open-shell.ts';
@@ -6,11 +7,15 @@ import type { TerminalRecorder } from '../recordings/terminal-recorder.ts';
 import { closeWhenUnresponsive } from '../tunnel/close-when-unresponsive.ts';
 
 const HIGH_WATER_BYTES = 512 * 1024;
+/** Close codes of a tab that reloads and of a connection that broke; others are a client that has finished. */
+const LOST = new Set([1001, 1006]);
 
 export interface TerminalLimits {
   /** Without a byte either way. */
   idleMs: number;
   lastsMs: number;
+  /** How long the shell waits for a client whose connection was lost; 0 ends it. */
+  reattachMs: number;
 }
 
 export interface TerminalEnd {
@@ -21,14 +26,21 @@ export interface TerminalEnd {
 
 /** Bytes between one browser and one shell, slowed down to the slower of the two. */
 export class TerminalSession {
-  readonly #ws: WebSocket;
+  /** Names the shell to the client that may come back to it. */
+  readonly id = randomBytes(16).toString('hex');
   readonly #shell: Shell;
   readonly #metered: MeteredStream;
   readonly #recorder: TerminalRecorder | null;
-  readonly #stopPinging: () => void;
+  readonly #reattachMs: number;
   readonly #idle: NodeJS.Timeout;
   readonly #last: NodeJS.Timeout;
   readonly #onEnd: (end: TerminalEnd) => void;
+  #ws: WebSocket;
+  #stopPinging: () => void = () => undefined;
+  /** Runs while no client is attached. */
+  #waiting: NodeJS.Timeout | undefined;
+  /** Output that came while no client was attached; the shell is paused meanwhile. */
+  #held: Buffer[] = [];
   #bytesIn = 0;
   #bytesOut = 0;
   #ended = false;
@@ -55,11 +67,11 @@ export class TerminalSession {
     this.#metered = metered;
     this.#recorder = recorder;
     this.#onEnd = onEnd;
-    this.#stopPinging = closeWhenUnresponsive(ws);
+    this.#reattachMs = limits.reattachMs;
     this.#idle = setTimeout(() => this.end('Nothing happened for too long.'), limits.idleMs);
     this.#last = setTimeout(() => this.end('A terminal lasts no longer; open another one.'), limits.lastsMs);
     const { channel } = shell;
-    ws.send(JSON.stringify({ type: 'ready', recorded: recorder !== null }));
+    this.#listen(ws, false);
     if (recorder) ws.send(Buffer.from(recorder.notice), { binary: true });
     channel.on('data', (data: Buffer) => this.#toBrowser(data));
     channel.stderr.on('data', (data: Buffer) => this.#toBrowser(data));
@@ -69,8 +81,43 @@ export class TerminalSession {
       this.end((await whyClosed().catch(() => null)) ?? otherwise);
     channel.on('close', () => void lost('The shell has ended.'));
     channel.on('error', () => void lost('The connection to the machine was lost.'));
+  }
+
+  /** Continues with another connection of the same person; the old one, if it still stands, is cut. */
+  attach(ws: WebSocket, { cols, rows }: { cols: number; rows: number }): void {
+    const { channel } = this.#shell;
+    const old = this.#ws;
+    clearTimeout(this.#waiting);
+    this.#stopPinging();
+    this.#ws = ws;
+    old.terminate();
+    this.#listen(ws, true);
+    channel.setWindow(rows, cols, 0, 0);
+    this.#recorder?.resize(cols, rows);
+    for (const data of this.#held.splice(0)) ws.send(data, { binary: true });
+    channel.resume();
+    channel.stderr.resume();
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended;
+  }
+
+  #listen(ws: WebSocket, resumed: boolean): void {
+    this.#stopPinging = closeWhenUnresponsive(ws);
+    const resume = this.#reattachMs > 0 ? this.id : null;
+    ws.send(JSON.stringify({ type: 'ready', recorded: this.#recorder !== null, resume, resumed }));
     ws.on('message', (data, isBinary) => this.#fromBrowser(frameBytes(data), isBinary));
-    ws.on('close', () => this.end('The browser left.'));
+    ws.on('close', (code) => this.#left(ws, code));
+  }
+
+  #left(ws: WebSocket, code: number): void {
+    if (this.#ended || ws !== this.#ws) return;
+    if (this.#reattachMs === 0 || !LOST.has(code)) return this.end('The browser left.');
+    this.#stopPinging();
+    this.#shell.channel.pause();
+    this.#shell.channel.stderr.pause();
+    this.#waiting = setTimeout(() => this.end('The browser left.'), this.#reattachMs);
   }
 
   end(reason: string): void {
@@ -78,6 +125,7 @@ export class TerminalSession {
     this.#ended = true;
     clearTimeout(this.#idle);
     clearTimeout(this.#last);
+    clearTimeout(this.#waiting);
     this.#stopPinging();
     if (this.#ws.readyState === this.#ws.OPEN) {
       this.#ws.send(JSON.stringify({ type: 'closed', reason }));
@@ -98,6 +146,7 @@ export class TerminalSession {
     this.#bytesOut += data.length;
     this.#metered.fromGuest(data.length);
     this.#recorder?.output(data);
+    if (this.#ws.readyState !== this.#ws.OPEN) return void this.#held.push(data);
     this.#ws.send(data, { binary: true }, () => {
       if (this.#ws.bufferedAmount < HIGH_WATER_BYTES / 2) channel.resume();
     });

@@ -59,7 +59,8 @@ export async function listSlots(
     memory_gib: row.memory_gib,
     health_state: row.health_state,
     health_detail: row.health_detail,
-    capacity_metadata: row.capacity_metadata,
+    // The column is what constraints and placement read; older rows have a copy.
+    capacity_metadata: { ...row.capacity_metadata, fabric_vf_pci_address: row.fabric_vf_pci_address },
     allocation_id: holders.get(row.id)?.allocationId ?? null,
   }));
 }

@@ -16,7 +16,6 @@ export function slotBindings(slot: CandidateSlot, destructiveWipePolicy: string)
     pcie_root: slot.pcie_root,
     capacity_metadata: JSON.stringify({
       fabric_claim_mode: 'per_slot_vf',
-      fabric_vf_pci_address: slot.fabric_vf_pci_address,
       destructive_wipe_policy: destructiveWipePolicy,
     }),
   };

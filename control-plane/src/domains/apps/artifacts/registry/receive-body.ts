@@ -20,7 +20,6 @@ export async function* receiveBody(request: IncomingMessage, idleMs = IDLE_MS): 
   } finally {
     clearTimeout(idle);
   }
-  if (!request.complete) throw new OciError(400, 'BLOB_UPLOAD_INVALID', 'The body broke off.');
 }
 
 /** A small body as a whole. */
