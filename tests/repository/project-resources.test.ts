@@ -5,6 +5,7 @@ import { controlPlaneSources, tables } from './database-tables.ts';
 const NOT_OWNED: Readonly<Record<string, string>> = {
   allocation_meters: 'end with their allocation',
   allocation_overviews: 'a read model of allocations',
+  app_instances: 'end with their allocation',
   app_usage_records: 'records of the past',
   handed_over_resources: 'records of the past',
   invitations: 'revoked when the project closes',
