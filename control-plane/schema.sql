@@ -1504,6 +1504,37 @@ create table api_keys (
   scopes text[],
   last_used_at timestamp with time zone
 );
+create table app_addresses (
+  label text not null,
+  app_instance_id uuid not null,
+  organization_id uuid not null,
+  project_id uuid not null,
+  sharing text default 'owner'::text not null,
+  cors_origins text[] default '{}'::text[] not null,
+  created_at timestamp with time zone default now() not null
+);
+create table app_request_counts (
+  id uuid not null,
+  app_instance_id uuid not null,
+  organization_id uuid not null,
+  project_id uuid not null,
+  allocation_id uuid not null,
+  user_id uuid,
+  app text not null,
+  requests bigint not null,
+  counted_at timestamp with time zone not null,
+  recorded_at timestamp with time zone,
+  refusal text
+);
+create table app_tickets (
+  ticket_hash bytea not null,
+  organization_id uuid not null,
+  label text not null,
+  user_id uuid not null,
+  credential jsonb not null,
+  attempt text not null,
+  expires_at timestamp with time zone not null
+);
 create table app_usage_meters (
   id uuid not null,
   organization_id uuid not null,
@@ -1549,7 +1580,8 @@ create table app_usage_records (
   amount_micros bigint not null,
   not_charged_because text,
   ledger_transaction_id uuid,
-  recorded_at timestamp with time zone not null
+  recorded_at timestamp with time zone not null,
+  app_instance_id uuid
 );
 create table audit_clock (
   singleton boolean default true not null,
@@ -2052,7 +2084,8 @@ create table node_tunnels (
   replica_id uuid not null,
   address text not null,
   connected_at timestamp with time zone default now() not null,
-  leased_until timestamp with time zone not null
+  leased_until timestamp with time zone not null,
+  kind text default 'terminals'::text not null
 );
 create table nodes (
   id uuid not null,
@@ -2725,6 +2758,9 @@ alter table allocation_resource_claims add constraint allocation_resource_claims
 alter table allocation_user_data add constraint allocation_user_data_pkey PRIMARY KEY (allocation_id);
 alter table allocations add constraint allocations_pkey PRIMARY KEY (id);
 alter table api_keys add constraint api_keys_pkey PRIMARY KEY (id);
+alter table app_addresses add constraint app_addresses_pkey PRIMARY KEY (label);
+alter table app_request_counts add constraint app_request_counts_pkey PRIMARY KEY (id);
+alter table app_tickets add constraint app_tickets_pkey PRIMARY KEY (ticket_hash);
 alter table app_usage_meters add constraint app_usage_meters_pkey PRIMARY KEY (id);
 alter table app_usage_prices add constraint app_usage_prices_pkey PRIMARY KEY (id);
 alter table app_usage_producers add constraint app_usage_producers_pkey PRIMARY KEY (producer);
@@ -2774,7 +2810,7 @@ alter table node_overviews add constraint node_overviews_pkey PRIMARY KEY (node_
 alter table node_promises add constraint node_promises_pkey PRIMARY KEY (id);
 alter table node_resource_slots add constraint node_resource_slots_pkey PRIMARY KEY (id);
 alter table node_tasks add constraint node_tasks_pkey PRIMARY KEY (id);
-alter table node_tunnels add constraint node_tunnels_pkey PRIMARY KEY (node_id);
+alter table node_tunnels add constraint node_tunnels_pkey PRIMARY KEY (node_id, kind);
 alter table nodes add constraint nodes_pkey PRIMARY KEY (id);
 alter table notification_emails add constraint notification_emails_pkey PRIMARY KEY (id);
 alter table notification_preferences add constraint notification_preferences_pkey PRIMARY KEY (user_id, kind, channel);
@@ -2832,6 +2868,7 @@ alter table workflow_executors add constraint workflow_executors_pkey PRIMARY KE
 alter table workflow_signals add constraint workflow_signals_pkey PRIMARY KEY (workflow_id, topic);
 alter table workflow_starts add constraint workflow_starts_pkey PRIMARY KEY (workflow_id);
 alter table api_keys add constraint api_keys_secret_hash_key UNIQUE (secret_hash);
+alter table app_addresses add constraint app_addresses_app_instance_id_key UNIQUE (app_instance_id);
 alter table app_usage_meters add constraint app_usage_meters_id_organization_id_price_id_key UNIQUE (id, organization_id, price_id);
 alter table app_usage_meters add constraint app_usage_meters_organization_id_price_id_key UNIQUE (organization_id, price_id);
 alter table app_usage_prices add constraint app_usage_prices_app_dimension_currency_effective_from_key UNIQUE (app, dimension, currency, effective_from);
@@ -2924,6 +2961,13 @@ alter table allocations add constraint allocations_observed_state_check CHECK ((
 alter table allocations add constraint allocations_per_gpu_hour_micros_check CHECK ((per_gpu_hour_micros >= 0));
 alter table allocations add constraint allocations_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text, 'active'::text, 'releasing'::text, 'released'::text, 'failed'::text, 'release_failed'::text])));
 alter table allocations add constraint allocations_tags_check CHECK ((cardinality(tags) <= 10));
+alter table app_addresses add constraint app_addresses_cors_origins_check CHECK ((cardinality(cors_origins) <= 20));
+alter table app_addresses add constraint app_addresses_label_check CHECK ((label ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text));
+alter table app_addresses add constraint app_addresses_sharing_check CHECK ((sharing = ANY (ARRAY['owner'::text, 'project'::text])));
+alter table app_request_counts add constraint app_request_counts_check CHECK (((refusal IS NULL) OR (recorded_at IS NULL)));
+alter table app_request_counts add constraint app_request_counts_refusal_check CHECK ((length(refusal) <= 300));
+alter table app_request_counts add constraint app_request_counts_requests_check CHECK ((requests > 0));
+alter table app_tickets add constraint app_tickets_attempt_check CHECK ((length(attempt) = 43));
 alter table app_usage_meters add constraint app_usage_meters_quantity_check CHECK ((quantity >= 0));
 alter table app_usage_meters add constraint app_usage_meters_records_check CHECK ((records >= 0));
 alter table app_usage_prices add constraint app_usage_prices_app_check CHECK ((app ~ '^[a-z0-9][a-z0-9._-]{0,62}$'::text));
@@ -3053,6 +3097,7 @@ alter table node_tasks add constraint node_tasks_state_check CHECK ((state = ANY
 alter table node_tasks add constraint node_tasks_subject_is_its_host CHECK (((subject_type <> 'node'::text) OR (subject_id = node_id)));
 alter table node_tasks add constraint node_tasks_subject_type_check CHECK ((subject_type ~ '^[a-z][a-z_]{0,39}$'::text));
 alter table node_tunnels add constraint node_tunnels_address_check CHECK (((length(address) >= 1) AND (length(address) <= 300)));
+alter table node_tunnels add constraint node_tunnels_kind_check CHECK ((kind = ANY (ARRAY['terminals'::text, 'apps'::text])));
 alter table nodes add constraint nodes_announced_connection_check CHECK ((announced_connection = ANY (ARRAY['never_seen'::text, 'connected'::text, 'unreachable'::text])));
 alter table nodes add constraint nodes_mode_check CHECK ((mode = ANY (ARRAY['slice'::text, 'baremetal'::text])));
 alter table nodes add constraint nodes_profile_tags_check CHECK ((cardinality(profile_tags) <= 16));
@@ -3192,6 +3237,12 @@ alter table allocation_outages add constraint allocation_outages_allocation_id_f
 alter table allocation_user_data add constraint allocation_user_data_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table api_keys add constraint api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table app_addresses add constraint app_addresses_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table app_addresses add constraint app_addresses_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
+alter table app_request_counts add constraint app_request_counts_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
+alter table app_request_counts add constraint app_request_counts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table app_request_counts add constraint app_request_counts_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
+alter table app_tickets add constraint app_tickets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_usage_meters add constraint app_usage_meters_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_usage_meters add constraint app_usage_meters_price_id_fkey FOREIGN KEY (price_id) REFERENCES app_usage_prices(id);
 alter table app_usage_records add constraint app_usage_records_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
@@ -3361,8 +3412,12 @@ CREATE INDEX allocations_owner ON public.allocations USING btree (owner_user_id)
 CREATE INDEX allocations_project ON public.allocations USING btree (project_id, id DESC);
 CREATE INDEX api_keys_organization ON public.api_keys USING btree (organization_id, id DESC);
 CREATE INDEX api_keys_user ON public.api_keys USING btree (user_id, id DESC);
+CREATE INDEX app_request_counts_due ON public.app_request_counts USING btree (counted_at) WHERE (recorded_at IS NULL);
+CREATE INDEX app_request_counts_instance ON public.app_request_counts USING btree (app_instance_id);
+CREATE INDEX app_tickets_expiry ON public.app_tickets USING btree (expires_at);
 CREATE INDEX app_usage_records_by_time ON public.app_usage_records USING btree (occurred_at);
 CREATE INDEX app_usage_records_of_debit ON public.app_usage_records USING btree (ledger_transaction_id) WHERE (ledger_transaction_id IS NOT NULL);
+CREATE INDEX app_usage_records_of_instance ON public.app_usage_records USING btree (app_instance_id) WHERE (app_instance_id IS NOT NULL);
 CREATE INDEX app_usage_records_of_month ON public.app_usage_records USING btree (organization_id, occurred_at);
 CREATE INDEX audit_logs_actor ON ONLY public.audit_logs USING btree (actor_user_id, id);
 CREATE INDEX audit_logs_correlation ON ONLY public.audit_logs USING btree (correlation_id);
@@ -3563,6 +3618,9 @@ alter table allocation_resource_claims enable row level security;
 alter table allocation_user_data enable row level security;
 alter table allocations enable row level security;
 alter table api_keys enable row level security;
+alter table app_addresses enable row level security;
+alter table app_request_counts enable row level security;
+alter table app_tickets enable row level security;
 alter table app_usage_meters enable row level security;
 alter table app_usage_records enable row level security;
 alter table audit_logs enable row level security;
@@ -3640,6 +3698,9 @@ create policy every on allocation_resource_claims as permissive for all to gpuaa
 create policy every on allocation_user_data as permissive for insert to gpuaas_placement with check (true);
 create policy every on allocations as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
 create policy every on api_keys as permissive for all to gpuaas_auth using (true);
+create policy every on app_addresses as permissive for all to gpuaas_gateway, gpuaas_worker using (true);
+create policy every on app_request_counts as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
+create policy every on app_tickets as permissive for all to gpuaas_gateway using (true);
 create policy every on app_usage_meters as permissive for all to gpuaas_operator using (true);
 create policy every on app_usage_records as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on audit_logs as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
@@ -3706,6 +3767,7 @@ create policy every_read on service_accounts as permissive for select to gpuaas_
 create policy every_read on sku_entitlements as permissive for select to gpuaas_worker using (true);
 create policy every_read on team_members as permissive for select to gpuaas_worker using (true);
 create policy every_write on outbox_events as permissive for insert to gpuaas_operator, gpuaas_worker with check (true);
+create policy expired on app_tickets as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on pending_logins as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on sign_ins as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on terminal_tokens as permissive for all to gpuaas_worker using ((expires_at < now()));
@@ -3749,6 +3811,8 @@ create policy own on allocation_resource_claims as permissive for insert to gpua
   WHERE (a.id = allocation_resource_claims.allocation_id)) IS NOT NULL));
 create policy own on allocations as permissive for all to gpuaas_placement, gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on api_keys as permissive for all to gpuaas_tenant using (((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])) OR ((organization_id IS NULL) AND (user_id = ( SELECT scope_caller() AS scope_caller)))));
+create policy own on app_addresses as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on app_request_counts as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on app_usage_records as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on audit_logs as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on auto_top_ups as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
@@ -3848,6 +3912,7 @@ create role gpuaas_placement;
 create role gpuaas_relay;
 create role gpuaas_tenant;
 create role gpuaas_worker;
+grant delete on app_tickets to gpuaas_worker;
 grant delete on idempotency_keys to gpuaas_worker;
 grant delete on node_certificates to gpuaas_worker;
 grant delete on pending_logins to gpuaas_worker;
@@ -3858,6 +3923,7 @@ grant delete, insert on allocation_access_keys to gpuaas_worker;
 grant delete, insert on identity_providers to gpuaas_tenant;
 grant delete, insert on project_secrets to gpuaas_tenant;
 grant delete, insert on terminal_tokens to gpuaas_tenant;
+grant delete, insert, select on app_tickets to gpuaas_gateway;
 grant delete, insert, select on blob_holders to gpuaas_blobs;
 grant delete, insert, select on blob_references to gpuaas_blobs;
 grant delete, insert, select on blobs to gpuaas_blobs;
@@ -3898,6 +3964,7 @@ grant delete, insert, select, update on webhooks to gpuaas_tenant;
 grant delete, insert, select, update on workflow_executors to gpuaas_worker;
 grant delete, insert, select, update on workflow_signals to gpuaas_worker;
 grant delete, insert, select, update on workflow_starts to gpuaas_worker;
+grant delete, select on app_request_counts to gpuaas_worker;
 grant delete, select on parked_events to gpuaas_worker;
 grant delete, select on placement_changes to gpuaas_worker;
 grant delete, select on terminal_tokens to gpuaas_gateway;
@@ -3928,6 +3995,7 @@ grant insert (image, display_name, kind, readiness_checks) on images to gpuaas_o
 grant insert on allocation_resource_claims to gpuaas_placement;
 grant insert on allocation_user_data to gpuaas_placement;
 grant insert on api_keys to gpuaas_tenant;
+grant insert on app_request_counts to gpuaas_gateway;
 grant insert on audit_logs to gpuaas_auth;
 grant insert on audit_logs to gpuaas_gateway;
 grant insert on audit_logs to gpuaas_node;
@@ -3950,6 +4018,7 @@ grant insert, select on allocation_meters to gpuaas_worker;
 grant insert, select on allocation_outages to gpuaas_node;
 grant insert, select on allocations to gpuaas_placement;
 grant insert, select on allocations to gpuaas_tenant;
+grant insert, select on app_addresses to gpuaas_tenant;
 grant insert, select on app_usage_meters to gpuaas_operator;
 grant insert, select on app_usage_prices to gpuaas_operator;
 grant insert, select on app_usage_records to gpuaas_operator;
@@ -4026,8 +4095,10 @@ grant select (allocation_id) on terminal_tokens to gpuaas_tenant;
 grant select (allocation_id, expires_at) on terminal_tokens to gpuaas_worker;
 grant select (allocation_id, public_key) on allocation_access_keys to gpuaas_worker;
 grant select (created_at) on idempotency_keys to gpuaas_worker;
+grant select (expires_at) on app_tickets to gpuaas_worker;
 grant select (expires_at) on pending_logins to gpuaas_worker;
 grant select (expires_at) on sign_ins to gpuaas_worker;
+grant select (id) on app_request_counts to gpuaas_gateway;
 grant select (id) on terminal_recordings to gpuaas_gateway;
 grant select (id, allocation_id, node_id, slot_id, released_at, ends_at) on allocation_resource_claims to gpuaas_placement;
 grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_authorities to gpuaas_operator;
@@ -4076,6 +4147,9 @@ grant select on allocation_resource_claims to gpuaas_worker;
 grant select on allocation_user_data to gpuaas_node;
 grant select on allocations to gpuaas_operator;
 grant select on api_keys to gpuaas_auth;
+grant select on app_addresses to gpuaas_gateway;
+grant select on app_request_counts to gpuaas_operator;
+grant select on app_request_counts to gpuaas_tenant;
 grant select on app_usage_records to gpuaas_tenant;
 grant select on app_usage_records to gpuaas_worker;
 grant select on audit_exports to gpuaas_worker;
@@ -4221,6 +4295,7 @@ grant update (note) on payments to gpuaas_operator;
 grant update (observed_state) on allocations to gpuaas_node;
 grant update (quantity, records) on app_usage_meters to gpuaas_operator;
 grant update (read_at) on notifications to gpuaas_tenant;
+grant update (recorded_at, refusal) on app_request_counts to gpuaas_worker;
 grant update (region, pool, rack, node_family, mode, draining, profile_tags, drain_reason, identity_revoked_at) on nodes to gpuaas_operator;
 grant update (released_at, ends_at) on allocation_resource_claims to gpuaas_worker;
 grant update (removed_at) on payment_methods to gpuaas_tenant;
@@ -4237,6 +4312,7 @@ grant update (rotation_notice_at) on service_account_tokens to gpuaas_worker;
 grant update (sealed_private_key, retired_at) on certificate_keys to gpuaas_operator;
 grant update (sealed_private_key, state, retired_at) on node_authorities to gpuaas_operator;
 grant update (sealed_private_key, state, retired_at) on node_authorities to gpuaas_worker;
+grant update (sharing, cors_origins) on app_addresses to gpuaas_tenant;
 grant update (state) on node_resource_slots to gpuaas_placement;
 grant update (state, detail, ended_at) on node_conversions to gpuaas_worker;
 grant update (state, disabled_at) on organization_members to gpuaas_tenant;

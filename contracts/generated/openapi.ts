@@ -123,6 +123,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/apps/{label}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sign a browser in to an app
+         * @description The app's own address sends browsers here. A person who is signed in goes back with a ticket that works once, for
+         *     30 seconds, in the browser that asked; anybody else signs in first.
+         */
+        get: operations["openApp"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/callback": {
         parameters: {
             query?: never;
@@ -6976,6 +6997,33 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description To the identity provider. */
+            302: {
+                headers: {
+                    Location: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    openApp: {
+        parameters: {
+            query: {
+                /** @description SHA-256 of the nonce in the browser's cookie. */
+                attempt: string;
+                /** @description A path of the app to return to. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                label: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the app, or to the sign-in page. */
             302: {
                 headers: {
                     Location: string;

@@ -74,6 +74,33 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "openApp",
+    "method": "get",
+    "path": "/auth/apps/{label}",
+    "summary": "Sign a browser in to an app",
+    "fields": [
+      {
+        "name": "label",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "attempt",
+        "in": "query",
+        "type": "string",
+        "required": true,
+        "description": "SHA-256 of the nonce in the browser's cookie"
+      },
+      {
+        "name": "to",
+        "in": "query",
+        "type": "string",
+        "description": "A path of the app to return to"
+      }
+    ]
+  },
+  {
     "id": "finishLogin",
     "method": "get",
     "path": "/auth/callback",

@@ -555,6 +555,10 @@ export const problems = {
   "provider_signature_invalid": {
     "status": 400,
     "title": "Invalid provider signature"
+  },
+  "app_not_running": {
+    "status": 503,
+    "title": "The app is not running"
   }
 } as const;
 

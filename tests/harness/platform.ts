@@ -19,6 +19,7 @@ import { freePort } from './processes/free-port.ts';
 
 export interface TestPlatform {
   baseUrl: string;
+  appsPort: number;
   /** Where agents call. */
   nodeUrl: string;
   services: PlatformServices;
@@ -83,10 +84,11 @@ async function start(
   const dataDir = await mkdtemp(join(tmpdir(), 'gpuaas-test-platform-'));
   onStop(() => rm(dataDir, { recursive: true, force: true }));
   const databaseUrl = options.databaseUrl ?? (await cloneOfTemplate(onStop));
-  const [port, nodePort] = [await freePort(), await freePort()];
+  const [port, nodePort, appsPort] = [await freePort(), await freePort(), await freePort()];
   const config = readConfig([], {
     GPUAAS_PORT: String(port),
     GPUAAS_NODE_PORT: String(nodePort),
+    GPUAAS_APPS_PORT: String(appsPort),
     GPUAAS_DATA_DIR: dataDir,
     ...options.settings,
   });
@@ -122,6 +124,7 @@ async function start(
   await putProductsOnSale(operator);
   return {
     baseUrl: config.publicUrl,
+    appsPort,
     nodeUrl: platform.nodeUrl,
     services: platform.services,
     fleet,

@@ -1,3 +1,4 @@
+import type { AppsSite } from '../domains/access/http/app-host.ts';
 import { accessModule } from '../domains/access/module.ts';
 import type { TerminalTokens } from '../domains/access/tokens/terminal-tokens.ts';
 import type { TunnelHub } from '../domains/access/tunnel/tunnel-hub.ts';
@@ -45,6 +46,7 @@ export interface ApiContext {
   identityProviders: IdentityProviderOptions;
   payments: { worker: Services; provider: PaymentProvider | null };
   gateway: { services: Services; hub: TunnelHub };
+  appsSite: AppsSite;
   terminalTokens: TerminalTokens;
   lab: Lab | null;
   owners: readonly ResourceOwner[];

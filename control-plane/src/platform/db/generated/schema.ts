@@ -157,6 +157,40 @@ export interface ApiKeys {
   user_id: string;
 }
 
+export interface AppAddresses {
+  app_instance_id: string;
+  cors_origins: Generated<string[]>;
+  created_at: Generated<Timestamp>;
+  label: string;
+  organization_id: string;
+  project_id: string;
+  sharing: Generated<"owner" | "project">;
+}
+
+export interface AppRequestCounts {
+  allocation_id: string;
+  app: string;
+  app_instance_id: string;
+  counted_at: Timestamp;
+  id: string;
+  organization_id: string;
+  project_id: string;
+  recorded_at: Timestamp | null;
+  refusal: string | null;
+  requests: bigint;
+  user_id: string | null;
+}
+
+export interface AppTickets {
+  attempt: string;
+  credential: Json;
+  expires_at: Timestamp;
+  label: string;
+  organization_id: string;
+  ticket_hash: Buffer;
+  user_id: string;
+}
+
 export interface AppUsageMeters {
   id: string;
   organization_id: string;
@@ -187,6 +221,7 @@ export interface AppUsageRecords {
   allocation_id: string | null;
   amount_micros: bigint;
   app: string;
+  app_instance_id: string | null;
   block: bigint | null;
   currency: string | null;
   dimension: "model_seconds" | "requests" | "tokens";
@@ -784,6 +819,7 @@ export interface NodeTasks {
 export interface NodeTunnels {
   address: string;
   connected_at: Generated<Timestamp>;
+  kind: Generated<"apps" | "terminals">;
   leased_until: Timestamp;
   node_id: string;
   replica_id: string;
@@ -1446,6 +1482,9 @@ export interface DB {
   allocation_user_data: AllocationUserData;
   allocations: Allocations;
   api_keys: ApiKeys;
+  app_addresses: AppAddresses;
+  app_request_counts: AppRequestCounts;
+  app_tickets: AppTickets;
   app_usage_meters: AppUsageMeters;
   app_usage_prices: AppUsagePrices;
   app_usage_producers: AppUsageProducers;

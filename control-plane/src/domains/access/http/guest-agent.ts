@@ -1,0 +1,44 @@
+import { Agent, type ClientRequestArgs } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** Connections to one guest port that a visit keeps for its next requests. */
+const MAX_SOCKETS = 64;
+const MAX_FREE_SOCKETS = 8;
+
+/**
+ * node:http over streams into one guest. Always pass such an agent to `http.request`: with `agent: false` node
+ * ignores `createConnection` and dials its own loopback.
+ */
+export class GuestAgent extends Agent {
+  readonly #open: () => Promise<Duplex>;
+
+  constructor(open: () => Promise<Duplex>, options: { keepAlive: boolean } = { keepAlive: true }) {
+    super({
+      ...options,
+      maxSockets: options.keepAlive ? MAX_SOCKETS : Infinity,
+      maxFreeSockets: MAX_FREE_SOCKETS,
+      scheduling: 'lifo',
+    });
+    this.#open = open;
+  }
+
+  override createConnection(
+    _options: ClientRequestArgs,
+    callback?: (error: Error | null, stream: Duplex) => void,
+  ): undefined {
+    this.#open().then(
+      (stream) => callback?.(null, likeSocket(stream)),
+      (error: Error) => Reflect.apply(callback ?? Boolean, undefined, [error]),
+    );
+  }
+}
+
+/**
+ * The agent calls these on a socket. Its own `reuseSocket` and `keepSocketAlive` stay: they also destroy an idle
+ * connection on which the guest speaks unasked.
+ */
+function likeSocket(stream: Duplex): Duplex {
+  for (const method of ['ref', 'unref', 'setNoDelay', 'setKeepAlive'])
+    if (!(method in stream)) Object.assign(stream, { [method]: () => stream });
+  return stream;
+}
