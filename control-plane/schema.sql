@@ -152,6 +152,27 @@ begin
       ) as c
     group by 1, 2;
 end $function$;
+CREATE OR REPLACE FUNCTION public.count_apps_in_quota()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  counted constant text[] := array['starting', 'running', 'stopping'];
+  change integer := (new.status = any (counted))::integer
+    - (case tg_op when 'UPDATE' then (old.status = any (counted))::integer else 0 end);
+begin
+  if change = 0 then
+    return null;
+  end if;
+  insert into quota_usage as u (organization_id, holder_type, holder_id, measure, unit, used)
+    select new.organization_id, h.holder_type, h.holder_id, 'app_instances', '', greatest(change, 0)
+    from (values ('project', new.project_id), ('user', new.created_by)) as h (holder_type, holder_id)
+    order by 1, 2, 3
+    on conflict (organization_id, holder_type, holder_id, measure, unit) do update set used = u.used + change;
+  return null;
+end $function$;
 CREATE OR REPLACE FUNCTION public.count_blob_bytes()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -592,6 +613,36 @@ begin
       response_status integer, response_body text, response_location text)
     order by caller_id, key;
 end $function$;
+CREATE OR REPLACE FUNCTION public.keep_apps_honest()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if old.ended_at is not null then
+    raise exception 'app instance % has ended as %', old.id, old.status using errcode = 'restrict_violation';
+  end if;
+  if new.ended_at is not null and exists (
+    select from app_instance_members m where m.instance_id = new.id and m.ended_at is null
+  ) then
+    raise exception 'app instance % has a member that has not ended', new.id using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$;
+CREATE OR REPLACE FUNCTION public.keep_members_honest()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if old.teardown is not null and new.teardown is distinct from old.teardown then
+    raise exception 'the teardown of member % is recorded', old.id using errcode = 'restrict_violation';
+  end if;
+  if old.ended_at is not null and new.status is distinct from old.status then
+    raise exception 'member % has ended as %', old.id, old.status using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$;
 CREATE OR REPLACE FUNCTION public.keep_payment_order()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1015,6 +1066,24 @@ begin
   ) then
     raise exception 'host % has no verified cleanup for allocation %', new.node_id, new.allocation_id
       using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $function$;
+CREATE OR REPLACE FUNCTION public.require_held_capacity()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  perform from app_instances i
+    join allocations a on a.id = new.allocation_id and a.organization_id = i.organization_id and a.project_id = i.project_id
+    where i.id = new.instance_id and i.allocation_id = new.allocation_id
+      and a.state = 'active' and a.desired_state = 'active'
+      and a.capacity_shape = i.bound_capacity_shape
+      and exists (select from allocation_resource_claims c where c.allocation_id = a.id and c.released_at is null);
+  if not found then
+    raise exception 'member % has no capacity to start on', new.id using errcode = 'restrict_violation';
   end if;
   return new;
 end $function$;
@@ -1512,6 +1581,125 @@ create table app_addresses (
   sharing text default 'owner'::text not null,
   cors_origins text[] default '{}'::text[] not null,
   created_at timestamp with time zone default now() not null
+);
+create table app_artifacts (
+  id uuid not null,
+  digest text not null,
+  bytes bigint not null,
+  state text default 'draft'::text not null,
+  uploaded_by uuid not null,
+  uploaded_by_name text not null,
+  uploaded_at timestamp with time zone default now() not null
+);
+create table app_instance_events (
+  id uuid not null,
+  "position" bigint generated always as identity,
+  organization_id uuid not null,
+  instance_id uuid not null,
+  member_id uuid,
+  event_type text not null,
+  message text not null,
+  reason text,
+  payload jsonb not null,
+  occurred_at timestamp with time zone not null
+);
+create table app_instance_members (
+  id uuid not null,
+  organization_id uuid not null,
+  instance_id uuid not null,
+  allocation_id uuid not null,
+  role text not null,
+  status text default 'created'::text not null,
+  reason text,
+  ports integer[] not null,
+  exit_code integer,
+  signal text,
+  facts jsonb,
+  cpu_seconds double precision,
+  memory_bytes bigint,
+  observed_at timestamp with time zone,
+  observe_at timestamp with time zone,
+  unreachable_since timestamp with time zone,
+  log_read bigint default 0 not null,
+  log_bytes bigint default 0 not null,
+  log_truncated boolean default false not null,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  teardown jsonb,
+  teardown_proved_at timestamp with time zone,
+  teardown_due_at timestamp with time zone
+);
+create table app_instances (
+  id uuid not null,
+  organization_id uuid not null,
+  project_id uuid not null,
+  app_slug text not null,
+  app_version text not null,
+  kind text not null,
+  name text not null,
+  status text default 'created'::text not null,
+  desired text default 'run'::text not null,
+  reason text,
+  gate jsonb,
+  ending text,
+  bound_capacity_shape text not null,
+  allocation_id uuid not null,
+  parameters jsonb not null,
+  env jsonb not null,
+  retry_of uuid,
+  attempt integer default 1 not null,
+  exit_code integer,
+  correlation_id uuid not null,
+  created_by uuid not null,
+  created_by_name text not null,
+  created_at timestamp with time zone default now() not null,
+  due_at timestamp with time zone,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone
+);
+create table app_log_pieces (
+  id uuid not null,
+  organization_id uuid not null,
+  member_id uuid not null,
+  first_byte bigint not null,
+  bytes integer not null,
+  content bytea,
+  digest text,
+  created_at timestamp with time zone default now() not null
+);
+create table app_manifest_versions (
+  slug text not null,
+  version text not null,
+  state text default 'draft'::text not null,
+  display_name text not null,
+  description text not null,
+  kind text not null,
+  artifact_kind text not null,
+  artifact_ref text,
+  artifact_format text,
+  compatibility jsonb not null,
+  runtime_profile jsonb not null,
+  parameters jsonb not null,
+  secrets text[] not null,
+  platform_access text[] not null,
+  cors_origins text[] not null,
+  published_by uuid not null,
+  published_by_name text not null,
+  published_at timestamp with time zone default now() not null,
+  activated_at timestamp with time zone
+);
+create table app_manifests (
+  slug text not null,
+  display_name text not null,
+  version text,
+  active boolean default false not null,
+  created_at timestamp with time zone default now() not null
+);
+create table app_member_ports (
+  allocation_id uuid not null,
+  port integer not null,
+  member_id uuid not null,
+  organization_id uuid not null
 );
 create table app_request_counts (
   id uuid not null,
@@ -2731,7 +2919,18 @@ create view claimed_quota as
      CROSS JOIN LATERAL ( VALUES ('project'::text,held.project_id), ('user'::text,held.created_by), ('user'::text,held.owner)) holder(holder_type, holder_id))
      CROSS JOIN LATERAL ( VALUES ('allocations'::text,''::text,1), ('gpus'::text,held.gpu_model,held.gpus), ('spend_per_hour'::text,held.currency,held.per_hour)) counted(measure, unit, amount))
   WHERE (holder.holder_id IS NOT NULL)
-  GROUP BY held.organization_id, holder.holder_type, holder.holder_id, counted.measure, counted.unit;
+  GROUP BY held.organization_id, holder.holder_type, holder.holder_id, counted.measure, counted.unit
+UNION ALL
+ SELECT i.organization_id,
+    holder.holder_type,
+    holder.holder_id,
+    'app_instances'::text AS measure,
+    ''::text AS unit,
+    count(*) AS used
+   FROM (app_instances i
+     CROSS JOIN LATERAL ( VALUES ('project'::text,i.project_id), ('user'::text,i.created_by)) holder(holder_type, holder_id))
+  WHERE (i.status = ANY (ARRAY['starting'::text, 'running'::text, 'stopping'::text]))
+  GROUP BY i.organization_id, holder.holder_type, holder.holder_id;
 create view quota_standing as
  SELECT organization_id,
     holder_type,
@@ -2759,6 +2958,14 @@ alter table allocation_user_data add constraint allocation_user_data_pkey PRIMAR
 alter table allocations add constraint allocations_pkey PRIMARY KEY (id);
 alter table api_keys add constraint api_keys_pkey PRIMARY KEY (id);
 alter table app_addresses add constraint app_addresses_pkey PRIMARY KEY (label);
+alter table app_artifacts add constraint app_artifacts_pkey PRIMARY KEY (id);
+alter table app_instance_events add constraint app_instance_events_pkey PRIMARY KEY (id);
+alter table app_instance_members add constraint app_instance_members_pkey PRIMARY KEY (id);
+alter table app_instances add constraint app_instances_pkey PRIMARY KEY (id);
+alter table app_log_pieces add constraint app_log_pieces_pkey PRIMARY KEY (id);
+alter table app_manifest_versions add constraint app_manifest_versions_pkey PRIMARY KEY (slug, version);
+alter table app_manifests add constraint app_manifests_pkey PRIMARY KEY (slug);
+alter table app_member_ports add constraint app_member_ports_pkey PRIMARY KEY (allocation_id, port);
 alter table app_request_counts add constraint app_request_counts_pkey PRIMARY KEY (id);
 alter table app_tickets add constraint app_tickets_pkey PRIMARY KEY (ticket_hash);
 alter table app_usage_meters add constraint app_usage_meters_pkey PRIMARY KEY (id);
@@ -2869,6 +3076,8 @@ alter table workflow_signals add constraint workflow_signals_pkey PRIMARY KEY (w
 alter table workflow_starts add constraint workflow_starts_pkey PRIMARY KEY (workflow_id);
 alter table api_keys add constraint api_keys_secret_hash_key UNIQUE (secret_hash);
 alter table app_addresses add constraint app_addresses_app_instance_id_key UNIQUE (app_instance_id);
+alter table app_artifacts add constraint app_artifacts_digest_key UNIQUE (digest);
+alter table app_log_pieces add constraint app_log_pieces_member_id_first_byte_key UNIQUE (member_id, first_byte);
 alter table app_usage_meters add constraint app_usage_meters_id_organization_id_price_id_key UNIQUE (id, organization_id, price_id);
 alter table app_usage_meters add constraint app_usage_meters_organization_id_price_id_key UNIQUE (organization_id, price_id);
 alter table app_usage_prices add constraint app_usage_prices_app_dimension_currency_effective_from_key UNIQUE (app, dimension, currency, effective_from);
@@ -2964,6 +3173,37 @@ alter table allocations add constraint allocations_tags_check CHECK ((cardinalit
 alter table app_addresses add constraint app_addresses_cors_origins_check CHECK ((cardinality(cors_origins) <= 20));
 alter table app_addresses add constraint app_addresses_label_check CHECK ((label ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text));
 alter table app_addresses add constraint app_addresses_sharing_check CHECK ((sharing = ANY (ARRAY['owner'::text, 'project'::text])));
+alter table app_artifacts add constraint app_artifacts_bytes_check CHECK ((bytes >= 0));
+alter table app_artifacts add constraint app_artifacts_digest_check CHECK ((digest ~ '^sha256:[0-9a-f]{64}$'::text));
+alter table app_artifacts add constraint app_artifacts_state_check CHECK ((state = ANY (ARRAY['draft'::text, 'active'::text])));
+alter table app_instance_events add constraint app_instance_events_event_type_check CHECK ((event_type ~ '^[a-z_]{1,40}$'::text));
+alter table app_instance_members add constraint app_instance_members_role_check CHECK ((role = ANY (ARRAY['controller'::text, 'worker'::text, 'head'::text, 'node'::text])));
+alter table app_instance_members add constraint app_instance_members_status_check CHECK ((status = ANY (ARRAY['created'::text, 'starting'::text, 'running'::text, 'stopping'::text, 'stopped'::text, 'failed'::text, 'succeeded'::text])));
+alter table app_instance_members add constraint app_members_end CHECK (((status = ANY (ARRAY['stopped'::text, 'failed'::text, 'succeeded'::text])) = (ended_at IS NOT NULL)));
+alter table app_instance_members add constraint app_members_evidence CHECK ((((teardown IS NULL) = (teardown_proved_at IS NULL)) AND ((teardown IS NULL) OR ((teardown ->> 'proof'::text) = ANY (ARRAY['never_started'::text, 'wiped'::text])) OR (((teardown ->> 'proof'::text) = 'observed'::text) AND (((teardown ->> 'processes'::text))::integer = 0) AND ((teardown -> 'ports'::text) = '[]'::jsonb) AND (NOT ((teardown ->> 'files'::text))::boolean)))));
+alter table app_instance_members add constraint app_members_teardown CHECK (((ended_at IS NULL) OR (teardown IS NOT NULL) OR (teardown_due_at IS NOT NULL)));
+alter table app_instances add constraint app_instances_attempt CHECK (((retry_of IS NULL) = (attempt = 1)));
+alter table app_instances add constraint app_instances_attempt_check CHECK ((attempt >= 1));
+alter table app_instances add constraint app_instances_bound_capacity_shape_check CHECK ((bound_capacity_shape = ANY (ARRAY['baremetal'::text, 'gpu_slice'::text])));
+alter table app_instances add constraint app_instances_desired_check CHECK ((desired = ANY (ARRAY['run'::text, 'stop'::text])));
+alter table app_instances add constraint app_instances_end CHECK (((status = ANY (ARRAY['stopped'::text, 'failed'::text, 'succeeded'::text])) = (ended_at IS NOT NULL)));
+alter table app_instances add constraint app_instances_ending_check CHECK ((ending = ANY (ARRAY['stopped'::text, 'failed'::text, 'succeeded'::text])));
+alter table app_instances add constraint app_instances_gate CHECK (((gate IS NULL) OR (status = ANY (ARRAY['created'::text, 'failed'::text]))));
+alter table app_instances add constraint app_instances_kind_check CHECK ((kind = ANY (ARRAY['service'::text, 'job'::text])));
+alter table app_instances add constraint app_instances_reason CHECK (((status <> 'failed'::text) OR (reason IS NOT NULL)));
+alter table app_instances add constraint app_instances_status_check CHECK ((status = ANY (ARRAY['created'::text, 'starting'::text, 'running'::text, 'stopping'::text, 'stopped'::text, 'failed'::text, 'succeeded'::text])));
+alter table app_log_pieces add constraint app_log_pieces_bytes_check CHECK ((bytes > 0));
+alter table app_log_pieces add constraint app_log_pieces_check CHECK (((content IS NULL) <> (digest IS NULL)));
+alter table app_log_pieces add constraint app_log_pieces_check1 CHECK (((content IS NULL) OR (length(content) = bytes)));
+alter table app_log_pieces add constraint app_log_pieces_first_byte_check CHECK ((first_byte >= 0));
+alter table app_manifest_versions add constraint app_manifest_versions_artifact_format_check CHECK ((artifact_format = ANY (ARRAY['file'::text, 'tar'::text])));
+alter table app_manifest_versions add constraint app_manifest_versions_artifact_kind_check CHECK ((artifact_kind = 'launchable'::text));
+alter table app_manifest_versions add constraint app_manifest_versions_check CHECK (((artifact_ref IS NULL) = (artifact_format IS NULL)));
+alter table app_manifest_versions add constraint app_manifest_versions_kind_check CHECK ((kind = ANY (ARRAY['service'::text, 'job'::text])));
+alter table app_manifest_versions add constraint app_manifest_versions_state_check CHECK ((state = ANY (ARRAY['draft'::text, 'active'::text])));
+alter table app_manifests add constraint app_manifests_check CHECK (((NOT active) OR (version IS NOT NULL)));
+alter table app_manifests add constraint app_manifests_slug_check CHECK ((slug ~ '^[a-z][a-z0-9-]{0,39}$'::text));
+alter table app_member_ports add constraint app_member_ports_port_check CHECK (((port >= 1) AND (port <= 65535)));
 alter table app_request_counts add constraint app_request_counts_check CHECK (((refusal IS NULL) OR (recorded_at IS NULL)));
 alter table app_request_counts add constraint app_request_counts_refusal_check CHECK ((length(refusal) <= 300));
 alter table app_request_counts add constraint app_request_counts_requests_check CHECK ((requests > 0));
@@ -3168,9 +3408,9 @@ alter table queued_launches add constraint queued_launches_max_duration_seconds_
 alter table queued_launches add constraint queued_launches_position_check CHECK (("position" > 0));
 alter table queued_launches add constraint queued_launches_reason_check CHECK ((reason = ANY (ARRAY['not_looked_at'::text, 'capacity'::text, 'quota'::text, 'money'::text, 'closed'::text])));
 alter table quota_limits add constraint quota_limits_amount_check CHECK ((amount >= 0));
-alter table quota_limits add constraint quota_limits_check CHECK (((measure = 'allocations'::text) = (unit = ''::text)));
+alter table quota_limits add constraint quota_limits_check CHECK (((measure = ANY (ARRAY['allocations'::text, 'app_instances'::text])) = (unit = ''::text)));
 alter table quota_limits add constraint quota_limits_holder_type_check CHECK ((holder_type = ANY (ARRAY['project'::text, 'user'::text])));
-alter table quota_limits add constraint quota_limits_measure_check CHECK ((measure = ANY (ARRAY['allocations'::text, 'gpus'::text, 'spend_per_hour'::text])));
+alter table quota_limits add constraint quota_limits_measure_check CHECK ((measure = ANY (ARRAY['allocations'::text, 'gpus'::text, 'spend_per_hour'::text, 'app_instances'::text])));
 alter table quota_limits add constraint quota_limits_set_by_check CHECK ((set_by = ANY (ARRAY['platform'::text, 'tenant'::text])));
 alter table quota_usage add constraint quota_usage_used_check CHECK ((used >= 0));
 alter table regions add constraint regions_status_check CHECK ((status = ANY (ARRAY['enabled'::text, 'coming'::text])));
@@ -3239,6 +3479,24 @@ alter table api_keys add constraint api_keys_organization_id_fkey FOREIGN KEY (o
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table app_addresses add constraint app_addresses_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_addresses add constraint app_addresses_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
+alter table app_instance_events add constraint app_instance_events_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES app_instances(id) ON DELETE CASCADE;
+alter table app_instance_events add constraint app_instance_events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table app_instance_members add constraint app_instance_members_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
+alter table app_instance_members add constraint app_instance_members_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES app_instances(id) ON DELETE CASCADE;
+alter table app_instance_members add constraint app_instance_members_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table app_instances add constraint app_instances_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
+alter table app_instances add constraint app_instances_app_slug_app_version_fkey FOREIGN KEY (app_slug, app_version) REFERENCES app_manifest_versions(slug, version);
+alter table app_instances add constraint app_instances_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table app_instances add constraint app_instances_organization_id_project_id_fkey FOREIGN KEY (organization_id, project_id) REFERENCES projects(organization_id, id);
+alter table app_instances add constraint app_instances_retry_of_fkey FOREIGN KEY (retry_of) REFERENCES app_instances(id);
+alter table app_log_pieces add constraint app_log_pieces_member_id_fkey FOREIGN KEY (member_id) REFERENCES app_instance_members(id) ON DELETE CASCADE;
+alter table app_log_pieces add constraint app_log_pieces_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table app_manifest_versions add constraint app_manifest_versions_artifact_ref_fkey FOREIGN KEY (artifact_ref) REFERENCES app_artifacts(digest);
+alter table app_manifest_versions add constraint app_manifest_versions_slug_fkey FOREIGN KEY (slug) REFERENCES app_manifests(slug);
+alter table app_manifests add constraint app_manifests_slug_version_fkey FOREIGN KEY (slug, version) REFERENCES app_manifest_versions(slug, version);
+alter table app_member_ports add constraint app_member_ports_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
+alter table app_member_ports add constraint app_member_ports_member_id_fkey FOREIGN KEY (member_id) REFERENCES app_instance_members(id) ON DELETE CASCADE;
+alter table app_member_ports add constraint app_member_ports_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_request_counts add constraint app_request_counts_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table app_request_counts add constraint app_request_counts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_request_counts add constraint app_request_counts_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
@@ -3412,6 +3670,23 @@ CREATE INDEX allocations_owner ON public.allocations USING btree (owner_user_id)
 CREATE INDEX allocations_project ON public.allocations USING btree (project_id, id DESC);
 CREATE INDEX api_keys_organization ON public.api_keys USING btree (organization_id, id DESC);
 CREATE INDEX api_keys_user ON public.api_keys USING btree (user_id, id DESC);
+CREATE UNIQUE INDEX app_instance_events_instance ON public.app_instance_events USING btree (instance_id, "position");
+CREATE INDEX app_instance_events_organization ON public.app_instance_events USING btree (organization_id);
+CREATE INDEX app_instance_members_allocation ON public.app_instance_members USING btree (allocation_id) WHERE (teardown IS NULL);
+CREATE INDEX app_instance_members_due ON public.app_instance_members USING btree (observe_at) WHERE (observe_at IS NOT NULL);
+CREATE INDEX app_instance_members_instance ON public.app_instance_members USING btree (instance_id, id);
+CREATE INDEX app_instance_members_organization ON public.app_instance_members USING btree (organization_id);
+CREATE INDEX app_instances_allocation ON public.app_instances USING btree (allocation_id, id);
+CREATE INDEX app_instances_ended ON public.app_instances USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX app_instances_live ON public.app_instances USING btree (status, due_at) WHERE (ended_at IS NULL);
+CREATE INDEX app_instances_project ON public.app_instances USING btree (organization_id, project_id, id);
+CREATE INDEX app_instances_retry ON public.app_instances USING btree (retry_of);
+CREATE INDEX app_instances_version ON public.app_instances USING btree (app_slug, app_version);
+CREATE INDEX app_log_pieces_organization ON public.app_log_pieces USING btree (organization_id);
+CREATE UNIQUE INDEX app_manifest_versions_active ON public.app_manifest_versions USING btree (slug) WHERE (state = 'active'::text);
+CREATE INDEX app_manifest_versions_artifact ON public.app_manifest_versions USING btree (artifact_ref);
+CREATE INDEX app_member_ports_member ON public.app_member_ports USING btree (member_id);
+CREATE INDEX app_member_ports_organization ON public.app_member_ports USING btree (organization_id);
 CREATE INDEX app_request_counts_due ON public.app_request_counts USING btree (counted_at) WHERE (recorded_at IS NULL);
 CREATE INDEX app_request_counts_instance ON public.app_request_counts USING btree (app_instance_id);
 CREATE INDEX app_tickets_expiry ON public.app_tickets USING btree (expires_at);
@@ -3553,6 +3828,11 @@ CREATE TRIGGER allocations_name_what_exists AFTER INSERT ON public.allocations R
 CREATE TRIGGER allocations_stamp_state BEFORE UPDATE OF state ON public.allocations FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION stamp_state_change();
 CREATE TRIGGER forget_user_data AFTER UPDATE OF state ON public.allocations FOR EACH ROW WHEN (((old.state = ANY (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text])) AND (new.state <> ALL (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text])))) EXECUTE FUNCTION forget_user_data();
 CREATE TRIGGER rename_execution_state BEFORE INSERT OR UPDATE ON public.allocations FOR EACH ROW WHEN (((new.execution_state = ANY (ARRAY['waiting in line'::text, 'cleaning up'::text, 'waiting for cleanup'::text])) OR ((new.execution_state = 'idle'::text) AND (new.execution_workflow_id IS NOT NULL)))) EXECUTE FUNCTION rename_execution_state();
+CREATE TRIGGER keep_members_honest BEFORE UPDATE OF status, teardown ON public.app_instance_members FOR EACH ROW EXECUTE FUNCTION keep_members_honest();
+CREATE TRIGGER members_begin_created BEFORE INSERT ON public.app_instance_members FOR EACH ROW WHEN ((new.status <> 'created'::text)) EXECUTE FUNCTION require_held_capacity();
+CREATE TRIGGER require_held_capacity BEFORE UPDATE OF status ON public.app_instance_members FOR EACH ROW WHEN (((old.status = 'created'::text) AND (new.status = 'starting'::text))) EXECUTE FUNCTION require_held_capacity();
+CREATE TRIGGER count_apps_in_quota AFTER INSERT OR UPDATE OF status ON public.app_instances FOR EACH ROW EXECUTE FUNCTION count_apps_in_quota();
+CREATE TRIGGER keep_apps_honest BEFORE UPDATE OF status, ended_at ON public.app_instances FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION keep_apps_honest();
 CREATE TRIGGER app_usage_prices_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.app_usage_prices FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER app_usage_records_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.app_usage_records FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER audit_exports_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_exports FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
@@ -3619,6 +3899,11 @@ alter table allocation_user_data enable row level security;
 alter table allocations enable row level security;
 alter table api_keys enable row level security;
 alter table app_addresses enable row level security;
+alter table app_instance_events enable row level security;
+alter table app_instance_members enable row level security;
+alter table app_instances enable row level security;
+alter table app_log_pieces enable row level security;
+alter table app_member_ports enable row level security;
 alter table app_request_counts enable row level security;
 alter table app_tickets enable row level security;
 alter table app_usage_meters enable row level security;
@@ -3699,6 +3984,11 @@ create policy every on allocation_user_data as permissive for insert to gpuaas_p
 create policy every on allocations as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
 create policy every on api_keys as permissive for all to gpuaas_auth using (true);
 create policy every on app_addresses as permissive for all to gpuaas_gateway, gpuaas_worker using (true);
+create policy every on app_instance_events as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
+create policy every on app_instance_members as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
+create policy every on app_instances as permissive for all to gpuaas_app_runtime, gpuaas_operator, gpuaas_worker using (true);
+create policy every on app_log_pieces as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
+create policy every on app_member_ports as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
 create policy every on app_request_counts as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
 create policy every on app_tickets as permissive for all to gpuaas_gateway using (true);
 create policy every on app_usage_meters as permissive for all to gpuaas_operator using (true);
@@ -3796,7 +4086,7 @@ create policy on_it on allocation_user_data as permissive for select to gpuaas_n
    FROM allocations a
   WHERE ((a.id = allocation_user_data.allocation_id) AND (a.node_id = ( SELECT scope_node() AS scope_node))))));
 create policy on_it on allocations as permissive for select to gpuaas_node using ((node_id = ( SELECT scope_node() AS scope_node)));
-create policy opened on project_secrets as permissive for select to gpuaas_worker using (true);
+create policy opened on project_secrets as permissive for select to gpuaas_app_runtime using (true);
 create policy opening on organizations as permissive for all to gpuaas_auth using (true);
 create policy opening on projects as permissive for all to gpuaas_auth using (true);
 create policy opening on teams as permissive for insert to gpuaas_auth with check (is_default);
@@ -3812,6 +4102,10 @@ create policy own on allocation_resource_claims as permissive for insert to gpua
 create policy own on allocations as permissive for all to gpuaas_placement, gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on api_keys as permissive for all to gpuaas_tenant using (((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])) OR ((organization_id IS NULL) AND (user_id = ( SELECT scope_caller() AS scope_caller)))));
 create policy own on app_addresses as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on app_instance_events as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on app_instance_members as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on app_instances as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on app_log_pieces as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on app_request_counts as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on app_usage_records as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on audit_logs as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
@@ -3888,6 +4182,10 @@ create policy own_sales on audit_logs as permissive for insert to gpuaas_placeme
 create policy own_side on quota_limits as permissive for all to gpuaas_tenant using (((set_by = 'tenant'::text) AND (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
 create policy posts on ledger_entries as permissive for all to gpuaas_worker using (true);
 create policy posts on ledger_transactions as permissive for all to gpuaas_worker using (true);
+create policy runtime on allocation_access_keys as permissive for select to gpuaas_app_runtime using (true);
+create policy runtime on allocations as permissive for select to gpuaas_app_runtime using (true);
+create policy runtime on outbox_events as permissive for select to gpuaas_app_runtime using (true);
+create policy runtime_write on outbox_events as permissive for insert to gpuaas_app_runtime with check (true);
 create policy sign_in on audit_logs as permissive for insert to gpuaas_auth with check (true);
 create policy touching on incidents as permissive for select to gpuaas_tenant using (((resolved_at IS NULL) AND (EXISTS ( SELECT
    FROM allocations a
@@ -3903,6 +4201,7 @@ create policy touching on incidents as permissive for select to gpuaas_tenant us
 
 -- Roles and grants
 
+create role gpuaas_app_runtime;
 create role gpuaas_auth;
 create role gpuaas_blobs;
 create role gpuaas_gateway;
@@ -3923,6 +4222,8 @@ grant delete, insert on allocation_access_keys to gpuaas_worker;
 grant delete, insert on identity_providers to gpuaas_tenant;
 grant delete, insert on project_secrets to gpuaas_tenant;
 grant delete, insert on terminal_tokens to gpuaas_tenant;
+grant delete, insert, select on app_instances to gpuaas_worker;
+grant delete, insert, select on app_member_ports to gpuaas_worker;
 grant delete, insert, select on app_tickets to gpuaas_gateway;
 grant delete, insert, select on blob_holders to gpuaas_blobs;
 grant delete, insert, select on blob_references to gpuaas_blobs;
@@ -3964,6 +4265,8 @@ grant delete, insert, select, update on webhooks to gpuaas_tenant;
 grant delete, insert, select, update on workflow_executors to gpuaas_worker;
 grant delete, insert, select, update on workflow_signals to gpuaas_worker;
 grant delete, insert, select, update on workflow_starts to gpuaas_worker;
+grant delete, select on app_log_pieces to gpuaas_worker;
+grant delete, select on app_member_ports to gpuaas_app_runtime;
 grant delete, select on app_request_counts to gpuaas_worker;
 grant delete, select on parked_events to gpuaas_worker;
 grant delete, select on placement_changes to gpuaas_worker;
@@ -4005,6 +4308,7 @@ grant insert on invitations to gpuaas_tenant;
 grant insert on node_authorities to gpuaas_operator;
 grant insert on node_cordons to gpuaas_node;
 grant insert on organizations to gpuaas_auth;
+grant insert on outbox_events to gpuaas_app_runtime;
 grant insert on outbox_events to gpuaas_node;
 grant insert on outbox_events to gpuaas_placement;
 grant insert on projects to gpuaas_auth;
@@ -4019,6 +4323,13 @@ grant insert, select on allocation_outages to gpuaas_node;
 grant insert, select on allocations to gpuaas_placement;
 grant insert, select on allocations to gpuaas_tenant;
 grant insert, select on app_addresses to gpuaas_tenant;
+grant insert, select on app_artifacts to gpuaas_operator;
+grant insert, select on app_instance_events to gpuaas_app_runtime;
+grant insert, select on app_instance_events to gpuaas_worker;
+grant insert, select on app_instance_members to gpuaas_worker;
+grant insert, select on app_log_pieces to gpuaas_app_runtime;
+grant insert, select on app_manifest_versions to gpuaas_operator;
+grant insert, select on app_manifests to gpuaas_operator;
 grant insert, select on app_usage_meters to gpuaas_operator;
 grant insert, select on app_usage_prices to gpuaas_operator;
 grant insert, select on app_usage_records to gpuaas_operator;
@@ -4075,6 +4386,7 @@ grant insert, select on usage_records to gpuaas_worker;
 grant insert, select on users to gpuaas_auth;
 grant insert, select on webhook_deliveries to gpuaas_tenant;
 grant insert, select on wipe_certificates to gpuaas_worker;
+grant insert, select on workflow_starts to gpuaas_app_runtime;
 grant insert, select on workflow_starts to gpuaas_operator;
 grant insert, select, update on allocation_idleness to gpuaas_worker;
 grant insert, select, update on app_usage_producers to gpuaas_operator;
@@ -4117,11 +4429,12 @@ grant select (id, organization_id, name, issuer, client_id, cli_client_id, newco
 grant select (id, organization_id, project_id, capacity_shape, state, desired_state, observed_state, node_id, active_at, release_requested_at) on allocations to gpuaas_node;
 grant select (id, organization_id, project_id, name, owner_user_id, state) on service_accounts to gpuaas_worker;
 grant select (id, organization_id, project_id, name, version, set_by, set_by_name, created_at, set_at) on project_secrets to gpuaas_tenant;
+grant select (id, organization_id, project_id, state, desired_state, node_id, connection) on allocations to gpuaas_app_runtime;
 grant select (id, organization_id, project_id, state, desired_state, node_id, connection) on allocations to gpuaas_gateway;
 grant select (id, organization_id, service_account_id, expires_at, revoked_at, issued_at, rotation_notice_at) on service_account_tokens to gpuaas_worker;
 grant select (id, organization_id, service_account_id, prefix, created_at, expires_at, revoked_at, last_used_at, issued_by, issued_at, rotation_notice_at) on service_account_tokens to gpuaas_tenant;
 grant select (id, organization_id, team_id) on projects to gpuaas_auth;
-grant select (id, project_id, name, sealed_value) on project_secrets to gpuaas_worker;
+grant select (id, project_id, name, sealed_value) on project_secrets to gpuaas_app_runtime;
 grant select (id, type, severity, target_type, target_id, opened_at, acknowledged_at, resolved_at) on incidents to gpuaas_tenant;
 grant select (id, user_id, name, prefix, created_at, expires_at, revoked_at, organization_id, scopes, last_used_at) on api_keys to gpuaas_tenant;
 grant select (serial_number, node_id, issued_at, expires_at, revoked_at, authority_id, renewed_from) on node_certificates to gpuaas_worker;
@@ -4132,6 +4445,8 @@ grant select (workflow_id) on workflow_starts to gpuaas_placement;
 grant select (workflow_id) on workflow_starts to gpuaas_tenant;
 grant select (xid, occurred_at, subject_id) on outbox_events to gpuaas_node;
 grant select (xid, occurred_at, subject_id) on outbox_events to gpuaas_placement;
+grant select (xid, subject_id) on outbox_events to gpuaas_app_runtime;
+grant select on allocation_access_keys to gpuaas_app_runtime;
 grant select on allocation_access_keys to gpuaas_gateway;
 grant select on allocation_idleness to gpuaas_operator;
 grant select on allocation_idleness to gpuaas_tenant;
@@ -4148,6 +4463,20 @@ grant select on allocation_user_data to gpuaas_node;
 grant select on allocations to gpuaas_operator;
 grant select on api_keys to gpuaas_auth;
 grant select on app_addresses to gpuaas_gateway;
+grant select on app_artifacts to gpuaas_app_runtime;
+grant select on app_instance_events to gpuaas_tenant;
+grant select on app_instance_members to gpuaas_app_runtime;
+grant select on app_instance_members to gpuaas_tenant;
+grant select on app_instances to gpuaas_app_runtime;
+grant select on app_instances to gpuaas_operator;
+grant select on app_instances to gpuaas_tenant;
+grant select on app_log_pieces to gpuaas_tenant;
+grant select on app_manifest_versions to gpuaas_app_runtime;
+grant select on app_manifest_versions to gpuaas_tenant;
+grant select on app_manifest_versions to gpuaas_worker;
+grant select on app_manifests to gpuaas_app_runtime;
+grant select on app_manifests to gpuaas_tenant;
+grant select on app_manifests to gpuaas_worker;
 grant select on app_request_counts to gpuaas_operator;
 grant select on app_request_counts to gpuaas_tenant;
 grant select on app_usage_records to gpuaas_tenant;
@@ -4197,6 +4526,7 @@ grant select on node_promises to gpuaas_operator;
 grant select on node_promises to gpuaas_placement;
 grant select on node_resource_slots to gpuaas_placement;
 grant select on node_resource_slots to gpuaas_worker;
+grant select on node_tunnels to gpuaas_app_runtime;
 grant select on node_tunnels to gpuaas_gateway;
 grant select on node_tunnels to gpuaas_operator;
 grant select on nodes to gpuaas_operator;
@@ -4261,6 +4591,7 @@ grant update (agent_version, boot_id, last_heartbeat_at, observed, identity_revo
 grant update (amount, changed_at) on quota_limits to gpuaas_operator;
 grant update (amount, changed_at) on quota_limits to gpuaas_tenant;
 grant update (bytes) on blob_usage to gpuaas_blobs;
+grant update (bytes, content, digest) on app_log_pieces to gpuaas_app_runtime;
 grant update (cancel_requested_by, cancel_requested_at) on node_onboardings to gpuaas_operator;
 grant update (cancelled_at) on capacity_reservations to gpuaas_tenant;
 grant update (cancelled_at) on maintenance_windows to gpuaas_operator;
@@ -4273,6 +4604,7 @@ grant update (detail) on node_cordons to gpuaas_worker;
 grant update (display_name, allowed_gpu_counts, vcpu_per_gpu, memory_gib_per_gpu, enabled) on sku_catalog to gpuaas_operator;
 grant update (display_name, digest, readiness_checks) on images to gpuaas_operator;
 grant update (display_name, status) on regions to gpuaas_operator;
+grant update (display_name, version, active) on app_manifests to gpuaas_operator;
 grant update (email, name, email_verified, sign_ins_ended_at) on users to gpuaas_auth;
 grant update (enabled, waits_until, last_failure) on auto_top_ups to gpuaas_worker;
 grant update (ended_at, bytes, truncated) on terminal_recordings to gpuaas_gateway;
@@ -4313,7 +4645,9 @@ grant update (sealed_private_key, retired_at) on certificate_keys to gpuaas_oper
 grant update (sealed_private_key, state, retired_at) on node_authorities to gpuaas_operator;
 grant update (sealed_private_key, state, retired_at) on node_authorities to gpuaas_worker;
 grant update (sharing, cors_origins) on app_addresses to gpuaas_tenant;
+grant update (state) on app_artifacts to gpuaas_operator;
 grant update (state) on node_resource_slots to gpuaas_placement;
+grant update (state, activated_at) on app_manifest_versions to gpuaas_operator;
 grant update (state, detail, ended_at) on node_conversions to gpuaas_worker;
 grant update (state, disabled_at) on organization_members to gpuaas_tenant;
 grant update (state, generation, touched_at) on blobs to gpuaas_blobs;
@@ -4322,6 +4656,10 @@ grant update (state, health_state, health_detail, last_wipe_id, desired_state, d
 grant update (state, message, started_at, finished_at) on node_onboarding_steps to gpuaas_worker;
 grant update (state, task_id, failures, failure, attached_at, detached_at) on public_ingresses to gpuaas_worker;
 grant update (state, undone, detail, enrolment_id, sealed_token, node_id, ended_at) on node_onboardings to gpuaas_worker;
+grant update (status, desired, reason, gate, ending, exit_code, due_at, started_at, ended_at) on app_instances to gpuaas_app_runtime;
+grant update (status, desired, reason, gate, ending, exit_code, due_at, started_at, ended_at) on app_instances to gpuaas_worker;
+grant update (status, reason, exit_code, signal, facts, cpu_seconds, memory_bytes, observed_at, observe_at, unreachable_since, log_read, log_bytes, log_truncated, started_at, ended_at, teardown, teardown_proved_at, teardown_due_at) on app_instance_members to gpuaas_app_runtime;
+grant update (status, reason, observe_at, ended_at, teardown, teardown_proved_at, teardown_due_at) on app_instance_members to gpuaas_worker;
 grant update (stripe_customer_id) on organizations to gpuaas_worker;
 grant update (used_at, node_id) on node_enrolments to gpuaas_node;
 grant update (value, changed_at) on policy_values to gpuaas_operator;
@@ -4331,6 +4669,7 @@ grant update (version, set_by, set_by_name, set_at, sealed_value) on project_sec
 revoke execute on function add_to_balances() from public;
 revoke execute on function claim_bound_nodes() from public;
 revoke execute on function committed_funds(uuid[],timestamp with time zone) from public;
+revoke execute on function count_apps_in_quota() from public;
 revoke execute on function count_blob_bytes() from public;
 revoke execute on function create_month_partitions(timestamp with time zone,integer) from public;
 revoke execute on function drop_month_partitions(text,timestamp with time zone) from public;
@@ -4340,6 +4679,7 @@ revoke execute on function hold_for_sale(json,json,json,uuid[],text[],integer) f
 revoke execute on function hold_funds(uuid[]) from public;
 revoke execute on function hold_quota_usage(uuid[],text[],uuid[],text[],text[]) from public;
 revoke execute on function keep_answers(json) from public;
+revoke execute on function keep_apps_honest() from public;
 revoke execute on function launch_facts(json,timestamp with time zone) from public;
 revoke execute on function lease_heard_at(uuid) from public;
 revoke execute on function lock_free_slots(uuid[],boolean,integer) from public;
@@ -4349,6 +4689,7 @@ revoke execute on function rebase_audit_log() from public;
 revoke execute on function rebase_event_log() from public;
 revoke execute on function refuse_late_line() from public;
 revoke execute on function require_balanced_transaction() from public;
+revoke execute on function require_held_capacity() from public;
 revoke execute on function require_whole_entries() from public;
 revoke execute on function sell(json) from public;
 revoke execute on function signal_workflow(text,text,json) from public;

@@ -11,6 +11,7 @@ export interface AllPayloads {
   ServiceAccountRotationDue?: ServiceAccountRotationDue;
   ProjectSecretSet?: ProjectSecretSet;
   ProjectSecretDeleted?: ProjectSecretDeleted;
+  AppInstanceHappened?: AppInstanceHappened;
   WebhookTest?: WebhookTest;
   WebhookDisabled?: WebhookDisabled;
   BalanceNotice?: BalanceNotice;
@@ -122,6 +123,17 @@ export interface ProjectSecretDeleted {
   organization_id: string;
   project_id: string;
   name: string;
+}
+export interface AppInstanceHappened {
+  app_instance_id: string;
+  organization_id: string;
+  project_id: string;
+  app_slug: string;
+  app_event_id: string;
+  event_type: string;
+  status: string;
+  reason: string | null;
+  message: string;
 }
 export interface WebhookTest {
   webhook_id: string;
@@ -459,6 +471,13 @@ export const eventTypes = {
       "project": "project_secret.read"
     }
   },
+  "app_instance.event": {
+    "summary": "Something happened to an app instance; the same row is in its list of events.",
+    "audience": "tenant",
+    "permission": {
+      "project": "app_instance.read"
+    }
+  },
   "webhook.test": {
     "summary": "A test delivery was requested. Sent to one webhook, never to the bus.",
     "audience": "tenant",
@@ -605,6 +624,7 @@ export interface EventPayloads {
   'service_account.rotation_due': ServiceAccountRotationDue;
   'project_secret.set': ProjectSecretSet;
   'project_secret.deleted': ProjectSecretDeleted;
+  'app_instance.event': AppInstanceHappened;
   'webhook.test': WebhookTest;
   'webhook.disabled': WebhookDisabled;
   'billing.low_balance_warning': BalanceNotice;
@@ -2435,6 +2455,63 @@ export const payloadSchemas: Record<EventType, object> = {
       "name": {
         "type": "string",
         "maxLength": 64
+      }
+    }
+  },
+  "app_instance.event": {
+    "title": "AppInstanceHappened",
+    "type": "object",
+    "required": [
+      "app_instance_id",
+      "organization_id",
+      "project_id",
+      "app_slug",
+      "app_event_id",
+      "event_type",
+      "status",
+      "reason",
+      "message"
+    ],
+    "additionalProperties": false,
+    "properties": {
+      "app_instance_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "organization_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "project_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "app_slug": {
+        "type": "string",
+        "maxLength": 40
+      },
+      "app_event_id": {
+        "type": "string",
+        "format": "uuid"
+      },
+      "event_type": {
+        "type": "string",
+        "maxLength": 40
+      },
+      "status": {
+        "type": "string",
+        "maxLength": 20
+      },
+      "reason": {
+        "type": [
+          "string",
+          "null"
+        ],
+        "maxLength": 40
+      },
+      "message": {
+        "type": "string",
+        "maxLength": 500
       }
     }
   },

@@ -24,6 +24,12 @@ export const incidentTypes = {
     "deadline_seconds": 3600,
     "runbook": "docs/runbooks/allocation-release-failed.md"
   },
+  "app_runtime_lifecycle": {
+    "title": "App Runtime Lifecycle Incident",
+    "severity": "major",
+    "deadline_seconds": 3600,
+    "runbook": "docs/runbooks/app-runtime-lifecycle.md"
+  },
   "slot_cleanup_blocked": {
     "title": "Slot quarantined: wipe not verified",
     "severity": "major",

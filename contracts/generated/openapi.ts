@@ -1856,6 +1856,276 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/app-manifests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Apps that can be launched */
+        get: operations["listAppManifests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/app-manifests/{app_slug}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An app that can be launched */
+        get: operations["getAppManifest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/app-manifests/{app_slug}/compatibility": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Dry run of a launch on each allocation of a project
+         * @description Judges the active version against every allocation of the project that has not ended, with the function that a launch
+         *     uses. `gate` is the first gate that would hold the launch up now, null if none would.
+         */
+        get: operations["checkAppCompatibility"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/app-manifests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All app manifests, also inactive ones */
+        get: operations["listAllAppManifests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/app-manifests/{app_slug}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Versions of an app manifest, newest first */
+        get: operations["listAppManifestVersions"];
+        put?: never;
+        /**
+         * Publish a version of an app manifest as a draft
+         * @description The first version of a slug also creates the manifest. A version never changes; publish the next one instead. The
+         *     payload that `artifact_ref` names must have been uploaded.
+         */
+        post: operations["publishAppManifestVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/app-manifests/{app_slug}/versions/{app_version}/activate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a version the one that new instances start from
+         * @description The version that was active before becomes a draft again; instances that run keep theirs.
+         */
+        post: operations["activateAppManifestVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/app-manifests/{app_slug}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take an app out of the catalog
+         * @description New instances are refused; those that run stay. Activating a version brings the app back.
+         */
+        post: operations["withdrawAppManifest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/admin/app-artifacts/{artifact_digest}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Upload a payload by its digest
+         * @description The body is the content itself: a file, or a tar archive that is unpacked in the member's folder. Content with another
+         *     digest is refused. At most 512 MiB.
+         */
+        put: operations["putAppArtifact"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/app-instances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** App instances of a project, newest first */
+        get: operations["listAppInstances"];
+        put?: never;
+        /**
+         * Start an app on an allocation
+         * @description Refused with `app_incompatible` if the allocation does not fit. If a gate is closed (quota, budget, capacity) the
+         *     instance waits as `created` with the reason, and starts when it opens. With `retry_of` it is the next attempt of an
+         *     instance that has ended.
+         */
+        post: operations["createAppInstance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/app-instances/{app_instance_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An app instance */
+        get: operations["getAppInstance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/app-instances/{app_instance_id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop an app instance
+         * @description Repeating it changes nothing. The instance is `stopped` once no process, port or file of it is left on the machine.
+         */
+        post: operations["stopAppInstance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/app-instances/{app_instance_id}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Members of an app instance */
+        get: operations["listAppInstanceMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/app-instances/{app_instance_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Events of an app instance, oldest first */
+        get: operations["listAppInstanceEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/app-instances/{app_instance_id}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Output of a member, from a byte on
+         * @description Standard output and error together, without the values of secrets. With `wait_seconds` the answer waits until there
+         *     is more, or the log is complete. Call it again with `next_offset` to follow.
+         */
+        get: operations["readAppInstanceLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/billing/balance": {
         parameters: {
             query?: never;
@@ -4851,8 +5121,8 @@ export interface components {
             id: string;
         };
         /** @enum {unknown} */
-        QuotaMeasure: "allocations" | "gpus" | "spend_per_hour";
-        /** @description The GPU model of `gpus`, the currency of `spend_per_hour`, null for `allocations`. */
+        QuotaMeasure: "allocations" | "gpus" | "spend_per_hour" | "app_instances";
+        /** @description The GPU model of `gpus`, the currency of `spend_per_hour`, null for `allocations` and `app_instances`. */
         QuotaUnit: string | null;
         QuotaExcess: {
             holder: components["schemas"]["QuotaHolder"];
@@ -5278,6 +5548,286 @@ export interface components {
             ended_at: components["schemas"]["Timestamp"] | null;
             bytes: number;
             /** @description Whether it exceeded the size limit. */
+            truncated: boolean;
+        };
+        AppVersionText: string;
+        /**
+         * @description A service runs until it is stopped; a job ends when its program does.
+         * @enum {unknown}
+         */
+        AppKind: "service" | "job";
+        /** @description Which capacity the app can run on. */
+        AppCompatibility: {
+            requires_capacity_shape: components["schemas"]["CapacityShape"][];
+            min_gpu_count: number;
+            /** @description Needs a whole host. */
+            requires_exclusive_node: boolean;
+            /** @description Needs root or sudo in the machine. */
+            needs_root: boolean;
+        };
+        AppEnvName: string;
+        AppEnv: {
+            name: components["schemas"]["AppEnvName"];
+            value: string;
+        };
+        AppPortName: string;
+        AppPort: {
+            name: components["schemas"]["AppPortName"];
+            port: number;
+            /** @enum {unknown} */
+            protocol: "http" | "tcp";
+        };
+        /** @description The instance runs once this port answers through the tunnel; an `http` port with a status below 500. */
+        AppReadiness: {
+            port: components["schemas"]["AppPortName"];
+            path: string | null;
+            timeout_seconds: number;
+        };
+        AppRuntimeProfile: {
+            /** @description Program and arguments, started in the member's folder without a shell. */
+            command: string[];
+            env: components["schemas"]["AppEnv"][];
+            ports: components["schemas"]["AppPort"][];
+            readiness: components["schemas"]["AppReadiness"] | null;
+            /** @description How long the program may take to end after SIGTERM; the policy `apps.stop_timeout_seconds` is the most. */
+            stop_grace_seconds: number;
+        };
+        /** @description A value that the person who launches may set. The program finds it in the environment as `PARAM_<NAME>`. */
+        AppParameter: {
+            name: string;
+            /** @enum {unknown} */
+            type: "string" | "integer" | "number" | "boolean";
+            title?: string;
+            description?: string;
+            default?: string;
+            required?: boolean;
+            choices?: string[];
+            minimum?: number;
+            maximum?: number;
+            max_length?: number;
+        };
+        AppManifestVersion: {
+            version: components["schemas"]["AppVersionText"];
+            display_name: string;
+            description: string;
+            kind: components["schemas"]["AppKind"];
+            /** @description Digest of the payload; null if the program is on every machine. */
+            artifact_ref: components["schemas"]["Digest"] | null;
+            /** @enum {unknown} */
+            artifact_format: "file" | "tar" | null;
+            compatibility: components["schemas"]["AppCompatibility"];
+            runtime_profile: components["schemas"]["AppRuntimeProfile"];
+            parameters: components["schemas"]["AppParameter"][];
+            /** @description Secrets of the project that the program gets in its environment, by name. */
+            secrets: string[];
+            /** @description Permissions in its project that the instance's own credential holds. */
+            platform_access: string[];
+            /** @description Origins whose pages may call the app. */
+            cors_origins: string[];
+            app_slug: string;
+            /** @enum {unknown} */
+            state: "draft" | "active";
+            /**
+             * @description A payload of the platform that the member runner starts.
+             * @enum {unknown}
+             */
+            artifact_kind: "launchable";
+            published_by_name: string;
+            published_at: components["schemas"]["Timestamp"];
+            activated_at: components["schemas"]["Timestamp"] | null;
+        };
+        AppManifest: {
+            slug: string;
+            resource_name: string;
+            active: boolean;
+            version: components["schemas"]["AppManifestVersion"];
+        };
+        AppRefusal: {
+            /** @enum {unknown} */
+            code: "capacity_shape" | "gpu_count" | "exclusive_node" | "root" | "port_taken";
+            message: string;
+        };
+        /** @enum {unknown} */
+        AppReason: "quota" | "budget" | "dependency" | "license" | "volume_busy" | "capacity" | "cluster_offline" | "schedule" | "backoff" | "cancelled" | "paused" | "deadline" | "idle" | "max_duration" | "budget_exhausted" | "superseded" | "exit_nonzero" | "oom" | "probe_failed" | "metric_missing" | "pruned" | "rejected" | "bootstrap_timeout" | "permissions" | "image_pull" | "digest_mismatch" | "untrusted" | "registry_unavailable" | "disk_full" | "access_lost" | "init_failed" | "node_lost" | "preempted" | "submit_lost" | "executor_error";
+        /** @description What the instance waits for, with the numbers of the decision. */
+        AppGate: {
+            /** @enum {unknown} */
+            gate: "policy" | "quota" | "budget" | "capacity";
+            /** @enum {unknown} */
+            outcome: "wait" | "reject";
+            reason: components["schemas"]["AppReason"];
+            message: string;
+            facts: {
+                [key: string]: unknown;
+            };
+        };
+        AppTarget: {
+            /** Format: uuid */
+            allocation_id: string;
+            capacity_shape: components["schemas"]["CapacityShape"];
+            gpu_count: number;
+            /** @description State of the allocation. */
+            state: string;
+            compatible: boolean;
+            /** @description Empty if compatible. */
+            refusals: components["schemas"]["AppRefusal"][];
+            gate: components["schemas"]["AppGate"] | null;
+        };
+        AppManifestSummary: {
+            slug: string;
+            resource_name: string;
+            display_name: string;
+            active: boolean;
+            /** @description The version activated last. */
+            version: string | null;
+            created_at: components["schemas"]["Timestamp"];
+        };
+        PublishAppManifestVersion: {
+            version: components["schemas"]["AppVersionText"];
+            display_name: string;
+            description?: string;
+            kind: components["schemas"]["AppKind"];
+            /** @description Digest of the payload; null if the program is on every machine. */
+            artifact_ref?: components["schemas"]["Digest"] | null;
+            /**
+             * @description Whether the payload is put in the member's folder as it is, or unpacked there.
+             * @enum {unknown}
+             */
+            artifact_format?: "file" | "tar";
+            compatibility: components["schemas"]["AppCompatibility"];
+            runtime_profile: components["schemas"]["AppRuntimeProfile"];
+            parameters?: components["schemas"]["AppParameter"][];
+            /** @description Secrets of the project that the program gets in its environment, by name. */
+            secrets?: string[];
+            /** @description Permissions in its project that the instance's own credential holds. */
+            platform_access?: string[];
+            /** @description Origins whose pages may call the app. */
+            cors_origins?: string[];
+        };
+        AppArtifact: {
+            digest: components["schemas"]["Digest"];
+            /** Format: int64 */
+            bytes: number;
+            uploaded_by_name: string;
+            uploaded_at: components["schemas"]["Timestamp"];
+        };
+        /** @enum {unknown} */
+        AppStatus: "created" | "starting" | "running" | "stopping" | "stopped" | "failed" | "succeeded";
+        AppParameterValue: {
+            name: string;
+            value: string;
+        };
+        AppTeardown: {
+            /**
+             * @description `proved`: nothing of the instance is left on a machine. `open`: it has ended and the proof is still due. `none`: it has not ended.
+             * @enum {unknown}
+             */
+            state: "none" | "open" | "proved";
+            due_at: components["schemas"]["Timestamp"] | null;
+            proved_at: components["schemas"]["Timestamp"] | null;
+        };
+        AppInstance: {
+            /** Format: uuid */
+            id: string;
+            resource_name: string;
+            /** Format: uuid */
+            organization_id: string;
+            /** Format: uuid */
+            project_id: string;
+            app_slug: string;
+            app_version: string;
+            display_name: string;
+            kind: components["schemas"]["AppKind"];
+            name: string;
+            status: components["schemas"]["AppStatus"];
+            /** @enum {unknown} */
+            desired: "run" | "stop";
+            reason: components["schemas"]["AppReason"] | null;
+            waiting_for: components["schemas"]["AppGate"] | null;
+            bound_capacity_shape: components["schemas"]["CapacityShape"];
+            /** Format: uuid */
+            allocation_id: string;
+            ports: components["schemas"]["AppPort"][];
+            parameters: components["schemas"]["AppParameterValue"][];
+            /** Format: uuid */
+            retry_of: string | null;
+            attempt: number;
+            exit_code: number | null;
+            teardown: components["schemas"]["AppTeardown"];
+            /** Format: uuid */
+            created_by: string;
+            created_by_name: string;
+            created_at: components["schemas"]["Timestamp"];
+            /** @description When its readiness passed, or its process began. */
+            started_at: components["schemas"]["Timestamp"] | null;
+            ended_at: components["schemas"]["Timestamp"] | null;
+        };
+        CreateAppInstance: {
+            /** Format: uuid */
+            project_id: string;
+            app_slug: string;
+            /** Format: uuid */
+            allocation_id: string;
+            name?: string;
+            parameters?: components["schemas"]["AppParameterValue"][];
+            /** @description Environment of the program, over that of the manifest. */
+            env?: components["schemas"]["AppEnv"][];
+            /** Format: uuid */
+            retry_of?: string;
+        };
+        AppInstanceMember: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            app_instance_id: string;
+            /** Format: uuid */
+            allocation_id: string;
+            /** @enum {unknown} */
+            role: "controller" | "worker" | "head" | "node";
+            status: components["schemas"]["AppStatus"];
+            reason: components["schemas"]["AppReason"] | null;
+            ports: number[];
+            exit_code: number | null;
+            signal: string | null;
+            cpu_seconds: number | null;
+            /** Format: int64 */
+            memory_bytes: number | null;
+            /** Format: int64 */
+            log_bytes: number;
+            /** @description More was printed than the policy keeps. */
+            log_truncated: boolean;
+            observed_at: components["schemas"]["Timestamp"] | null;
+            unreachable_since: components["schemas"]["Timestamp"] | null;
+            started_at: components["schemas"]["Timestamp"] | null;
+            ended_at: components["schemas"]["Timestamp"] | null;
+        };
+        /** @enum {unknown} */
+        AppEventType: "created" | "gate_waiting" | "starting" | "stage" | "member_added" | "start_completed" | "healthy" | "member_failed" | "stopping" | "member_removed" | "teardown_open" | "teardown_proved" | "stopped" | "failed" | "succeeded";
+        AppInstanceEvent: {
+            /** Format: uuid */
+            id: string;
+            event_type: components["schemas"]["AppEventType"];
+            message: string;
+            /** Format: uuid */
+            member_id: string | null;
+            reason: components["schemas"]["AppReason"] | null;
+            /** @description Numbers and evidence of the event. */
+            payload: {
+                [key: string]: unknown;
+            };
+            occurred_at: components["schemas"]["Timestamp"];
+        };
+        AppInstanceLog: {
+            /** Format: uuid */
+            member_id: string;
+            /** Format: int64 */
+            offset: number;
+            /** Format: int64 */
+            next_offset: number;
+            content: string;
+            /** @description The member has ended and nothing follows. */
+            complete: boolean;
+            /** @description More was printed than the policy keeps. */
             truncated: boolean;
         };
         Balance: {
@@ -6268,7 +6818,7 @@ export interface components {
             acknowledged_at: components["schemas"]["Timestamp"] | null;
         };
         /** @enum {unknown} */
-        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "blob_corrupt" | "event_parked" | "tick_failing" | "audit_log_growing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "ingress_not_applied" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "node_identity_not_rotated" | "node_onboarding_failed" | "payment_stuck" | "payment_disputed" | "email_failing";
+        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "blob_corrupt" | "event_parked" | "tick_failing" | "audit_log_growing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "quota_drift" | "host_cleanup_blocked" | "ingress_not_applied" | "app_runtime_lifecycle" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "node_identity_not_rotated" | "node_onboarding_failed" | "payment_stuck" | "payment_disputed" | "email_failing";
         Incident: {
             /** Format: uuid */
             id: string;
@@ -6801,6 +7351,10 @@ export interface components {
         AllocationId: string;
         CertificateId: string;
         ReservationId: string;
+        AppSlug: string;
+        AppVersion: components["schemas"]["AppVersionText"];
+        ArtifactDigest: components["schemas"]["Digest"];
+        AppInstanceId: string;
         OrganizationQuery: string;
         From: components["schemas"]["Timestamp"];
         To: components["schemas"]["Timestamp"];
@@ -10439,6 +10993,457 @@ export interface operations {
                         websocket_path: string;
                         secret_already_shown?: boolean;
                     };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listAppManifests: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous response. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of active manifests by slug. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AppManifest"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getAppManifest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app_slug: components["parameters"]["AppSlug"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The manifest with its active version. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppManifest"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    checkAppCompatibility: {
+        parameters: {
+            query: {
+                project_id: string;
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous response. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                app_slug: components["parameters"]["AppSlug"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of allocations, oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AppTarget"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listAllAppManifests: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous response. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page by slug. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AppManifestSummary"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listAppManifestVersions: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous response. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                app_slug: components["parameters"]["AppSlug"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AppManifestVersion"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    publishAppManifestVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                app_slug: components["parameters"]["AppSlug"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PublishAppManifestVersion"];
+            };
+        };
+        responses: {
+            /** @description The draft. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppManifestVersion"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    activateAppManifestVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                app_slug: components["parameters"]["AppSlug"];
+                app_version: components["parameters"]["AppVersion"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The manifest with its active version. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppManifest"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    withdrawAppManifest: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                app_slug: components["parameters"]["AppSlug"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The manifest. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppManifestSummary"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    putAppArtifact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                artifact_digest: components["parameters"]["ArtifactDigest"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description The artifact. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppArtifact"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listAppInstances: {
+        parameters: {
+            query: {
+                project_id: string;
+                allocation_id?: string;
+                app_slug?: string;
+                /** @description Only instances that have not ended, or only those that have. */
+                live?: boolean;
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous response. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AppInstance"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    createAppInstance: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateAppInstance"];
+            };
+        };
+        responses: {
+            /** @description It starts, or waits for a gate. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppInstance"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getAppInstance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app_instance_id: components["parameters"]["AppInstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The instance. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppInstance"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    stopAppInstance: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                app_instance_id: components["parameters"]["AppInstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It stops. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppInstance"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listAppInstanceMembers: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous response. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                app_instance_id: components["parameters"]["AppInstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AppInstanceMember"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    listAppInstanceEvents: {
+        parameters: {
+            query?: {
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_page` of the previous response. */
+                page?: components["parameters"]["Page"];
+            };
+            header?: never;
+            path: {
+                app_instance_id: components["parameters"]["AppInstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AppInstanceEvent"][];
+                        next_page: components["schemas"]["NextPage"];
+                    };
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    readAppInstanceLog: {
+        parameters: {
+            query?: {
+                /** @description Defaults to the first member. */
+                member_id?: string;
+                offset?: number;
+                wait_seconds?: number;
+            };
+            header?: never;
+            path: {
+                app_instance_id: components["parameters"]["AppInstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A part of the log. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppInstanceLog"];
                 };
             };
             "4XX": components["responses"]["Problem"];

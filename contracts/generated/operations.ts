@@ -3214,6 +3214,561 @@ export const operations: readonly Operation[] = [
     "answer": "json"
   },
   {
+    "id": "listAppManifests",
+    "method": "get",
+    "path": "/api/v1/app-manifests",
+    "summary": "Apps that can be launched",
+    "fields": [
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "slug",
+      "resource_name",
+      "active"
+    ]
+  },
+  {
+    "id": "getAppManifest",
+    "method": "get",
+    "path": "/api/v1/app-manifests/{app_slug}",
+    "summary": "An app that can be launched",
+    "fields": [
+      {
+        "name": "app_slug",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "checkAppCompatibility",
+    "method": "get",
+    "path": "/api/v1/app-manifests/{app_slug}/compatibility",
+    "summary": "Dry run of a launch on each allocation of a project",
+    "fields": [
+      {
+        "name": "app_slug",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "project_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "allocation_id",
+      "capacity_shape",
+      "gpu_count",
+      "state",
+      "compatible"
+    ]
+  },
+  {
+    "id": "listAllAppManifests",
+    "method": "get",
+    "path": "/api/v1/admin/app-manifests",
+    "summary": "All app manifests, also inactive ones",
+    "fields": [
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "slug",
+      "resource_name",
+      "display_name",
+      "active",
+      "version",
+      "created_at"
+    ]
+  },
+  {
+    "id": "listAppManifestVersions",
+    "method": "get",
+    "path": "/api/v1/admin/app-manifests/{app_slug}/versions",
+    "summary": "Versions of an app manifest, newest first",
+    "fields": [
+      {
+        "name": "app_slug",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "version",
+      "display_name",
+      "description",
+      "kind",
+      "artifact_ref",
+      "artifact_format",
+      "app_slug",
+      "state",
+      "artifact_kind",
+      "published_by_name",
+      "published_at",
+      "activated_at"
+    ]
+  },
+  {
+    "id": "publishAppManifestVersion",
+    "method": "post",
+    "path": "/api/v1/admin/app-manifests/{app_slug}/versions",
+    "summary": "Publish a version of an app manifest as a draft",
+    "fields": [
+      {
+        "name": "app_slug",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "version",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "display_name",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "description",
+        "in": "body",
+        "type": "string"
+      },
+      {
+        "name": "kind",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "service",
+          "job"
+        ],
+        "description": "A service runs until it is stopped"
+      },
+      {
+        "name": "artifact_ref",
+        "in": "body",
+        "type": "string",
+        "description": "Digest of the payload"
+      },
+      {
+        "name": "artifact_format",
+        "in": "body",
+        "type": "string",
+        "choices": [
+          "file",
+          "tar"
+        ],
+        "description": "Whether the payload is put in the member's folder as it is, or unpacked there"
+      },
+      {
+        "name": "compatibility",
+        "in": "body",
+        "type": "json",
+        "required": true,
+        "description": "Which capacity the app can run on"
+      },
+      {
+        "name": "runtime_profile",
+        "in": "body",
+        "type": "json",
+        "required": true
+      },
+      {
+        "name": "parameters",
+        "in": "body",
+        "type": "json"
+      },
+      {
+        "name": "secrets",
+        "in": "body",
+        "type": "strings",
+        "description": "Secrets of the project that the program gets in its environment, by name"
+      },
+      {
+        "name": "platform_access",
+        "in": "body",
+        "type": "strings",
+        "description": "Permissions in its project that the instance's own credential holds"
+      },
+      {
+        "name": "cors_origins",
+        "in": "body",
+        "type": "strings",
+        "description": "Origins whose pages may call the app"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "activateAppManifestVersion",
+    "method": "post",
+    "path": "/api/v1/admin/app-manifests/{app_slug}/versions/{app_version}/activate",
+    "summary": "Make a version the one that new instances start from",
+    "fields": [
+      {
+        "name": "app_slug",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "app_version",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "withdrawAppManifest",
+    "method": "post",
+    "path": "/api/v1/admin/app-manifests/{app_slug}/withdraw",
+    "summary": "Take an app out of the catalog",
+    "fields": [
+      {
+        "name": "app_slug",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "putAppArtifact",
+    "method": "put",
+    "path": "/api/v1/admin/app-artifacts/{artifact_digest}",
+    "summary": "Upload a payload by its digest",
+    "fields": [
+      {
+        "name": "artifact_digest",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "listAppInstances",
+    "method": "get",
+    "path": "/api/v1/app-instances",
+    "summary": "App instances of a project, newest first",
+    "fields": [
+      {
+        "name": "project_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "allocation_id",
+        "in": "query",
+        "type": "string"
+      },
+      {
+        "name": "app_slug",
+        "in": "query",
+        "type": "string"
+      },
+      {
+        "name": "live",
+        "in": "query",
+        "type": "boolean",
+        "description": "Only instances that have not ended, or only those that have"
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "resource_name",
+      "organization_id",
+      "project_id",
+      "app_slug",
+      "app_version",
+      "display_name",
+      "kind",
+      "name",
+      "status",
+      "desired",
+      "reason",
+      "bound_capacity_shape",
+      "allocation_id",
+      "retry_of",
+      "attempt",
+      "exit_code",
+      "created_by",
+      "created_by_name",
+      "created_at",
+      "started_at",
+      "ended_at"
+    ]
+  },
+  {
+    "id": "createAppInstance",
+    "method": "post",
+    "path": "/api/v1/app-instances",
+    "summary": "Start an app on an allocation",
+    "fields": [
+      {
+        "name": "project_id",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "app_slug",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "allocation_id",
+        "in": "body",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "name",
+        "in": "body",
+        "type": "string"
+      },
+      {
+        "name": "parameters",
+        "in": "body",
+        "type": "json"
+      },
+      {
+        "name": "env",
+        "in": "body",
+        "type": "json",
+        "description": "Environment of the program, over that of the manifest"
+      },
+      {
+        "name": "retry_of",
+        "in": "body",
+        "type": "string"
+      }
+    ],
+    "answer": "json",
+    "accepted": "AppInstance"
+  },
+  {
+    "id": "getAppInstance",
+    "method": "get",
+    "path": "/api/v1/app-instances/{app_instance_id}",
+    "summary": "An app instance",
+    "fields": [
+      {
+        "name": "app_instance_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "stopAppInstance",
+    "method": "post",
+    "path": "/api/v1/app-instances/{app_instance_id}/stop",
+    "summary": "Stop an app instance",
+    "fields": [
+      {
+        "name": "app_instance_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json",
+    "accepted": "AppInstance"
+  },
+  {
+    "id": "listAppInstanceMembers",
+    "method": "get",
+    "path": "/api/v1/app-instances/{app_instance_id}/members",
+    "summary": "Members of an app instance",
+    "fields": [
+      {
+        "name": "app_instance_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "app_instance_id",
+      "allocation_id",
+      "role",
+      "status",
+      "reason",
+      "exit_code",
+      "signal",
+      "cpu_seconds",
+      "memory_bytes",
+      "log_bytes",
+      "log_truncated",
+      "observed_at",
+      "unreachable_since",
+      "started_at",
+      "ended_at"
+    ]
+  },
+  {
+    "id": "listAppInstanceEvents",
+    "method": "get",
+    "path": "/api/v1/app-instances/{app_instance_id}/events",
+    "summary": "Events of an app instance, oldest first",
+    "fields": [
+      {
+        "name": "app_instance_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "event_type",
+      "message",
+      "member_id",
+      "reason",
+      "occurred_at"
+    ]
+  },
+  {
+    "id": "readAppInstanceLog",
+    "method": "get",
+    "path": "/api/v1/app-instances/{app_instance_id}/logs",
+    "summary": "Output of a member, from a byte on",
+    "fields": [
+      {
+        "name": "app_instance_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "member_id",
+        "in": "query",
+        "type": "string",
+        "description": "Defaults to the first member"
+      },
+      {
+        "name": "offset",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "wait_seconds",
+        "in": "query",
+        "type": "integer"
+      }
+    ],
+    "answer": "json"
+  },
+  {
     "id": "getBalance",
     "method": "get",
     "path": "/api/v1/billing/balance",
@@ -5708,6 +6263,7 @@ export const operations: readonly Operation[] = [
           "quota_drift",
           "host_cleanup_blocked",
           "ingress_not_applied",
+          "app_runtime_lifecycle",
           "allocation_machine_lost",
           "node_orphans",
           "slot_drift",
@@ -7427,7 +7983,8 @@ export const operations: readonly Operation[] = [
         "choices": [
           "allocations",
           "gpus",
-          "spend_per_hour"
+          "spend_per_hour",
+          "app_instances"
         ]
       },
       {
@@ -7512,7 +8069,8 @@ export const operations: readonly Operation[] = [
         "choices": [
           "allocations",
           "gpus",
-          "spend_per_hour"
+          "spend_per_hour",
+          "app_instances"
         ]
       },
       {

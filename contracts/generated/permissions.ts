@@ -23,6 +23,9 @@ export const tenantPermissions = {
   "allocation.create": "Launch allocations.",
   "allocation.release": "Release allocations.",
   "allocation.connect": "Open a terminal or connection to an allocation.",
+  "app_instance.read": "See app instances, their events and logs.",
+  "app_instance.create": "Start apps on allocations.",
+  "app_instance.stop": "Stop app instances.",
   "ingress.manage": "Expose ports of allocations on public addresses.",
   "terminal_recording.read": "View terminal recordings of allocations.",
   "reservation.read": "View a project's capacity reservations.",
@@ -43,6 +46,7 @@ export const platformPermissions = {
   "billing.adjust": "Grant credit and correct tenant balances.",
   "payment.manage": "View all payments, record manual payments, and refund.",
   "app_usage.report": "Report app usage as a producer.",
+  "app_manifest.manage": "Upload payloads; publish, activate and withdraw app manifests.",
   "revenue.read": "View revenue and fleet utilisation.",
   "catalog.manage": "Manage regions, products, images and entitlements.",
   "price.manage": "See and add prices.",
@@ -86,6 +90,9 @@ export const permissionGroups = {
       "allocation.create",
       "allocation.release",
       "allocation.connect",
+      "app_instance.read",
+      "app_instance.create",
+      "app_instance.stop",
       "reservation.read",
       "webhook.read"
     ]
@@ -110,6 +117,9 @@ export const permissionGroups = {
       "allocation.create",
       "allocation.release",
       "allocation.connect",
+      "app_instance.read",
+      "app_instance.create",
+      "app_instance.stop",
       "ingress.manage",
       "reservation.read",
       "reservation.manage",
@@ -144,6 +154,9 @@ export const permissionGroups = {
       "allocation.create",
       "allocation.release",
       "allocation.connect",
+      "app_instance.read",
+      "app_instance.create",
+      "app_instance.stop",
       "ingress.manage",
       "terminal_recording.read",
       "reservation.read",
@@ -187,6 +200,7 @@ export const permissionGroups = {
       "ssh_key.read",
       "project_secret.read",
       "allocation.read",
+      "app_instance.read",
       "terminal_recording.read",
       "webhook.read",
       "billing.read",
@@ -224,7 +238,8 @@ export const permissionGroups = {
     "display_name": "App Publisher",
     "scope": "platform",
     "permissions": [
-      "app_usage.report"
+      "app_usage.report",
+      "app_manifest.manage"
     ]
   },
   "support": {
@@ -242,6 +257,7 @@ export const permissionGroups = {
       "billing.adjust",
       "payment.manage",
       "app_usage.report",
+      "app_manifest.manage",
       "revenue.read",
       "catalog.manage",
       "price.manage",

@@ -761,6 +761,110 @@ export const policies = {
       "tenant": "policy.manage"
     }
   },
+  "apps.max_live_instances_per_project": {
+    "type": "integer",
+    "default": 500,
+    "minimum": 0,
+    "maximum": 100000,
+    "unit": "instances",
+    "doc": "Maximum app instances of a project that have not ended.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "apps.start_timeout_seconds": {
+    "type": "duration",
+    "default": 300,
+    "minimum": 10,
+    "maximum": 3600,
+    "unit": "s",
+    "doc": "Time to deliver a payload and start its process on a machine.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "apps.stop_timeout_seconds": {
+    "type": "duration",
+    "default": 60,
+    "minimum": 1,
+    "maximum": 600,
+    "unit": "s",
+    "doc": "Time in which an app must be stopped and its teardown proven; a release of its allocation waits no longer.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "tenant_policy.manage",
+      "project": "tenant_policy.manage"
+    }
+  },
+  "apps.teardown_deadline_seconds": {
+    "type": "duration",
+    "default": 3600,
+    "minimum": 60,
+    "maximum": 604800,
+    "unit": "s",
+    "doc": "Time after which an ended app instance without proof of its teardown opens an incident.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "apps.observe_interval_seconds": {
+    "type": "duration",
+    "default": 10,
+    "minimum": 1,
+    "maximum": 300,
+    "unit": "s",
+    "doc": "Interval at which the members of running app instances are observed.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "apps.unreachable_seconds": {
+    "type": "duration",
+    "default": 120,
+    "minimum": 10,
+    "maximum": 86400,
+    "unit": "s",
+    "doc": "Time after which a member on a machine that does not answer has failed.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
+  "apps.log_max_bytes_per_member": {
+    "type": "integer",
+    "default": 67108864,
+    "minimum": 65536,
+    "maximum": 10737418240,
+    "unit": "bytes",
+    "doc": "Maximum bytes of log that are kept of a member.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "apps.log_retention_days": {
+    "type": "integer",
+    "default": 30,
+    "minimum": 1,
+    "maximum": 3650,
+    "unit": "days",
+    "doc": "Retention of the logs of an app instance after its end.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "apps.retention_days": {
+    "type": "integer",
+    "default": 365,
+    "minimum": 1,
+    "maximum": 3650,
+    "unit": "days",
+    "doc": "Retention of app instances and their events after their end.",
+    "set_by": {
+      "global": "policy.manage"
+    }
+  },
   "quotas.project_gpus": {
     "type": "integer",
     "default": 100000,
@@ -797,6 +901,18 @@ export const policies = {
       "tenant": "policy.manage"
     }
   },
+  "quotas.project_app_instances": {
+    "type": "integer",
+    "default": 100000,
+    "minimum": 0,
+    "maximum": 1000000,
+    "unit": "instances",
+    "doc": "Default quota of a project for app instances that run at a time.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
   "quotas.user_gpus": {
     "type": "integer",
     "default": 100000,
@@ -828,6 +944,18 @@ export const policies = {
     "maximum": 1000000000,
     "unit": "currency/h",
     "doc": "Default spend-rate quota of a user or service account, per hour and currency.",
+    "set_by": {
+      "global": "policy.manage",
+      "tenant": "policy.manage"
+    }
+  },
+  "quotas.user_app_instances": {
+    "type": "integer",
+    "default": 100000,
+    "minimum": 0,
+    "maximum": 1000000,
+    "unit": "instances",
+    "doc": "Default quota of a user or service account for app instances that run at a time.",
     "set_by": {
       "global": "policy.manage",
       "tenant": "policy.manage"
@@ -1759,12 +1887,23 @@ export interface PolicyValues {
   'catalog.entitled_by_default': boolean;
   'prices.currency': "USD" | "EUR" | "GBP" | "AED" | "SAR";
   'prices.discount_basis_points': number;
+  'apps.max_live_instances_per_project': number;
+  'apps.start_timeout_seconds': number;
+  'apps.stop_timeout_seconds': number;
+  'apps.teardown_deadline_seconds': number;
+  'apps.observe_interval_seconds': number;
+  'apps.unreachable_seconds': number;
+  'apps.log_max_bytes_per_member': number;
+  'apps.log_retention_days': number;
+  'apps.retention_days': number;
   'quotas.project_gpus': number;
   'quotas.project_allocations': number;
   'quotas.project_spend_per_hour': number;
+  'quotas.project_app_instances': number;
   'quotas.user_gpus': number;
   'quotas.user_allocations': number;
   'quotas.user_spend_per_hour': number;
+  'quotas.user_app_instances': number;
   'workflows.undeclared_deadline_seconds': number;
   'terminal.token_ttl_seconds': number;
   'terminal.grant_ttl_seconds': number;

@@ -559,6 +559,42 @@ export const problems = {
   "app_not_running": {
     "status": 503,
     "title": "The app is not running"
+  },
+  "app_incompatible": {
+    "status": 409,
+    "title": "The app does not fit the allocation"
+  },
+  "app_port_taken": {
+    "status": 409,
+    "title": "A port of the app is in use on the allocation"
+  },
+  "app_parameters_invalid": {
+    "status": 422,
+    "title": "Parameters do not fit the app"
+  },
+  "app_not_retryable": {
+    "status": 409,
+    "title": "Only an ended instance of the same app can be retried"
+  },
+  "app_version_exists": {
+    "status": 409,
+    "title": "This version was published before"
+  },
+  "app_manifest_invalid": {
+    "status": 422,
+    "title": "The manifest contradicts itself"
+  },
+  "artifact_unknown": {
+    "status": 422,
+    "title": "The payload has not been uploaded"
+  },
+  "artifact_digest_mismatch": {
+    "status": 422,
+    "title": "The content has another digest"
+  },
+  "artifact_too_large": {
+    "status": 413,
+    "title": "The payload is too large"
   }
 } as const;
 

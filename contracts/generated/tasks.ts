@@ -35,7 +35,7 @@ export interface AccessGrant {
   node_id: string;
   allocation_id: string;
   /**
-   * A user or a service account.
+   * A user, a service account, or the nil UUID for the platform itself.
    */
   user_id: string;
   resource: "port" | "console_log";
@@ -612,7 +612,7 @@ export const taskSchemas: Record<string, object> = {
         "format": "uuid"
       },
       "user_id": {
-        "description": "A user or a service account.",
+        "description": "A user, a service account, or the nil UUID for the platform itself.",
         "type": "string",
         "format": "uuid"
       },

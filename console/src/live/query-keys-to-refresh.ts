@@ -64,6 +64,7 @@ const touched: Touched = {
   ],
   'project_secret.set': ({ project_id }) => [projectKeys.secrets(project_id)],
   'project_secret.deleted': ({ project_id }) => [projectKeys.secrets(project_id)],
+  'app_instance.event': () => [],
   'webhook.test': ({ webhook_id }) => [projectKeys.deliveries(webhook_id)],
   'webhook.disabled': ({ project_id }) => [projectKeys.webhooks(project_id)],
   'billing.low_balance_warning': money,

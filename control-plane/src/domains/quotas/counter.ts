@@ -1,7 +1,7 @@
 import type { Money } from '../../platform/money.ts';
 
 export type HolderType = 'project' | 'user';
-export type Measure = 'allocations' | 'gpus' | 'spend_per_hour';
+export type Measure = 'allocations' | 'gpus' | 'spend_per_hour' | 'app_instances';
 
 /** A counted and limited quantity. */
 export interface Counter {
@@ -9,7 +9,7 @@ export interface Counter {
   holderType: HolderType;
   holderId: string;
   measure: Measure;
-  /** The GPU model, or the currency of an amount in micro-units; empty for allocations. */
+  /** The GPU model, or the currency of an amount in micro-units; empty for allocations and app instances. */
   unit: string;
 }
 

@@ -34,11 +34,13 @@ const defaults: Record<HolderType, Defaults> = {
     allocations: (policies, at) => policies.get('quotas.project_allocations', at),
     gpus: (policies, at) => policies.get('quotas.project_gpus', at),
     spend_per_hour: (policies, at) => policies.get('quotas.project_spend_per_hour', at),
+    app_instances: (policies, at) => policies.get('quotas.project_app_instances', at),
   },
   user: {
     allocations: (policies, at) => policies.get('quotas.user_allocations', at),
     gpus: (policies, at) => policies.get('quotas.user_gpus', at),
     spend_per_hour: (policies, at) => policies.get('quotas.user_spend_per_hour', at),
+    app_instances: (policies, at) => policies.get('quotas.user_app_instances', at),
   },
 };
 

@@ -57,6 +57,7 @@ export async function quotaRows(tx: Tx, organizationId: string, filter: QuotaFil
   const { rows } = await sql<QuotaRow>`
     with measured (measure, unit) as (
       select 'allocations', ''
+      union select 'app_instances', ''
       union select 'gpus', gpu_model from sku_catalog
       union select 'spend_per_hour', currency from sku_prices
     )

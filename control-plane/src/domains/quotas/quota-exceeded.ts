@@ -31,6 +31,7 @@ function sentence({ counter, limit, used, asked }: QuotaExcess): string {
 
 function words({ measure, unit }: Counter, value: bigint): string {
   if (measure === 'allocations') return value === 1n ? '1 allocation' : `${value} allocations`;
+  if (measure === 'app_instances') return value === 1n ? '1 app instance' : `${value} app instances`;
   if (measure === 'gpus') return `${value} × ${unit}`;
   return `${formatMoney({ currency: unit, micros: value })} per hour`;
 }

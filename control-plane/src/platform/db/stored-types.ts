@@ -12,6 +12,7 @@ import type { Json } from './generated/schema.ts';
 export type { IncidentType } from '@gpuaas/contracts/generated/incidents.ts';
 export type { NotificationKind } from '@gpuaas/contracts/generated/notifications.ts';
 export type { PermissionGroup } from '@gpuaas/contracts/generated/permissions.ts';
+export type { AppReason } from '@gpuaas/contracts/generated/reasons.ts';
 
 type Schemas = components['schemas'];
 type NodeSchemas = nodeComponents['schemas'];
@@ -48,3 +49,16 @@ export type StoredWipeTools = Stored<Schemas['WipeTool'][]>;
 export type StoredPolicyValue = Stored<Schemas['PolicyValue']>;
 export type StoredPosting = Stored<{ corrects_entry_id?: string }>;
 export type StoredPaymentHint = Stored<{ paymentId?: string; checkoutRef?: string; paymentRef?: string }>;
+
+/** Evidence that nothing of a member is left: what was observed, or the proof of the machine's wipe. */
+export type Teardown =
+  | { proof: 'never_started' }
+  | { proof: 'observed'; processes: 0; ports: []; files: false; forced: boolean; observed_at: string }
+  | { proof: 'wiped'; certificate_ids: string[] };
+export type StoredTeardown = Stored<Teardown>;
+export type StoredAppEnv = Stored<Schemas['AppEnv'][]>;
+export type StoredAppGate = Stored<Schemas['AppGate']>;
+export type StoredAppValues = Stored<Schemas['AppParameterValue'][]>;
+export type StoredAppCompatibility = Stored<Schemas['AppCompatibility']>;
+export type StoredAppParameters = Stored<Schemas['AppParameter'][]>;
+export type StoredAppRuntime = Stored<Schemas['AppRuntimeProfile']>;

@@ -13,7 +13,7 @@ import { findTunnel } from './tunnel-registry.ts';
 export interface StreamTarget {
   nodeId: string;
   allocationId: string;
-  /** A user or a service account. */
+  /** A user, a service account, or the platform itself. */
   actorId: string;
   /** Null for the console log. */
   port: number | null;
@@ -21,12 +21,17 @@ export interface StreamTarget {
   carries?: TunnelKind;
 }
 
+export type StreamServices = Pick<Services, 'db' | 'keys' | 'authorities' | 'policies' | 'clock'>;
+
+/** Stands for the platform where a grant names who enters: it looks after what runs in the machine. */
+export const PLATFORM_ACTOR = '00000000-0000-0000-0000-000000000000';
+
 /**
  * A byte stream to one port of an allocation's machine, under a short-lived grant that the agent checks. When the host
  * is connected to another gateway, the stream goes through that one.
  */
 export async function openGuestStream(
-  services: Services,
+  services: StreamServices,
   hub: TunnelHub,
   target: StreamTarget,
 ): Promise<Duplex> {
@@ -48,7 +53,7 @@ function kindsFor({ carries = 'terminals' }: StreamTarget): readonly TunnelKind[
   return carries === 'apps' ? ['apps', 'terminals'] : ['terminals'];
 }
 
-function grantFor({ clock, policies }: Services, target: StreamTarget): AccessGrant {
+function grantFor({ clock, policies }: StreamServices, target: StreamTarget): AccessGrant {
   const lifeMs = policies.get('terminal.grant_ttl_seconds') * 1000;
   return {
     grant_id: newId(),

@@ -30,7 +30,10 @@ export async function accessPublicKey(db: Db | Tx, allocationId: string): Promis
   return row.public_key;
 }
 
-export async function decryptAccessKey(services: Services, allocationId: string): Promise<string | null> {
+export async function decryptAccessKey(
+  services: Pick<Services, 'db' | 'sealer'>,
+  allocationId: string,
+): Promise<string | null> {
   const row = await services.db
     .selectFrom('allocation_access_keys')
     .select('sealed_private_key')

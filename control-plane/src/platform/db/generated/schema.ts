@@ -3,7 +3,7 @@
  * Please do not edit it manually.
  */
 
-import type { IncidentType, NotificationKind, PermissionGroup, Posture, ProjectedState, ReadinessChecks, SlotState, StoredConnection, StoredEvent, StoredFailure, StoredFields, StoredObserved, StoredPaymentHint, StoredPolicyValue, StoredPosting, StoredSlotBundle, StoredSlotMetadata, StoredWipeStatement, StoredWipeTools } from "../stored-types.ts";
+import type { AppReason, IncidentType, NotificationKind, PermissionGroup, Posture, ProjectedState, ReadinessChecks, SlotState, StoredAppCompatibility, StoredAppEnv, StoredAppGate, StoredAppParameters, StoredAppRuntime, StoredAppValues, StoredConnection, StoredEvent, StoredFailure, StoredFields, StoredObserved, StoredPaymentHint, StoredPolicyValue, StoredPosting, StoredSlotBundle, StoredSlotMetadata, StoredTeardown, StoredWipeStatement, StoredWipeTools } from "../stored-types.ts";
 import type { ColumnType } from "kysely";
 
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
@@ -165,6 +165,133 @@ export interface AppAddresses {
   organization_id: string;
   project_id: string;
   sharing: Generated<"owner" | "project">;
+}
+
+export interface AppArtifacts {
+  bytes: bigint;
+  digest: string;
+  id: string;
+  state: Generated<"active" | "draft">;
+  uploaded_at: Generated<Timestamp>;
+  uploaded_by: string;
+  uploaded_by_name: string;
+}
+
+export interface AppInstanceEvents {
+  event_type: string;
+  id: string;
+  instance_id: string;
+  member_id: string | null;
+  message: string;
+  occurred_at: Timestamp;
+  organization_id: string;
+  payload: StoredFields;
+  position: Generated<bigint>;
+  reason: AppReason | null;
+}
+
+export interface AppInstanceMembers {
+  allocation_id: string;
+  cpu_seconds: number | null;
+  ended_at: Timestamp | null;
+  exit_code: number | null;
+  facts: StoredFields | null;
+  id: string;
+  instance_id: string;
+  log_bytes: Generated<bigint>;
+  log_read: Generated<bigint>;
+  log_truncated: Generated<boolean>;
+  memory_bytes: bigint | null;
+  observe_at: Timestamp | null;
+  observed_at: Timestamp | null;
+  organization_id: string;
+  ports: number[];
+  reason: AppReason | null;
+  role: "controller" | "head" | "node" | "worker";
+  signal: string | null;
+  started_at: Timestamp | null;
+  status: Generated<"created" | "failed" | "running" | "starting" | "stopped" | "stopping" | "succeeded">;
+  teardown: StoredTeardown | null;
+  teardown_due_at: Timestamp | null;
+  teardown_proved_at: Timestamp | null;
+  unreachable_since: Timestamp | null;
+}
+
+export interface AppInstances {
+  allocation_id: string;
+  app_slug: string;
+  app_version: string;
+  attempt: Generated<number>;
+  bound_capacity_shape: "baremetal" | "gpu_slice";
+  correlation_id: string;
+  created_at: Generated<Timestamp>;
+  created_by: string;
+  created_by_name: string;
+  desired: Generated<"run" | "stop">;
+  due_at: Timestamp | null;
+  ended_at: Timestamp | null;
+  ending: "failed" | "stopped" | "succeeded" | null;
+  env: StoredAppEnv;
+  exit_code: number | null;
+  gate: StoredAppGate | null;
+  id: string;
+  kind: "job" | "service";
+  name: string;
+  organization_id: string;
+  parameters: StoredAppValues;
+  project_id: string;
+  reason: AppReason | null;
+  retry_of: string | null;
+  started_at: Timestamp | null;
+  status: Generated<"created" | "failed" | "running" | "starting" | "stopped" | "stopping" | "succeeded">;
+}
+
+export interface AppLogPieces {
+  bytes: number;
+  content: Buffer | null;
+  created_at: Generated<Timestamp>;
+  digest: string | null;
+  first_byte: bigint;
+  id: string;
+  member_id: string;
+  organization_id: string;
+}
+
+export interface AppManifests {
+  active: Generated<boolean>;
+  created_at: Generated<Timestamp>;
+  display_name: string;
+  slug: string;
+  version: string | null;
+}
+
+export interface AppManifestVersions {
+  activated_at: Timestamp | null;
+  artifact_format: "file" | "tar" | null;
+  artifact_kind: string;
+  artifact_ref: string | null;
+  compatibility: StoredAppCompatibility;
+  cors_origins: string[];
+  description: string;
+  display_name: string;
+  kind: "job" | "service";
+  parameters: StoredAppParameters;
+  platform_access: string[];
+  published_at: Generated<Timestamp>;
+  published_by: string;
+  published_by_name: string;
+  runtime_profile: StoredAppRuntime;
+  secrets: string[];
+  slug: string;
+  state: Generated<"active" | "draft">;
+  version: string;
+}
+
+export interface AppMemberPorts {
+  allocation_id: string;
+  member_id: string;
+  organization_id: string;
+  port: number;
 }
 
 export interface AppRequestCounts {
@@ -1119,7 +1246,7 @@ export interface QuotaLimits {
   changed_at: Generated<Timestamp>;
   holder_id: string;
   holder_type: "project" | "user";
-  measure: "allocations" | "gpus" | "spend_per_hour";
+  measure: "allocations" | "app_instances" | "gpus" | "spend_per_hour";
   organization_id: string;
   set_by: "platform" | "tenant";
   unit: string;
@@ -1483,6 +1610,14 @@ export interface DB {
   allocations: Allocations;
   api_keys: ApiKeys;
   app_addresses: AppAddresses;
+  app_artifacts: AppArtifacts;
+  app_instance_events: AppInstanceEvents;
+  app_instance_members: AppInstanceMembers;
+  app_instances: AppInstances;
+  app_log_pieces: AppLogPieces;
+  app_manifest_versions: AppManifestVersions;
+  app_manifests: AppManifests;
+  app_member_ports: AppMemberPorts;
   app_request_counts: AppRequestCounts;
   app_tickets: AppTickets;
   app_usage_meters: AppUsageMeters;

@@ -1,0 +1,66 @@
+import type { Client } from 'ssh2';
+import type { Services } from '../../../../platform/services.ts';
+import { GuestUnreachableError } from '../../../access/tunnel/guest-unreachable.ts';
+import { logIn } from '../../../access/tunnel/log-in.ts';
+import {
+  openGuestStream,
+  PLATFORM_ACTOR,
+  type StreamServices,
+} from '../../../access/tunnel/open-guest-stream.ts';
+import type { TunnelHub } from '../../../access/tunnel/tunnel-hub.ts';
+import { decryptAccessKey } from '../../../allocations/connection/access-key.ts';
+import { findMachines, type Machine } from '../../../allocations/connection/find-machines.ts';
+import { GuestError } from './guest-error.ts';
+import type { Guest } from './guest.ts';
+import { runOverSsh } from './run-over-ssh.ts';
+
+/** What it takes to enter a machine: a role that may read access keys, and the tunnels of this process, if it has any. */
+export interface GuestAccess {
+  services: StreamServices & Pick<Services, 'sealer'>;
+  hub: TunnelHub;
+}
+
+const SSH_PORT = 22;
+
+/** Enters the machine of an allocation as the terminal does: over the tunnel, with the allocation's own key. */
+export async function openGuest(access: GuestAccess, allocationId: string): Promise<Guest> {
+  const client = await connect(access, allocationId);
+  return {
+    run: (command) => runOverSsh(client, command),
+    close: () => void client.end(),
+  };
+}
+
+async function connect({ services, hub }: GuestAccess, allocationId: string): Promise<Client> {
+  const machine = await findMachine(services, allocationId);
+  const privateKey = await decryptAccessKey(services, allocationId);
+  if (!privateKey) throw new GuestError('access_lost', 'The allocation has no access key.');
+  const { nodeId, connection } = machine;
+  const stream = await openGuestStream(services, hub, {
+    nodeId,
+    allocationId,
+    actorId: PLATFORM_ACTOR,
+    port: SSH_PORT,
+  }).catch(rethrowUnreachable);
+  const client = await logIn(stream, { ...connection, privateKey }).catch((error: unknown) => {
+    if (error instanceof GuestUnreachableError) throw new GuestError('access_lost', error.message);
+    throw error;
+  });
+  // Whoever waits for an answer learns of it from its channel.
+  client.on('error', () => undefined);
+  return client;
+}
+
+/** Machines that are being released still have their key: their members are stopped before it is destroyed. */
+export async function findMachine({ db }: Pick<Services, 'db'>, allocationId: string): Promise<Machine> {
+  const machine = (await findMachines(db, [allocationId])).get(allocationId);
+  if (!machine?.nodeId || !machine.connection)
+    throw new GuestError('access_lost', 'The allocation has no machine.');
+  return machine;
+}
+
+/** A host that answers gives a code; any other text means that it did not answer. */
+export function rethrowUnreachable(error: unknown): never {
+  if (!(error instanceof GuestUnreachableError)) throw error;
+  throw new GuestError(/^[a-z_]+$/.test(error.message) ? 'access_lost' : 'node_lost', error.message);
+}
