@@ -398,6 +398,21 @@ begin
   delete from allocation_user_data where allocation_id = new.id;
   return null;
 end $function$;
+CREATE OR REPLACE FUNCTION public.give_app_address()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into app_addresses (label, app_instance_id, organization_id, project_id)
+  select new.app_slug || '-' || left(replace(gen_random_uuid()::text, '-', ''), 12),
+    new.id, new.organization_id, new.project_id
+  from app_manifest_versions v
+  where v.slug = new.app_slug and v.version = new.app_version
+    and v.runtime_profile -> 'ports' @> '[{"protocol": "http"}]';
+  return null;
+end $function$;
 CREATE OR REPLACE FUNCTION public.give_default_team()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1579,7 +1594,6 @@ create table app_addresses (
   organization_id uuid not null,
   project_id uuid not null,
   sharing text default 'owner'::text not null,
-  cors_origins text[] default '{}'::text[] not null,
   created_at timestamp with time zone default now() not null
 );
 create table app_artifacts (
@@ -3170,7 +3184,6 @@ alter table allocations add constraint allocations_observed_state_check CHECK ((
 alter table allocations add constraint allocations_per_gpu_hour_micros_check CHECK ((per_gpu_hour_micros >= 0));
 alter table allocations add constraint allocations_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text, 'active'::text, 'releasing'::text, 'released'::text, 'failed'::text, 'release_failed'::text])));
 alter table allocations add constraint allocations_tags_check CHECK ((cardinality(tags) <= 10));
-alter table app_addresses add constraint app_addresses_cors_origins_check CHECK ((cardinality(cors_origins) <= 20));
 alter table app_addresses add constraint app_addresses_label_check CHECK ((label ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text));
 alter table app_addresses add constraint app_addresses_sharing_check CHECK ((sharing = ANY (ARRAY['owner'::text, 'project'::text])));
 alter table app_artifacts add constraint app_artifacts_bytes_check CHECK ((bytes >= 0));
@@ -3670,6 +3683,7 @@ CREATE INDEX allocations_owner ON public.allocations USING btree (owner_user_id)
 CREATE INDEX allocations_project ON public.allocations USING btree (project_id, id DESC);
 CREATE INDEX api_keys_organization ON public.api_keys USING btree (organization_id, id DESC);
 CREATE INDEX api_keys_user ON public.api_keys USING btree (user_id, id DESC);
+CREATE INDEX app_addresses_organization ON public.app_addresses USING btree (organization_id);
 CREATE UNIQUE INDEX app_instance_events_instance ON public.app_instance_events USING btree (instance_id, "position");
 CREATE INDEX app_instance_events_organization ON public.app_instance_events USING btree (organization_id);
 CREATE INDEX app_instance_members_allocation ON public.app_instance_members USING btree (allocation_id) WHERE (teardown IS NULL);
@@ -3828,10 +3842,12 @@ CREATE TRIGGER allocations_name_what_exists AFTER INSERT ON public.allocations R
 CREATE TRIGGER allocations_stamp_state BEFORE UPDATE OF state ON public.allocations FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION stamp_state_change();
 CREATE TRIGGER forget_user_data AFTER UPDATE OF state ON public.allocations FOR EACH ROW WHEN (((old.state = ANY (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text])) AND (new.state <> ALL (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text])))) EXECUTE FUNCTION forget_user_data();
 CREATE TRIGGER rename_execution_state BEFORE INSERT OR UPDATE ON public.allocations FOR EACH ROW WHEN (((new.execution_state = ANY (ARRAY['waiting in line'::text, 'cleaning up'::text, 'waiting for cleanup'::text])) OR ((new.execution_state = 'idle'::text) AND (new.execution_workflow_id IS NOT NULL)))) EXECUTE FUNCTION rename_execution_state();
+CREATE TRIGGER app_addresses_stay BEFORE DELETE OR TRUNCATE ON public.app_addresses FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER keep_members_honest BEFORE UPDATE OF status, teardown ON public.app_instance_members FOR EACH ROW EXECUTE FUNCTION keep_members_honest();
 CREATE TRIGGER members_begin_created BEFORE INSERT ON public.app_instance_members FOR EACH ROW WHEN ((new.status <> 'created'::text)) EXECUTE FUNCTION require_held_capacity();
 CREATE TRIGGER require_held_capacity BEFORE UPDATE OF status ON public.app_instance_members FOR EACH ROW WHEN (((old.status = 'created'::text) AND (new.status = 'starting'::text))) EXECUTE FUNCTION require_held_capacity();
 CREATE TRIGGER count_apps_in_quota AFTER INSERT OR UPDATE OF status ON public.app_instances FOR EACH ROW EXECUTE FUNCTION count_apps_in_quota();
+CREATE TRIGGER give_app_address AFTER INSERT ON public.app_instances FOR EACH ROW EXECUTE FUNCTION give_app_address();
 CREATE TRIGGER keep_apps_honest BEFORE UPDATE OF status, ended_at ON public.app_instances FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION keep_apps_honest();
 CREATE TRIGGER app_usage_prices_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.app_usage_prices FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER app_usage_records_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.app_usage_records FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
@@ -3983,7 +3999,7 @@ create policy every on allocation_resource_claims as permissive for all to gpuaa
 create policy every on allocation_user_data as permissive for insert to gpuaas_placement with check (true);
 create policy every on allocations as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
 create policy every on api_keys as permissive for all to gpuaas_auth using (true);
-create policy every on app_addresses as permissive for all to gpuaas_gateway, gpuaas_worker using (true);
+create policy every on app_addresses as permissive for select to gpuaas_gateway using (true);
 create policy every on app_instance_events as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
 create policy every on app_instance_members as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
 create policy every on app_instances as permissive for all to gpuaas_app_runtime, gpuaas_operator, gpuaas_worker using (true);
@@ -4186,6 +4202,9 @@ create policy runtime on allocation_access_keys as permissive for select to gpua
 create policy runtime on allocations as permissive for select to gpuaas_app_runtime using (true);
 create policy runtime on outbox_events as permissive for select to gpuaas_app_runtime using (true);
 create policy runtime_write on outbox_events as permissive for insert to gpuaas_app_runtime with check (true);
+create policy served on app_instance_members as permissive for select to gpuaas_gateway using (true);
+create policy served on app_instances as permissive for select to gpuaas_gateway using (true);
+create policy served on app_member_ports as permissive for select to gpuaas_gateway using (true);
 create policy sign_in on audit_logs as permissive for insert to gpuaas_auth with check (true);
 create policy touching on incidents as permissive for select to gpuaas_tenant using (((resolved_at IS NULL) AND (EXISTS ( SELECT
    FROM allocations a
@@ -4322,7 +4341,6 @@ grant insert, select on allocation_meters to gpuaas_worker;
 grant insert, select on allocation_outages to gpuaas_node;
 grant insert, select on allocations to gpuaas_placement;
 grant insert, select on allocations to gpuaas_tenant;
-grant insert, select on app_addresses to gpuaas_tenant;
 grant insert, select on app_artifacts to gpuaas_operator;
 grant insert, select on app_instance_events to gpuaas_app_runtime;
 grant insert, select on app_instance_events to gpuaas_worker;
@@ -4405,6 +4423,7 @@ grant insert, select, update on test_charges to gpuaas_worker;
 grant insert, select, update on unproven_devices to gpuaas_worker;
 grant select (allocation_id) on terminal_tokens to gpuaas_tenant;
 grant select (allocation_id, expires_at) on terminal_tokens to gpuaas_worker;
+grant select (allocation_id, port, member_id) on app_member_ports to gpuaas_gateway;
 grant select (allocation_id, public_key) on allocation_access_keys to gpuaas_worker;
 grant select (created_at) on idempotency_keys to gpuaas_worker;
 grant select (expires_at) on app_tickets to gpuaas_worker;
@@ -4418,6 +4437,7 @@ grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_
 grant select (id, deleted_at, created_by) on organizations to gpuaas_auth;
 grant select (id, email, name) on users to gpuaas_tenant;
 grant select (id, expires_at, used_at, revoked_at, authority_id, node_id) on node_enrolments to gpuaas_worker;
+grant select (id, instance_id) on app_instance_members to gpuaas_gateway;
 grant select (id, key_id, public_pem, created_at, retired_at) on certificate_keys to gpuaas_operator;
 grant select (id, key_id, public_pem, created_at, retired_at) on certificate_keys to gpuaas_tenant;
 grant select (id, name) on projects to gpuaas_worker;
@@ -4426,6 +4446,7 @@ grant select (id, organization_id) on allocations to gpuaas_placement;
 grant select (id, organization_id, email, permission_group, permission_group_id, project_id, invited_by, created_at, expires_at, accepted_at, accepted_by, revoked_at) on invitations to gpuaas_tenant;
 grant select (id, organization_id, name) on teams to gpuaas_worker;
 grant select (id, organization_id, name, issuer, client_id, cli_client_id, newcomers_project_id, enabled, created_by, created_at) on identity_providers to gpuaas_tenant;
+grant select (id, organization_id, project_id, app_slug, app_version, status, desired, allocation_id, created_by) on app_instances to gpuaas_gateway;
 grant select (id, organization_id, project_id, capacity_shape, state, desired_state, observed_state, node_id, active_at, release_requested_at) on allocations to gpuaas_node;
 grant select (id, organization_id, project_id, name, owner_user_id, state) on service_accounts to gpuaas_worker;
 grant select (id, organization_id, project_id, name, version, set_by, set_by_name, created_at, set_at) on project_secrets to gpuaas_tenant;
@@ -4438,6 +4459,7 @@ grant select (id, project_id, name, sealed_value) on project_secrets to gpuaas_a
 grant select (id, type, severity, target_type, target_id, opened_at, acknowledged_at, resolved_at) on incidents to gpuaas_tenant;
 grant select (id, user_id, name, prefix, created_at, expires_at, revoked_at, organization_id, scopes, last_used_at) on api_keys to gpuaas_tenant;
 grant select (serial_number, node_id, issued_at, expires_at, revoked_at, authority_id, renewed_from) on node_certificates to gpuaas_worker;
+grant select (slug, version, runtime_profile, cors_origins) on app_manifest_versions to gpuaas_gateway;
 grant select (started_at) on terminal_recordings to gpuaas_worker;
 grant select (state, created_at) on notification_emails to gpuaas_operator;
 grant select (state, touched_at) on blobs to gpuaas_operator;
@@ -4463,6 +4485,7 @@ grant select on allocation_user_data to gpuaas_node;
 grant select on allocations to gpuaas_operator;
 grant select on api_keys to gpuaas_auth;
 grant select on app_addresses to gpuaas_gateway;
+grant select on app_addresses to gpuaas_tenant;
 grant select on app_artifacts to gpuaas_app_runtime;
 grant select on app_instance_events to gpuaas_tenant;
 grant select on app_instance_members to gpuaas_app_runtime;
@@ -4644,7 +4667,7 @@ grant update (rotation_notice_at) on service_account_tokens to gpuaas_worker;
 grant update (sealed_private_key, retired_at) on certificate_keys to gpuaas_operator;
 grant update (sealed_private_key, state, retired_at) on node_authorities to gpuaas_operator;
 grant update (sealed_private_key, state, retired_at) on node_authorities to gpuaas_worker;
-grant update (sharing, cors_origins) on app_addresses to gpuaas_tenant;
+grant update (sharing) on app_addresses to gpuaas_tenant;
 grant update (state) on app_artifacts to gpuaas_operator;
 grant update (state) on node_resource_slots to gpuaas_placement;
 grant update (state, activated_at) on app_manifest_versions to gpuaas_operator;
@@ -4674,6 +4697,7 @@ revoke execute on function count_blob_bytes() from public;
 revoke execute on function create_month_partitions(timestamp with time zone,integer) from public;
 revoke execute on function drop_month_partitions(text,timestamp with time zone) from public;
 revoke execute on function forget_user_data() from public;
+revoke execute on function give_app_address() from public;
 revoke execute on function grant_workflow_engine() from public;
 revoke execute on function hold_for_sale(json,json,json,uuid[],text[],integer) from public;
 revoke execute on function hold_funds(uuid[]) from public;

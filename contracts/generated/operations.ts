@@ -3642,6 +3642,62 @@ export const operations: readonly Operation[] = [
     "answer": "json"
   },
   {
+    "id": "getAppAddress",
+    "method": "get",
+    "path": "/api/v1/app-instances/{app_instance_id}/address",
+    "summary": "Where an app instance is served, and who may open it",
+    "fields": [
+      {
+        "name": "app_instance_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "setAppSharing",
+    "method": "put",
+    "path": "/api/v1/app-instances/{app_instance_id}/address",
+    "summary": "Decide who may open an app instance",
+    "fields": [
+      {
+        "name": "app_instance_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "sharing",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "owner",
+          "project"
+        ],
+        "description": "`owner`: only who started the instance"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "getAppInstanceUsage",
+    "method": "get",
+    "path": "/api/v1/app-instances/{app_instance_id}/usage",
+    "summary": "Requests of an app instance, and their cost",
+    "fields": [
+      {
+        "name": "app_instance_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
     "id": "stopAppInstance",
     "method": "post",
     "path": "/api/v1/app-instances/{app_instance_id}/stop",
@@ -6264,6 +6320,7 @@ export const operations: readonly Operation[] = [
           "host_cleanup_blocked",
           "ingress_not_applied",
           "app_runtime_lifecycle",
+          "app_runtime_billing",
           "allocation_machine_lost",
           "node_orphans",
           "slot_drift",

@@ -17,23 +17,34 @@ grant select, insert, delete on app_tickets to gpuaas_gateway;
 grant select (expires_at), delete on app_tickets to gpuaas_worker;
 
 -- Where an app instance is served. A label is never deleted and never given to another instance: cookies, service
--- workers and bookmarks of its origin live longer than the app.
+-- workers and bookmarks of its origin outlive the instance, and so does this row.
 create table app_addresses (
   label text primary key check (label ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'),
   app_instance_id uuid not null unique,
   organization_id uuid not null references organizations,
   project_id uuid not null references projects,
   sharing text not null default 'owner' check (sharing in ('owner', 'project')),
-  -- Pages that may call the app with an API key.
-  cors_origins text[] not null default '{}' check (cardinality(cors_origins) <= 20),
   created_at timestamptz not null default now()
 );
+create index app_addresses_organization on app_addresses (organization_id);
+create trigger app_addresses_stay before delete or truncate on app_addresses
+  for each statement execute function forbid_change();
 alter table app_addresses enable row level security;
 create policy own on app_addresses to gpuaas_tenant
   using (organization_id = any ((select scope_organizations())::uuid[]));
-create policy every on app_addresses to gpuaas_gateway, gpuaas_worker using (true);
-grant select, insert, update (sharing, cors_origins) on app_addresses to gpuaas_tenant;
+create policy every on app_addresses for select to gpuaas_gateway using (true);
+grant select, update (sharing) on app_addresses to gpuaas_tenant;
 grant select on app_addresses to gpuaas_gateway;
+
+-- The gateway finds the machine and the port of an app; it sees no parameter and no secret.
+grant select (id, organization_id, project_id, app_slug, app_version, status, desired, allocation_id, created_by)
+  on app_instances to gpuaas_gateway;
+grant select (slug, version, runtime_profile, cors_origins) on app_manifest_versions to gpuaas_gateway;
+grant select (id, instance_id) on app_instance_members to gpuaas_gateway;
+grant select (allocation_id, port, member_id) on app_member_ports to gpuaas_gateway;
+create policy served on app_instances for select to gpuaas_gateway using (true);
+create policy served on app_instance_members for select to gpuaas_gateway using (true);
+create policy served on app_member_ports for select to gpuaas_gateway using (true);
 
 -- Answered requests, as a gateway counted them. It writes a row about once a second, so that a killed gateway loses
 -- one second of counts at most; a row is billed once, under its own id.

@@ -8,7 +8,7 @@ import { signIn } from '../domains/tenancy/sign-in.ts';
 import { openGateway } from '../domains/access/gateway.ts';
 import type { AppsSite } from '../domains/access/http/app-host.ts';
 import { openAppGateway, type OpenAppGateway } from '../domains/access/http/open-app-gateway.ts';
-import { appDirectory } from '../domains/access/http/find-apps.ts';
+import { appDirectory } from '../domains/apps/addresses/find-apps.ts';
 import { isWebSocket } from '../domains/access/http/forward-upgrade.ts';
 import { serveApps } from '../domains/access/http/serve-apps.ts';
 import { postgresTokens } from '../domains/access/tokens/postgres-tokens.ts';
@@ -199,6 +199,7 @@ export async function createApi(
       payments,
       gateway: { services: asGateway, hub },
       appsSite,
+      apps: appDirectory,
       terminalTokens,
       lab: options.lab ?? null,
     }),

@@ -1,5 +1,5 @@
 import { openAppGateway } from '../domains/access/http/open-app-gateway.ts';
-import { appDirectory } from '../domains/access/http/find-apps.ts';
+import { appDirectory } from '../domains/apps/addresses/find-apps.ts';
 import { serveApps } from '../domains/access/http/serve-apps.ts';
 import { TunnelHub } from '../domains/access/tunnel/tunnel-hub.ts';
 import { servicesAsRole } from '../platform/db/scope.ts';

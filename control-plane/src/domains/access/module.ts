@@ -1,5 +1,6 @@
 import type { SignInCookies } from '../../platform/auth/sign-in-cookies.ts';
 import type { Services } from '../../platform/services.ts';
+import type { AppDirectory } from './http/app-directory.ts';
 import type { AppsSite } from './http/app-host.ts';
 import { pruneAppTickets } from './http/prune-tickets.ts';
 import { appGatewayRoutes } from './http/routes.ts';
@@ -15,6 +16,7 @@ interface AccessContext {
   gateway: { services: Services; hub: TunnelHub };
   terminalTokens: TerminalTokens;
   appsSite: AppsSite;
+  apps: AppDirectory;
   signIn: { cookies: SignInCookies };
 }
 

@@ -9,7 +9,7 @@ const MAX_VISITS = 1000;
 export function appDoor(apps: AppDirectory): Door<App> {
   return {
     subject: 'app_instance',
-    permission: 'allocation.connect',
+    permission: 'app_instance.open',
     endsOn: new Set(),
     closedMessage: 'The app has stopped.',
     forbiddenMessage: 'You may not use this app.',

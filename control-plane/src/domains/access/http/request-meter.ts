@@ -1,6 +1,7 @@
 import { newId } from '../../../platform/ids.ts';
 import { repeat, type RepeatHandle } from '../../../platform/repeat.ts';
 import type { Services } from '../../../platform/services.ts';
+import { storeRequestCounts, type RequestCount } from '../../billing/app-usage/store-request-counts.ts';
 import type { App } from './app.ts';
 
 /** A killed gateway loses the requests of at most this long, while the database answers. */
@@ -8,25 +9,13 @@ const FLUSH_MS = 1_000;
 /** Rows that wait for a database that is away. Above this, counts stay in memory under their keys. */
 const MAX_WAITING = 1_000;
 
-interface CountRow {
-  id: string;
-  app_instance_id: string;
-  organization_id: string;
-  project_id: string;
-  allocation_id: string;
-  user_id: string | null;
-  app: string;
-  requests: bigint;
-  counted_at: Date;
-}
-
 /** Counts answered requests by app and user, and stores the counts every second. */
 export class RequestMeter {
   readonly #services: Pick<Services, 'db' | 'clock' | 'log'>;
   readonly #counting = new Map<string, { app: App; userId: string | null; requests: number }>();
   readonly #flushing: RepeatHandle;
   /** Rows that may or may not be stored: they keep their ids until the database has confirmed them. */
-  #waiting: CountRow[] = [];
+  #waiting: RequestCount[] = [];
 
   constructor(services: Pick<Services, 'db' | 'clock' | 'log'>) {
     this.#services = services;
@@ -55,28 +44,17 @@ export class RequestMeter {
     if (this.#waiting.length < MAX_WAITING) this.#take();
     if (this.#waiting.length === 0) return;
     const rows = this.#waiting.slice(0, MAX_WAITING);
-    await this.#services.db
-      .insertInto('app_request_counts')
-      .values(rows)
-      .onConflict((conflict) => conflict.column('id').doNothing())
-      .execute();
+    await storeRequestCounts(this.#services.db, rows);
     this.#waiting = this.#waiting.slice(rows.length);
   }
 
   #take(): void {
-    const counted_at = this.#services.clock.now();
-    for (const { app, userId, requests } of this.#counting.values())
-      this.#waiting.push({
-        id: newId(),
-        app_instance_id: app.instanceId,
-        organization_id: app.organizationId,
-        project_id: app.projectId,
-        allocation_id: app.allocationId,
-        user_id: userId,
-        app: app.name,
-        requests: BigInt(requests),
-        counted_at,
-      });
+    const countedAt = this.#services.clock.now();
+    for (const { app, userId, requests } of this.#counting.values()) {
+      const { instanceId: appInstanceId, organizationId, projectId, allocationId, name } = app;
+      const place = { appInstanceId, organizationId, projectId, allocationId };
+      this.#waiting.push({ id: newId(), ...place, userId, app: name, requests, countedAt });
+    }
     this.#counting.clear();
   }
 }

@@ -3,8 +3,8 @@ import type { Caller } from '../../../platform/auth/caller.ts';
 import type { SignInCookies } from '../../../platform/auth/sign-in-cookies.ts';
 import type { Handlers } from '../../../platform/http/operation.ts';
 import type { Services } from '../../../platform/services.ts';
+import type { AppDirectory } from './app-directory.ts';
 import { appOrigin, type AppsSite } from './app-host.ts';
-import { appDirectory } from './find-apps.ts';
 import { openApp } from './open-app.ts';
 
 /** Longest path that the sign-in page returns to. */
@@ -13,13 +13,14 @@ const MAX_RETURN_TO = 500;
 export function appGatewayRoutes(context: {
   gateway: { services: Services };
   appsSite: AppsSite;
+  apps: AppDirectory;
   signIn: { cookies: SignInCookies };
 }): Handlers<Pick<operations, 'openApp'>, Caller> {
-  const { gateway, appsSite, signIn } = context;
+  const { gateway, appsSite, apps, signIn } = context;
   return {
     async openApp({ params: { label }, query: { attempt, to = '/' }, request, reply, correlationId }) {
       reply.header('cache-control', 'no-store');
-      const opened = await openApp(gateway.services, appDirectory, {
+      const opened = await openApp(gateway.services, apps, {
         label,
         attempt,
         signIn: signIn.cookies.signIn(request),

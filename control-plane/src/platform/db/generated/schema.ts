@@ -159,7 +159,6 @@ export interface ApiKeys {
 
 export interface AppAddresses {
   app_instance_id: string;
-  cors_origins: Generated<string[]>;
   created_at: Generated<Timestamp>;
   label: string;
   organization_id: string;
