@@ -4005,7 +4005,7 @@ create policy every on app_instance_members as permissive for all to gpuaas_app_
 create policy every on app_instances as permissive for all to gpuaas_app_runtime, gpuaas_operator, gpuaas_worker using (true);
 create policy every on app_log_pieces as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
 create policy every on app_member_ports as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
-create policy every on app_request_counts as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
+create policy every on app_request_counts as permissive for all to gpuaas_gateway, gpuaas_worker using (true);
 create policy every on app_tickets as permissive for all to gpuaas_gateway using (true);
 create policy every on app_usage_meters as permissive for all to gpuaas_operator using (true);
 create policy every on app_usage_records as permissive for all to gpuaas_operator, gpuaas_worker using (true);
@@ -4500,7 +4500,6 @@ grant select on app_manifest_versions to gpuaas_worker;
 grant select on app_manifests to gpuaas_app_runtime;
 grant select on app_manifests to gpuaas_tenant;
 grant select on app_manifests to gpuaas_worker;
-grant select on app_request_counts to gpuaas_operator;
 grant select on app_request_counts to gpuaas_tenant;
 grant select on app_usage_records to gpuaas_tenant;
 grant select on app_usage_records to gpuaas_worker;

@@ -68,9 +68,9 @@ create index app_request_counts_instance on app_request_counts (app_instance_id)
 alter table app_request_counts enable row level security;
 create policy own on app_request_counts for select to gpuaas_tenant
   using (organization_id = any ((select scope_organizations())::uuid[]));
-create policy every on app_request_counts to gpuaas_gateway, gpuaas_worker, gpuaas_operator using (true);
+create policy every on app_request_counts to gpuaas_gateway, gpuaas_worker using (true);
 grant select (id), insert on app_request_counts to gpuaas_gateway;
-grant select on app_request_counts to gpuaas_tenant, gpuaas_operator;
+grant select on app_request_counts to gpuaas_tenant;
 grant select, update (recorded_at, refusal), delete on app_request_counts to gpuaas_worker;
 
 alter table app_usage_records add column app_instance_id uuid;

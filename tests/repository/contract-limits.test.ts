@@ -158,6 +158,7 @@ const multiplyingNothing: Record<string, string> = {
   markNotificationRead: SWITCHES,
   extendAllocation: SWITCHES,
   setAllocationTags: ONE_EACH,
+  setAppSharing: ONE_EACH,
   cancelReservation: ENDS,
   cancelReservationOf: ENDS,
   setBudget: ONE_EACH,

@@ -15,6 +15,7 @@ const KEPT: Readonly<Record<string, string>> = {
   public_ingresses: 'the record of which address led where',
   handed_over_resources: 'the record of who owned what',
 
+  app_addresses: 'a label is never given to another app, so the row outlives it',
   app_usage_records: 'explains debits',
   app_usage_meters: 'explains debits',
   app_usage_prices: 'explains debits',

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isRecord } from '@gpuaas/contracts/is-record';
 import type { Credential } from '../../../platform/auth/caller.ts';
 import { keptCredential, parseCredential } from '../../../platform/auth/serialize-credential.ts';
 import type { Services } from '../../../platform/services.ts';
@@ -51,11 +52,10 @@ export function openSignIn(
   cookie: string,
 ): AppSignIn | null {
   try {
-    const content: AppSignIn & { expiresAt: number } = JSON.parse(
-      sealer.open('app_cookie', Buffer.from(cookie, 'base64url'), label),
-    );
-    if (content.expiresAt <= clock.now().getTime()) return null;
-    return { actorId: content.actorId, credential: parseCredential(content.credential) };
+    const sealed = Buffer.from(cookie, 'base64url');
+    const content: unknown = JSON.parse(sealer.open('app_cookie', sealed, label));
+    if (!isRecord(content) || !(Number(content['expiresAt']) > clock.now().getTime())) return null;
+    return { actorId: String(content['actorId']), credential: parseCredential(content['credential']) };
   } catch {
     return null;
   }

@@ -8,7 +8,7 @@ import type { StreamMetrics } from '../../../platform/telemetry/stream-metrics.t
 import type { AccessWatch } from '../access-watch.ts';
 import { GuestUnreachableError } from '../tunnel/guest-unreachable.ts';
 import type { TunnelHub } from '../tunnel/tunnel-hub.ts';
-import { appNotRunning, problemOf, refuse, refuseSocket } from './answers.ts';
+import { appNotRunning, problemOf, refuse, refuseSocket } from './refuse.ts';
 import { appOrigin, type AppsSite } from './app-host.ts';
 import type { App } from './app.ts';
 import type { AppDirectory } from './app-directory.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { randomSecret } from '../../../platform/auth/secrets.ts';
 import { Problem } from '../../../platform/http/problem.ts';
-import { problemOf, redirect, refuse, refuseSocket, sendStarting } from './answers.ts';
+import { problemOf, redirect, refuse, refuseSocket, sendStarting } from './refuse.ts';
 import { attemptNonce, clearSignIn, sealSignIn, setAttempt } from './app-cookies.ts';
 import type { AppGateway } from './app-gateway.ts';
 import { isWellFormed, labelOfHost } from './app-host.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Problem } from '../../../platform/http/problem.ts';
-import { problemOf, refuse, refuseSocket } from './answers.ts';
+import { problemOf, refuse, refuseSocket } from './refuse.ts';
 import type { AppGateway, AppRequest } from './app-gateway.ts';
 import { isLabel } from './app-host.ts';
 import { isWebSocket } from './forward-upgrade.ts';

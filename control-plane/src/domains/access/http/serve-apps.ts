@@ -4,7 +4,7 @@ import { listeningPort } from '@gpuaas/contracts/listening-port';
 import { Problem } from '../../../platform/http/problem.ts';
 import { KEEP_ALIVE_MS } from '../../../platform/http/keep-alive.ts';
 import { guardSockets } from '../../../platform/http/wire/guard-sockets.ts';
-import { refuseSocket } from './answers.ts';
+import { refuseSocket } from './refuse.ts';
 import type { AppOriginDoor } from './app-origin-door.ts';
 import { isWebSocket } from './forward-upgrade.ts';
 
