@@ -7642,6 +7642,8 @@ export interface operations {
                 attempt: string;
                 /** @description A path of the app to return to. */
                 to?: string;
+                /** @description Set by the sign-in page. Browsers apply its `form-action` to redirects, so a page leads on instead. */
+                signed_in?: boolean;
             };
             header?: never;
             path: {
@@ -7651,6 +7653,15 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description A page without scripts that leads to the app. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
             /** @description To the app, or to the sign-in page. */
             302: {
                 headers: {

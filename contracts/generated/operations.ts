@@ -97,8 +97,15 @@ export const operations: readonly Operation[] = [
         "in": "query",
         "type": "string",
         "description": "A path of the app to return to"
+      },
+      {
+        "name": "signed_in",
+        "in": "query",
+        "type": "boolean",
+        "description": "Set by the sign-in page"
       }
-    ]
+    ],
+    "answer": "text"
   },
   {
     "id": "finishLogin",

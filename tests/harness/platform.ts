@@ -124,7 +124,7 @@ async function start(
   await putProductsOnSale(operator);
   return {
     baseUrl: config.publicUrl,
-    appsPort,
+    appsPort: config.appsPort,
     nodeUrl: platform.nodeUrl,
     services: platform.services,
     fleet,

@@ -62,6 +62,17 @@ const answers = {
     response.end('fine');
     setTimeout(() => request.socket.write('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nPOISON'), 30);
   },
+  '/sw.js'(_request, response) {
+    response.setHeader('content-type', 'text/javascript');
+    // Keeps tickets that pass by, and shows a page of its own instead.
+    response.end(`
+      self.addEventListener('install', () => self.skipWaiting());
+      self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
+      self.addEventListener('fetch', (event) => {
+        if (event.request.url.includes('ticket=')) event.respondWith(
+          new Response('<title>caught</title>' + event.request.url, { headers: { 'content-type': 'text/html' } }));
+      });`);
+  },
   '/page'(_request, response) {
     response.setHeader('content-type', 'text/html');
     response.end('<!doctype html><title>page of the app</title><h1>page of the app</h1>');

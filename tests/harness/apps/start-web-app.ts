@@ -7,14 +7,14 @@ import { mintStreamToken, openStream } from '../access/guest-stream.ts';
 
 const PROGRAM = new URL('guest-web-app.mjs', import.meta.url);
 
-/** A machine on which the test's web app listens. */
+/** A machine on which the test's web app listens, once on each port. */
 export async function startWebApp(
   client: GpuaasClient,
-  { baseUrl, projectId, port }: { baseUrl: string; projectId: string; port: number },
+  { baseUrl, projectId, ports }: { baseUrl: string; projectId: string; ports: readonly number[] },
 ): Promise<Allocation> {
   const pair = createKeyPair();
   const { id: keyId } = await unwrap(
-    client.POST('/api/v1/ssh-keys', { body: { name: `app-${port}`, public_key: pair.public } }),
+    client.POST('/api/v1/ssh-keys', { body: { name: 'web app', public_key: pair.public } }),
   );
   const body = { ...launchBody(projectId, 1), ssh_key_ids: [keyId] };
   const { id } = await unwrap(client.POST('/api/v1/allocations', { body }));
@@ -23,11 +23,14 @@ export async function startWebApp(
   const { bytes } = await openStream(baseUrl, token);
   const ssh = await sshLogin(bytes, pair.private);
   await sshExec(ssh, 'cat > app.mjs', { stdin: await readFile(PROGRAM, 'utf8') });
-  const started = await sshExec(
-    ssh,
-    `nohup node app.mjs ${port} > app.log 2>&1 & for i in $(seq 100); do node -e "require('net').connect(${port},'127.0.0.1').on('connect',()=>process.exit(0)).on('error',()=>process.exit(1))" && exit 0; sleep 0.1; done; cat app.log; exit 1`,
-  );
-  if (started.code !== 0) throw new Error(`the app did not start: ${started.stdout} ${started.stderr}`);
+  for (const port of ports) {
+    const dial = `require('net').connect(${port},'127.0.0.1').on('connect',()=>process.exit(0)).on('error',()=>process.exit(1))`;
+    const started = await sshExec(
+      ssh,
+      `nohup node app.mjs ${port} > app.log 2>&1 & for i in $(seq 100); do node -e "${dial}" && exit 0; sleep 0.1; done; cat app.log; exit 1`,
+    );
+    if (started.code !== 0) throw new Error(`the app did not start: ${started.stdout} ${started.stderr}`);
+  }
   ssh.end();
   return allocation;
 }

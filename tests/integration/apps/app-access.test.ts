@@ -27,7 +27,7 @@ let ownerId: string;
 beforeAll(async () => {
   platform = await startTestPlatform({ nodes: 1 });
   const { member, baseUrl, projectId } = platform;
-  allocation = await startWebApp(member, { baseUrl, projectId, port: PORT });
+  allocation = await startWebApp(member, { baseUrl, projectId, ports: [PORT] });
   ownerId = (await unwrap(member.GET('/api/v1/me'))).user!.id;
   app = await insertRunningApp(platform.services.db, allocation, { slug: 'notes', port: PORT, ownerId });
   sibling = await insertRunningApp(platform.services.db, allocation, { slug: 'other', port: 8001, ownerId });

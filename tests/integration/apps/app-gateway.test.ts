@@ -17,7 +17,7 @@ let key: { authorization: string };
 beforeAll(async () => {
   platform = await startTestPlatform({ nodes: 1 });
   const { member, baseUrl, projectId } = platform;
-  const allocation = await startWebApp(member, { baseUrl, projectId, port: PORT });
+  const allocation = await startWebApp(member, { baseUrl, projectId, ports: [PORT] });
   const { user } = await unwrap(member.GET('/api/v1/me'));
   app = await insertRunningApp(platform.services.db, allocation, {
     slug: 'hello',

@@ -17,7 +17,7 @@ let app: RunningApp;
 beforeAll(async () => {
   platform = await startTestPlatform({ nodes: 1 });
   const { member, baseUrl, projectId } = platform;
-  allocation = await startWebApp(member, { baseUrl, projectId, port: 8000 });
+  allocation = await startWebApp(member, { baseUrl, projectId, ports: [8000] });
   const ownerId = (await unwrap(member.GET('/api/v1/me'))).user!.id;
   app = await insertRunningApp(platform.services.db, allocation, { slug: 'counted', port: 8000, ownerId });
   await unwrap(
