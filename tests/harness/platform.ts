@@ -31,6 +31,7 @@ export interface TestPlatform {
   keys: Record<'operator' | 'admin' | 'member' | 'other', string>;
   projectId: string;
   dataDir: string;
+  databaseUrl: string;
   /** A worker in a separate process, to be killed; `onOutput` gets its output. */
   spawnWorker(env?: Record<string, string>, onOutput?: (text: string) => void): ChildProcess;
   stop(): Promise<void>;
@@ -135,6 +136,7 @@ async function start(
     keys,
     projectId: platform.people.find((p) => p.key === 'admin')!.projectId!,
     dataDir,
+    databaseUrl,
     spawnWorker(env = {}, onOutput) {
       const child = spawn(process.execPath, [WORKER], {
         env: {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { get } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WebSocket } from 'ws';
 import { unwrap } from '@gpuaas/sdk/problem';
@@ -129,6 +130,13 @@ describe('a request with an API key', () => {
 });
 
 describe('an app that misbehaves', () => {
+  it('may close idle connections whenever it likes', async () => {
+    expect((await client.call('/', { headers: key })).status).toBe(200);
+    // Node's own server does so after five seconds.
+    await pause(7000);
+    expect((await client.call('/', { headers: key })).status).toBe(200);
+  });
+
   it('is answered for with 502, or breaks off where its answer breaks off', async () => {
     for (const path of ['/garbage', '/huge-header', '/two-lengths', '/unasked-upgrade', '/hang-up'])
       expect([path, (await client.call(path, { headers: key })).status]).toEqual([path, 502]);

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 
 /** Connections to one guest port that a visit keeps for its next requests. */
 const MAX_SOCKETS = 64;
-const MAX_FREE_SOCKETS = 8;
+const MAX_FREE_SOCKETS = 64;
 
 /**
  * node:http over streams into one guest. Always pass such an agent to `http.request`: with `agent: false` node
@@ -40,5 +40,8 @@ export class GuestAgent extends Agent {
 function likeSocket(stream: Duplex): Duplex {
   for (const method of ['ref', 'unref', 'setNoDelay', 'setKeepAlive'])
     if (!(method in stream)) Object.assign(stream, { [method]: () => stream });
+  // A stream of the tunnel can end on one side, which a socket of a guest never does. Idle and half open it would take a
+  // request that nobody answers.
+  stream.once('end', () => stream.destroy());
   return stream;
 }
