@@ -1715,6 +1715,10 @@ create table app_member_ports (
   member_id uuid not null,
   organization_id uuid not null
 );
+create table app_member_secrets (
+  member_id uuid not null,
+  sealed_values bytea not null
+);
 create table app_request_counts (
   id uuid not null,
   app_instance_id uuid not null,
@@ -2980,6 +2984,7 @@ alter table app_log_pieces add constraint app_log_pieces_pkey PRIMARY KEY (id);
 alter table app_manifest_versions add constraint app_manifest_versions_pkey PRIMARY KEY (slug, version);
 alter table app_manifests add constraint app_manifests_pkey PRIMARY KEY (slug);
 alter table app_member_ports add constraint app_member_ports_pkey PRIMARY KEY (allocation_id, port);
+alter table app_member_secrets add constraint app_member_secrets_pkey PRIMARY KEY (member_id);
 alter table app_request_counts add constraint app_request_counts_pkey PRIMARY KEY (id);
 alter table app_tickets add constraint app_tickets_pkey PRIMARY KEY (ticket_hash);
 alter table app_usage_meters add constraint app_usage_meters_pkey PRIMARY KEY (id);
@@ -3210,7 +3215,7 @@ alter table app_log_pieces add constraint app_log_pieces_check CHECK (((content 
 alter table app_log_pieces add constraint app_log_pieces_check1 CHECK (((content IS NULL) OR (length(content) = bytes)));
 alter table app_log_pieces add constraint app_log_pieces_first_byte_check CHECK ((first_byte >= 0));
 alter table app_manifest_versions add constraint app_manifest_versions_artifact_format_check CHECK ((artifact_format = ANY (ARRAY['file'::text, 'tar'::text])));
-alter table app_manifest_versions add constraint app_manifest_versions_artifact_kind_check CHECK ((artifact_kind = 'launchable'::text));
+alter table app_manifest_versions add constraint app_manifest_versions_artifact_kind_check CHECK ((artifact_kind = ANY (ARRAY['oci'::text, 'launchable'::text, 'controller'::text])));
 alter table app_manifest_versions add constraint app_manifest_versions_check CHECK (((artifact_ref IS NULL) = (artifact_format IS NULL)));
 alter table app_manifest_versions add constraint app_manifest_versions_kind_check CHECK ((kind = ANY (ARRAY['service'::text, 'job'::text])));
 alter table app_manifest_versions add constraint app_manifest_versions_state_check CHECK ((state = ANY (ARRAY['draft'::text, 'active'::text])));
@@ -3510,6 +3515,7 @@ alter table app_manifests add constraint app_manifests_slug_version_fkey FOREIGN
 alter table app_member_ports add constraint app_member_ports_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table app_member_ports add constraint app_member_ports_member_id_fkey FOREIGN KEY (member_id) REFERENCES app_instance_members(id) ON DELETE CASCADE;
 alter table app_member_ports add constraint app_member_ports_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table app_member_secrets add constraint app_member_secrets_member_id_fkey FOREIGN KEY (member_id) REFERENCES app_instance_members(id) ON DELETE CASCADE;
 alter table app_request_counts add constraint app_request_counts_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table app_request_counts add constraint app_request_counts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_request_counts add constraint app_request_counts_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
@@ -3920,6 +3926,7 @@ alter table app_instance_members enable row level security;
 alter table app_instances enable row level security;
 alter table app_log_pieces enable row level security;
 alter table app_member_ports enable row level security;
+alter table app_member_secrets enable row level security;
 alter table app_request_counts enable row level security;
 alter table app_tickets enable row level security;
 alter table app_usage_meters enable row level security;
@@ -4005,6 +4012,7 @@ create policy every on app_instance_members as permissive for all to gpuaas_app_
 create policy every on app_instances as permissive for all to gpuaas_app_runtime, gpuaas_operator, gpuaas_worker using (true);
 create policy every on app_log_pieces as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
 create policy every on app_member_ports as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
+create policy every on app_member_secrets as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
 create policy every on app_request_counts as permissive for all to gpuaas_gateway, gpuaas_worker using (true);
 create policy every on app_tickets as permissive for all to gpuaas_gateway using (true);
 create policy every on app_usage_meters as permissive for all to gpuaas_operator using (true);
@@ -4080,6 +4088,7 @@ create policy expired on terminal_tokens as permissive for all to gpuaas_worker 
 create policy list_or_own on sku_prices as permissive for select to gpuaas_tenant using (((organization_id IS NULL) OR (organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[]))));
 create policy live on allocation_resource_claims as permissive for select to gpuaas_placement using ((released_at IS NULL));
 create policy live on service_account_tokens as permissive for all to gpuaas_worker using ((revoked_at IS NULL));
+create policy named on project_secrets as permissive for select to gpuaas_worker using (true);
 create policy names on projects as permissive for select to gpuaas_worker using (true);
 create policy names on teams as permissive for select to gpuaas_worker using (true);
 create policy nobodys on audit_logs as permissive for insert to gpuaas_node with check ((organization_id IS NULL));
@@ -4230,6 +4239,7 @@ create role gpuaas_placement;
 create role gpuaas_relay;
 create role gpuaas_tenant;
 create role gpuaas_worker;
+grant delete on app_member_secrets to gpuaas_worker;
 grant delete on app_tickets to gpuaas_worker;
 grant delete on idempotency_keys to gpuaas_worker;
 grant delete on node_certificates to gpuaas_worker;
@@ -4243,6 +4253,7 @@ grant delete, insert on project_secrets to gpuaas_tenant;
 grant delete, insert on terminal_tokens to gpuaas_tenant;
 grant delete, insert, select on app_instances to gpuaas_worker;
 grant delete, insert, select on app_member_ports to gpuaas_worker;
+grant delete, insert, select on app_member_secrets to gpuaas_app_runtime;
 grant delete, insert, select on app_tickets to gpuaas_gateway;
 grant delete, insert, select on blob_holders to gpuaas_blobs;
 grant delete, insert, select on blob_references to gpuaas_blobs;
@@ -4302,6 +4313,7 @@ grant execute on function hold_funds(uuid[]) to gpuaas_placement;
 grant execute on function hold_funds(uuid[]) to gpuaas_tenant;
 grant execute on function hold_funds(uuid[]) to gpuaas_worker;
 grant execute on function hold_quota_usage(uuid[],text[],uuid[],text[],text[]) to gpuaas_placement;
+grant execute on function hold_quota_usage(uuid[],text[],uuid[],text[],text[]) to gpuaas_worker;
 grant execute on function keep_answers(json) to gpuaas_placement;
 grant execute on function launch_facts(json,timestamp with time zone) to gpuaas_placement;
 grant execute on function lease_heard_at(uuid) to gpuaas_operator;
@@ -4309,6 +4321,7 @@ grant execute on function lease_heard_at(uuid) to gpuaas_tenant;
 grant execute on function lease_heard_at(uuid) to gpuaas_worker;
 grant execute on function lock_free_slots(uuid[],boolean,integer) to gpuaas_placement;
 grant execute on function open_quota_usage(uuid[],text[],uuid[],text[],text[]) to gpuaas_placement;
+grant execute on function open_quota_usage(uuid[],text[],uuid[],text[],text[]) to gpuaas_worker;
 grant execute on function placement_news(pg_snapshot,xid8[],uuid[]) to gpuaas_placement;
 grant execute on function sell(json) to gpuaas_placement;
 grant execute on function signal_workflow(text,text,json) to gpuaas_node;
@@ -4335,6 +4348,7 @@ grant insert on service_account_tokens to gpuaas_tenant;
 grant insert on teams to gpuaas_auth;
 grant insert on terminal_recording_parts to gpuaas_gateway;
 grant insert on terminal_recordings to gpuaas_gateway;
+grant insert on workflow_starts to gpuaas_app_runtime;
 grant insert on workflow_starts to gpuaas_placement;
 grant insert on workflow_starts to gpuaas_tenant;
 grant insert, select on allocation_meters to gpuaas_worker;
@@ -4404,7 +4418,6 @@ grant insert, select on usage_records to gpuaas_worker;
 grant insert, select on users to gpuaas_auth;
 grant insert, select on webhook_deliveries to gpuaas_tenant;
 grant insert, select on wipe_certificates to gpuaas_worker;
-grant insert, select on workflow_starts to gpuaas_app_runtime;
 grant insert, select on workflow_starts to gpuaas_operator;
 grant insert, select, update on allocation_idleness to gpuaas_worker;
 grant insert, select, update on app_usage_producers to gpuaas_operator;
@@ -4458,16 +4471,19 @@ grant select (id, organization_id, team_id) on projects to gpuaas_auth;
 grant select (id, project_id, name, sealed_value) on project_secrets to gpuaas_app_runtime;
 grant select (id, type, severity, target_type, target_id, opened_at, acknowledged_at, resolved_at) on incidents to gpuaas_tenant;
 grant select (id, user_id, name, prefix, created_at, expires_at, revoked_at, organization_id, scopes, last_used_at) on api_keys to gpuaas_tenant;
+grant select (member_id) on app_member_secrets to gpuaas_worker;
+grant select (project_id, name) on project_secrets to gpuaas_worker;
 grant select (serial_number, node_id, issued_at, expires_at, revoked_at, authority_id, renewed_from) on node_certificates to gpuaas_worker;
 grant select (slug, version, runtime_profile, cors_origins) on app_manifest_versions to gpuaas_gateway;
 grant select (started_at) on terminal_recordings to gpuaas_worker;
 grant select (state, created_at) on notification_emails to gpuaas_operator;
 grant select (state, touched_at) on blobs to gpuaas_operator;
+grant select (workflow_id) on workflow_starts to gpuaas_app_runtime;
 grant select (workflow_id) on workflow_starts to gpuaas_placement;
 grant select (workflow_id) on workflow_starts to gpuaas_tenant;
+grant select (xid, occurred_at, subject_id) on outbox_events to gpuaas_app_runtime;
 grant select (xid, occurred_at, subject_id) on outbox_events to gpuaas_node;
 grant select (xid, occurred_at, subject_id) on outbox_events to gpuaas_placement;
-grant select (xid, subject_id) on outbox_events to gpuaas_app_runtime;
 grant select on allocation_access_keys to gpuaas_app_runtime;
 grant select on allocation_access_keys to gpuaas_gateway;
 grant select on allocation_idleness to gpuaas_operator;

@@ -5620,7 +5620,7 @@ export interface components {
             /** @enum {unknown} */
             protocol: "http" | "tcp";
         };
-        /** @description The instance runs once this port answers through the tunnel; an `http` port with a status below 500. */
+        /** @description The instance runs once this port answers through the tunnel; with a `path`, if `GET` answers it with a status from 200 to 399. */
         AppReadiness: {
             port: components["schemas"]["AppPortName"];
             path: string | null;
@@ -5671,10 +5671,10 @@ export interface components {
             /** @enum {unknown} */
             state: "draft" | "active";
             /**
-             * @description A payload of the platform that the member runner starts.
+             * @description What is started; published today: `launchable`, a payload that the member runner starts.
              * @enum {unknown}
              */
-            artifact_kind: "launchable";
+            artifact_kind: "oci" | "launchable" | "controller";
             published_by_name: string;
             published_at: components["schemas"]["Timestamp"];
             activated_at: components["schemas"]["Timestamp"] | null;

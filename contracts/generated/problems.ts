@@ -568,6 +568,14 @@ export const problems = {
     "status": 503,
     "title": "The app is not running"
   },
+  "app_unknown": {
+    "status": 422,
+    "title": "Unknown app"
+  },
+  "app_rejected": {
+    "status": 409,
+    "title": "The app may not start"
+  },
   "app_incompatible": {
     "status": 409,
     "title": "The app does not fit the allocation"

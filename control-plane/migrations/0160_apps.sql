@@ -52,7 +52,7 @@ create table app_manifest_versions (
   display_name text not null,
   description text not null,
   kind text not null check (kind in ('service', 'job')),
-  artifact_kind text not null check (artifact_kind in ('launchable')),
+  artifact_kind text not null check (artifact_kind in ('oci', 'launchable', 'controller')),
   artifact_ref text references app_artifacts (digest),
   artifact_format text check (artifact_format in ('file', 'tar')),
   compatibility jsonb not null,
@@ -173,6 +173,12 @@ create table app_member_ports (
 create index app_member_ports_member on app_member_ports (member_id);
 create index app_member_ports_organization on app_member_ports (organization_id);
 
+-- Values of the secrets that a member started with: what its log must not show. They go with the proof of its teardown.
+create table app_member_secrets (
+  member_id uuid primary key references app_instance_members on delete cascade,
+  sealed_values bytea not null
+);
+
 create table app_instance_events (
   id uuid primary key,
   position bigint generated always as identity,
@@ -259,6 +265,11 @@ create policy own on app_log_pieces for select to gpuaas_tenant
   using (organization_id = any ((select scope_organizations())::uuid[]));
 alter table app_member_ports enable row level security;
 
+-- Gates hold counters, and ask whether the secrets exist.
+grant execute on function hold_quota_usage(uuid[], text[], uuid[], text[], text[]) to gpuaas_worker;
+grant execute on function open_quota_usage(uuid[], text[], uuid[], text[], text[]) to gpuaas_worker;
+create policy named on project_secrets for select to gpuaas_worker using (true);
+
 -- The worker admits, ends what never started, proves teardowns by wipes, and prunes.
 grant select on app_manifests, app_manifest_versions to gpuaas_worker;
 grant select, insert, delete, update (status, desired, reason, gate, ending, exit_code, due_at, started_at, ended_at)
@@ -266,12 +277,16 @@ grant select, insert, delete, update (status, desired, reason, gate, ending, exi
 grant select, insert, update (status, reason, observe_at, ended_at, teardown, teardown_proved_at, teardown_due_at)
   on app_instance_members to gpuaas_worker;
 grant select, insert, delete on app_member_ports to gpuaas_worker;
+grant select (member_id), delete on app_member_secrets to gpuaas_worker;
 grant select, insert on app_instance_events to gpuaas_worker;
 grant select, delete on app_log_pieces to gpuaas_worker;
 
 -- The runtime enters guests: what it starts, how to get in, and what it found there.
 grant usage on schema public to gpuaas_app_runtime;
 grant select on app_manifests, app_manifest_versions, app_artifacts to gpuaas_app_runtime;
+grant select, insert, delete on app_member_secrets to gpuaas_app_runtime;
+alter table app_member_secrets enable row level security;
+create policy every on app_member_secrets to gpuaas_worker, gpuaas_app_runtime using (true);
 grant select, update (status, desired, reason, gate, ending, exit_code, due_at, started_at, ended_at)
   on app_instances to gpuaas_app_runtime;
 grant select, update (status, reason, exit_code, signal, facts, cpu_seconds, memory_bytes, observed_at, observe_at,
@@ -292,13 +307,13 @@ create policy runtime on allocations for select to gpuaas_app_runtime using (tru
 grant select on allocation_access_keys, node_tunnels to gpuaas_app_runtime;
 create policy runtime on allocation_access_keys for select to gpuaas_app_runtime using (true);
 grant insert on outbox_events to gpuaas_app_runtime;
-grant select (subject_id, xid) on outbox_events to gpuaas_app_runtime;
+grant select (subject_id, xid, occurred_at) on outbox_events to gpuaas_app_runtime;
 create policy runtime on outbox_events for select to gpuaas_app_runtime using (true);
 create policy runtime_write on outbox_events for insert to gpuaas_app_runtime with check (true);
-grant select, insert on workflow_starts to gpuaas_app_runtime;
+grant insert, select (workflow_id) on workflow_starts to gpuaas_app_runtime;
 
 -- The runtime is the one role that opens secrets; the worker held the right until it existed.
 drop policy opened on project_secrets;
-revoke select (id, project_id, name, sealed_value) on project_secrets from gpuaas_worker;
+revoke select (id, sealed_value) on project_secrets from gpuaas_worker;
 grant select (id, project_id, name, sealed_value) on project_secrets to gpuaas_app_runtime;
 create policy opened on project_secrets for select to gpuaas_app_runtime using (true);

@@ -1,3 +1,5 @@
+import type { RuntimeServices } from '../domains/apps/runtime/runtime-services.ts';
+import { stopApps } from '../domains/apps/release-hook.ts';
 import { closeTerminals } from '../domains/access/tokens/close-terminals.ts';
 import type { CleanupServices } from '../domains/allocations/cleanup/record-cleanup.ts';
 import type { ReleaseServices } from '../domains/allocations/release/release-hooks.ts';
@@ -24,8 +26,11 @@ export const domainAnswers: DomainAnswers = {
   leases: leasesOnHosts,
   overviews: { nodeOverviews, slotOverviews },
   placementCandidates,
-  releaseHooks: [closeTerminals],
+  releaseHooks: [stopApps, closeTerminals],
 };
 
 /** Answers that roles pass to every domain. */
-export type PlatformServices = CleanupServices & DomainAnswers & WithFleetIndex;
+export type PlatformServices = CleanupServices &
+  DomainAnswers &
+  WithFleetIndex &
+  Pick<RuntimeServices, 'guests'>;

@@ -5,6 +5,7 @@ import { accessModule } from '../domains/access/module.ts';
 import type { TerminalTokens } from '../domains/access/tokens/terminal-tokens.ts';
 import type { TunnelHub } from '../domains/access/tunnel/tunnel-hub.ts';
 import { allocationsModule } from '../domains/allocations/module.ts';
+import { appsModule } from '../domains/apps/module.ts';
 import { auditModule } from '../domains/audit/module.ts';
 import type { ReleaseLeases } from '../domains/billing/funds/watch-balances.ts';
 import { billingModule } from '../domains/billing/module.ts';
@@ -100,6 +101,7 @@ export const domainModules: readonly DomainModule[] = [
   allocationsModule,
   accessModule,
   appAddressesModule,
+  appsModule,
   incidentsModule,
   policiesModule,
   auditModule,

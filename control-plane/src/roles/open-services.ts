@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { Registry } from 'prom-client';
 import { Denials, type DenialLimits } from '../platform/audit/denials.ts';
 import { systemClock } from '../platform/clock.ts';
 import { Blobs, type BlobSettings } from '../platform/blobs/blobs.ts';
@@ -14,9 +15,13 @@ import { StepCa, type StepCaSettings } from '../platform/keys/step-ca.ts';
 import { openMaas, type MaasSettings } from '../platform/maas/maas.ts';
 import { PolicyClient, POLICIES_CHANNEL } from '../platform/policy/client.ts';
 import type { Policies } from '../platform/policy/policies.ts';
+import { servicesAsRole } from '../platform/db/scope.ts';
+import { StreamMetrics } from '../platform/telemetry/stream-metrics.ts';
 import type { Logger } from '../platform/telemetry/logger.ts';
 import { STARTS_CHANNEL } from '../platform/workflows/queue-names.ts';
 import { WorkflowClient } from '../platform/workflows/workflow-client.ts';
+import { GuestConnections } from '../domains/apps/runtime/guests.ts';
+import { TunnelHub } from '../domains/access/tunnel/tunnel-hub.ts';
 import { CleanupRecorder } from '../domains/allocations/cleanup/record-cleanup.ts';
 import { domainAnswers, type PlatformServices } from './domain-answers.ts';
 import { FleetIndex } from '../domains/fleet/index/fleet-index.ts';
@@ -76,8 +81,18 @@ export async function openServices(options: {
     settings: options.blobs ?? { folder: join(dataDir, 'blobs'), s3: null },
     ...reportBlobs({ db, clock: systemClock }),
   });
+  const entering = servicesAsRole(
+    { db, database, sealer, keys, authorities, policies, clock: systemClock },
+    'gpuaas_app_runtime',
+  );
+  // Of its own this process holds no tunnel; it reaches those of the gateways.
+  const guests = new GuestConnections({
+    services: entering,
+    hub: new TunnelHub(log, new StreamMetrics(new Registry())),
+  });
   const services: PlatformServices = {
     ...domainAnswers,
+    guests,
     db: database.db,
     database,
     listener,
@@ -97,6 +112,7 @@ export async function openServices(options: {
   return {
     services,
     async close() {
+      guests.close();
       await denials.close();
       await policies.close();
       await authorities.close();

@@ -25,7 +25,8 @@ import { startEventConsumers } from './event-consumers.ts';
 import { addSharedReadinessChecks, busReadiness } from './readiness-parts.ts';
 import { paymentProviderOf } from './payment-provider.ts';
 import { openRoleProcess, serveProbes } from './role-process.ts';
-import { workflowDefinitions } from './workflow-definitions.ts';
+import { startAppObserver } from './app-observer.ts';
+import { workerWorkflows, workflowDefinitions } from './workflow-definitions.ts';
 
 /** Enough to show the fault; the rest is reported once these are resolved. */
 const OVERDUE_LIMIT = 100;
@@ -56,7 +57,14 @@ function stuckWorkflows(services: PlatformServices): OverdueSource {
 /** Runs workflows and ticks. Any number of workers may share a database. */
 export async function startWorker(
   base: PlatformServices,
-  { paymentProvider = null }: { paymentProvider?: PaymentProvider | null } = {},
+  {
+    paymentProvider = null,
+    appRuntime = false,
+  }: {
+    paymentProvider?: PaymentProvider | null;
+    /** Also does the work of an `app-runtime-worker`. */
+    appRuntime?: boolean;
+  } = {},
 ): Promise<WorkflowEngine> {
   const services = servicesAsRole(base, 'gpuaas_worker');
   const { database, db, listener, clock, log } = services;
@@ -64,11 +72,12 @@ export async function startWorker(
     database,
     listener,
     services,
-    definitions: [...workflowDefinitions],
+    definitions: [...(appRuntime ? workflowDefinitions : workerWorkflows)],
     log,
     onExecutorsLost: (tx, lost) => reportLostWorkers(services, tx, lost),
     onWorkflowFailed: (failed) => reportFailedWorkflow(services, failed),
   });
+  const observer = appRuntime ? startAppObserver(base) : null;
   const sealer = startSealer(services);
   const context = {
     paymentProvider,
@@ -94,6 +103,7 @@ export async function startWorker(
   return {
     executorId: engine.executorId,
     async stop() {
+      await observer?.stop();
       await sealer.stop();
       await ticks.stop();
       await engine.stop();

@@ -84,7 +84,7 @@ export async function startPlatform(
   readiness.add(databaseReadiness(services));
   const paymentProvider = paymentProviderOf(services, options);
   if (options.runWorker) {
-    const engine = await startWorker(services, { paymentProvider });
+    const engine = await startWorker(services, { paymentProvider, appRuntime: true });
     onStop(() => engine.stop());
     const consumers = await startEventConsumers(services, options);
     onStop(() => consumers.stop());

@@ -4,6 +4,7 @@ export const scopeLevels: Record<
   'project' | 'tenant' | 'team' | 'any project' | 'any project or team'
 > = {
   allocation: 'project',
+  'app-instance': 'project',
   project: 'project',
   'service-account': 'project',
   'ssh-key': 'project',

@@ -29,7 +29,7 @@ export function usageByCounter(policies: Policies, rows: readonly CounterRow[]):
   );
 }
 
-async function holdCounters(tx: Tx, counters: readonly Counter[]): Promise<CounterRow[]> {
+export async function holdCounters(tx: Tx, counters: readonly Counter[]): Promise<CounterRow[]> {
   const held = await holdKnown(tx, counters);
   if (held.length === counters.length) return held;
   const known = new Set(held.map(counterKey));

@@ -295,6 +295,7 @@ describe('what is reviewed', () => {
 
   test('the roles the platform knows are the roles there are', async () => {
     const known: Record<DatabaseRole, true> = {
+      gpuaas_app_runtime: true,
       gpuaas_auth: true,
       gpuaas_blobs: true,
       gpuaas_gateway: true,

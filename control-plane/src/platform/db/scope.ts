@@ -5,7 +5,7 @@ import { openHandle, poolOf, poolOfRole, openRolePool, type Database, type Db, t
 import { HandleCache } from './handle-cache.ts';
 import { ScopedDialect } from './scoped-dialect.ts';
 
-/** The database roles; `0010_roles.sql` and `0150_blobs.sql` make them. */
+/** The database roles; `0010_roles.sql`, `0150_blobs.sql` and `0160_apps.sql` make them. */
 export type DatabaseRole =
   | 'gpuaas_tenant'
   | 'gpuaas_operator'
@@ -15,7 +15,8 @@ export type DatabaseRole =
   | 'gpuaas_node'
   | 'gpuaas_gateway'
   | 'gpuaas_auth'
-  | 'gpuaas_blobs';
+  | 'gpuaas_blobs'
+  | 'gpuaas_app_runtime';
 
 /** Role and visible rows of a unit of work. Rows outside the scope are invisible. */
 export interface Scope {

@@ -17,7 +17,7 @@ import { operationRoute } from './operation-route.ts';
 import { Problem } from './problem.ts';
 import type { RateLimits } from './admission/rate-limits.ts';
 import { observeRequests } from './observe-requests.ts';
-import { acceptOnlyJson } from './strict-body.ts';
+import { acceptDeclaredTypes } from './strict-body.ts';
 import { refuseUndeclaredMethods } from './undeclared-methods.ts';
 import { createValidators } from './validation.ts';
 import { guardSockets } from './wire/guard-sockets.ts';
@@ -85,7 +85,7 @@ export async function createContractServer<Caller extends CallerIdentity>(
   server.setNotFoundHandler((request, reply) =>
     sendProblem(new Problem('not_found', 'This path does not exist.'), request, reply),
   );
-  acceptOnlyJson(server);
+  acceptDeclaredTypes(server);
   observeRequests(server, { ...options, version: options.document.info.version });
   const { onMismatch, log } = options;
   const checkStream = onMismatch
@@ -95,7 +95,7 @@ export async function createContractServer<Caller extends CallerIdentity>(
   const denials = new DenialLog(options.denials);
   const admit = createAdmission({ ...options, denials });
   await server.register(glue, {
-    specification: structuredClone(options.document),
+    specification: withoutStreams(options.document),
     operationResolver: (operationId) =>
       operationRoute(
         { ...options, admit, denials, denied: options.denials, graceful, checkStream },
@@ -104,6 +104,14 @@ export async function createContractServer<Caller extends CallerIdentity>(
   });
   refuseUndeclaredMethods(server, options.document);
   return { server, stop: () => graceful.stop() };
+}
+
+/** A body that is read as a stream has nothing that a schema could check. */
+function withoutStreams(document: ContractDocument): ContractDocument {
+  const copy = structuredClone(document);
+  for (const operation of Object.values(copy.paths).flatMap((item) => Object.values(item)))
+    if (operation['x-max-stream-bytes'] !== undefined) delete operation.requestBody;
+  return copy;
 }
 
 function findOperation(document: ContractDocument, operationId: string): OperationObject {

@@ -176,6 +176,11 @@ function idempotentRequest({ operation, caller, request }: Mutation): Idempotent
     callerId: caller.id,
     key,
     operation: operation.operationId,
-    requestHash: hashRequest(operation.operationId, request.params, request.body),
+    // A streamed body is named by its digest in the path.
+    requestHash: hashRequest(
+      operation.operationId,
+      request.params,
+      operation['x-max-stream-bytes'] === undefined ? request.body : null,
+    ),
   };
 }

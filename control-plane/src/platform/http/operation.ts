@@ -101,6 +101,8 @@ export interface OperationObject {
   'x-limit'?: string;
   /** Largest accepted body. */
   'x-max-body-bytes'?: number;
+  /** The body is bytes that the handler reads as a stream, up to this many. */
+  'x-max-stream-bytes'?: number;
   /** The handler also gets the raw bytes of the body. */
   'x-raw-body'?: boolean;
   parameters?: { name?: string; in?: string; $ref?: string }[];

@@ -1,14 +1,14 @@
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { toProblem } from './send-problem.ts';
-import { acceptOnlyJson } from './strict-body.ts';
+import { acceptDeclaredTypes } from './strict-body.ts';
 import { createLogger } from '../telemetry/logger.ts';
 
 describe('bodies', () => {
   it('may hold anything JSON can, but no NUL and no other media type', async () => {
     const server = Fastify();
     const log = createLogger('test', { write: () => undefined });
-    acceptOnlyJson(server);
+    acceptDeclaredTypes(server);
     server.setErrorHandler((error, request, reply) => {
       const { status, message } = toProblem(error, log, request);
       return reply.code(status).send({ message });

@@ -1,6 +1,9 @@
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { OperationObject } from './operation.ts';
 import { Problem } from './problem.ts';
+
+const STREAMED = 'application/octet-stream';
 
 /** An escaped NUL; an even number of backslashes before it would only escape each other. */
 const NUL_ESCAPE = /(?<!\\)(?:\\\\)*\\u0000/;
@@ -8,8 +11,11 @@ const NUL_ESCAPE = /(?<!\\)(?:\\\\)*\\u0000/;
 /** An escaped half of a surrogate pair. */
 const SURROGATE_ESCAPE = /(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]/;
 
-/** Accepts only JSON bodies; other types that fastify accepts by default would pass no schema. */
-export function acceptOnlyJson(server: FastifyInstance): void {
+/**
+ * Accepts JSON, and bytes for operations that take them unread; other types that fastify accepts by default would pass no
+ * schema.
+ */
+export function acceptDeclaredTypes(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   const parse = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text: string, done) => {
@@ -22,6 +28,8 @@ export function acceptOnlyJson(server: FastifyInstance): void {
       void parse(request, text, done);
     }
   });
+  // The handler reads it; nothing is kept in memory.
+  server.addContentTypeParser(STREAMED, (_, payload, done) => done(null, payload));
 }
 
 /** Serialized again, whole characters need no escapes; text that is not JSON is left to the parser. */
@@ -36,11 +44,21 @@ function isWellFormed(text: string): boolean {
 /** Requires a body exactly where the contract declares one, and refuses text that the database cannot store. */
 export function requireDeclaredBody(request: FastifyRequest, operation: OperationObject): void {
   if (request.url.includes('%00')) throw refusal('The path or query contains a NUL character.');
+  const streamed = operation['x-max-stream-bytes'] !== undefined;
+  const expected = streamed ? STREAMED : 'application/json';
   if (operation.requestBody) {
-    if (request.body === undefined) throw refusal('The operation needs a body of type application/json.');
+    if (request.body === undefined) throw refusal(`The operation needs a body of type ${expected}.`);
+    if (request.body instanceof Readable !== streamed)
+      throw new Problem('unsupported_media_type', `Send the body as ${expected}.`);
   } else if (request.body !== undefined) {
     throw refusal('The operation takes no body.');
   }
+}
+
+/** The body of an operation with `x-max-stream-bytes`. */
+export function streamOf({ body }: FastifyRequest): Readable {
+  if (body instanceof Readable) return body;
+  throw new Error('the operation has no streamed body');
 }
 
 function refusal(detail: string): Problem {

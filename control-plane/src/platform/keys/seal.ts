@@ -7,6 +7,7 @@ const ALGORITHM = 'aes-256-gcm';
 export type SealPurpose =
   | 'access_key'
   | 'app_cookie'
+  | 'app_member_secrets'
   | 'certificate_key'
   | 'client_secret'
   | 'enrolment_token'

@@ -69,6 +69,13 @@ export const sealedColumns: readonly SealedColumn[] = [
     context: (id) => String(id),
   },
   {
+    table: 'app_member_secrets',
+    column: 'sealed_values',
+    by: ['member_id'],
+    purpose: 'app_member_secrets',
+    context: (id) => `app_member:${String(id)}`,
+  },
+  {
     table: 'project_secrets',
     column: 'sealed_value',
     by: ['id'],

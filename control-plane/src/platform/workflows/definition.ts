@@ -110,9 +110,13 @@ export async function waitForSignal<T>(topic: string, timeoutSeconds: number): P
 /** Short, because a release right after a launch meets a workflow that is about to end. */
 const WORKFLOW_POLL_MS = 250;
 
-/** Waits until another workflow has ended, in any way. It may still be a start row. */
-export async function waitForWorkflow(workflowId: string): Promise<void> {
-  await DBOS.getResult(workflowId, { pollingIntervalMs: WORKFLOW_POLL_MS }).catch(() => undefined);
+/** Waits until another workflow has ended, in any way, or the time is over. It may still be a start row. */
+export async function waitForWorkflow(
+  workflowId: string,
+  { timeoutSeconds }: { timeoutSeconds?: number } = {},
+): Promise<void> {
+  const limit = timeoutSeconds === undefined ? {} : { timeoutSeconds };
+  await DBOS.getResult(workflowId, { pollingIntervalMs: WORKFLOW_POLL_MS, ...limit }).catch(() => undefined);
 }
 
 function outsideWorkflow(): never {

@@ -15,7 +15,7 @@ import {
 } from '../cleanup/clean-up.ts';
 import type { CleanupServices } from '../cleanup/record-cleanup.ts';
 import { detachWorkloads } from './detach-workloads.ts';
-import type { ReleaseServices } from './release-hooks.ts';
+import type { LettingGo, ReleaseServices } from './release-hooks.ts';
 import { completeRelease } from './complete-release.ts';
 import {
   type AllocationRow,
@@ -35,10 +35,16 @@ interface Input {
 
 export const releaseWorkflow: WorkflowDefinition<ReleaseServices & CleanupServices, Input> = {
   name: 'allocation.release',
-  // May have to wait for the provision workflow first.
-  deadlineSeconds: ({ policies }) => provisionDeadline(policies) + 1.25 * cleanUpDeadline(policies),
-  steps: ['release.begin', ...cleanUpSteps('release'), 'release.end'],
+  // May have to wait for the provision workflow and for workloads first.
+  deadlineSeconds: ({ policies }) =>
+    provisionDeadline(policies) + LONGEST_LETTING_GO + 1.25 * cleanUpDeadline(policies),
+  steps: ['release.workloads', 'release.begin', ...cleanUpSteps('release'), 'release.end'],
   async run(services, { allocationId, attempt }) {
+    const lettingGo = await step('release.workloads', () => letGo(services, allocationId, attempt));
+    // Whatever has not ended by then ends with the machine, which is powered off.
+    await Promise.all(
+      lettingGo.workflowIds.map((id) => waitForWorkflow(id, { timeoutSeconds: lettingGo.seconds })),
+    );
     let begun = await step('release.begin', () => begin(services, allocationId, attempt));
     if (begun.kind === 'being_built') {
       // Released as soon as it settles, never half-created.
@@ -53,6 +59,23 @@ export const releaseWorkflow: WorkflowDefinition<ReleaseServices & CleanupServic
     await step('release.end', () => end(services, allocationId, attempt, result));
   },
 };
+
+/** The most that a policy may give workloads to end. */
+const LONGEST_LETTING_GO = 600;
+
+async function letGo(services: ReleaseServices, allocationId: string, attempt: number): Promise<LettingGo> {
+  return await services.db.transaction().execute(async (tx) => {
+    const current = await lockAllocation(tx, allocationId);
+    if (current.release_attempts !== attempt) return { workflowIds: [], seconds: 0 };
+    const hooks = services.releaseHooks.flatMap((hook) => hook.letGo ?? []);
+    const all: LettingGo[] = [];
+    for (const hook of hooks) all.push(await hook(services, tx, current));
+    return {
+      workflowIds: all.flatMap(({ workflowIds }) => workflowIds),
+      seconds: Math.max(0, ...all.map(({ seconds }) => seconds)),
+    };
+  });
+}
 
 export function releaseWorkflowId(allocationId: string, attempt: number): string {
   return `release:${allocationId}:${attempt}`;

@@ -267,7 +267,7 @@ export interface AppManifests {
 export interface AppManifestVersions {
   activated_at: Timestamp | null;
   artifact_format: "file" | "tar" | null;
-  artifact_kind: string;
+  artifact_kind: "controller" | "launchable" | "oci";
   artifact_ref: string | null;
   compatibility: StoredAppCompatibility;
   cors_origins: string[];
@@ -291,6 +291,11 @@ export interface AppMemberPorts {
   member_id: string;
   organization_id: string;
   port: number;
+}
+
+export interface AppMemberSecrets {
+  member_id: string;
+  sealed_values: Buffer;
 }
 
 export interface AppRequestCounts {
@@ -1617,6 +1622,7 @@ export interface DB {
   app_manifest_versions: AppManifestVersions;
   app_manifests: AppManifests;
   app_member_ports: AppMemberPorts;
+  app_member_secrets: AppMemberSecrets;
   app_request_counts: AppRequestCounts;
   app_tickets: AppTickets;
   app_usage_meters: AppUsageMeters;

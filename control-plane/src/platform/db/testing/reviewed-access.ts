@@ -90,7 +90,7 @@ export const unrestrictedPolicies: Record<string, string> = {
   'blob_holders: every: gpuaas_blobs': 'the store keeps the content of every tenant',
   'blob_references: every: gpuaas_blobs': 'the store keeps the content of every tenant',
   'blob_usage: every: gpuaas_blobs': 'the store compares every tenant with its quota',
-  'project_secrets: opened: gpuaas_worker':
+  'project_secrets: opened: gpuaas_app_runtime':
     'app instances of every project get their secrets; people read no value',
   'app_tickets: every: gpuaas_gateway': 'the ticket alone identifies its holder',
   'app_addresses: every: gpuaas_gateway': 'the host name decides which app is opened',
@@ -99,6 +99,26 @@ export const unrestrictedPolicies: Record<string, string> = {
   'app_member_ports: served: gpuaas_gateway': 'finds the port of an app',
   'app_request_counts: every: gpuaas_gateway': 'counts requests of every tenant; no right to read',
   'app_request_counts: every: gpuaas_worker': 'bills the requests of every tenant',
+  'project_secrets: named: gpuaas_worker': 'gates ask whether a secret exists; names only',
+  'app_instances: every: gpuaas_operator': 'metrics count the instances of all tenants',
+  'app_instances: every: gpuaas_worker': 'workers admit and end instances of every tenant',
+  'app_instances: every: gpuaas_app_runtime': 'starts and stops instances of every tenant',
+  'app_instance_members: every: gpuaas_worker':
+    'workers end members of every tenant and prove their teardown',
+  'app_instance_members: every: gpuaas_app_runtime': 'observes members of every tenant',
+  'app_member_ports: every: gpuaas_worker': 'a port of a machine is taken once, by whichever project',
+  'app_member_ports: every: gpuaas_app_runtime': 'gives ports back with the proof of a teardown',
+  'app_member_secrets: every: gpuaas_worker': 'deletes copies with the proof of a teardown; no right to read',
+  'app_member_secrets: every: gpuaas_app_runtime': 'takes secrets out of the logs of every tenant',
+  'app_instance_events: every: gpuaas_worker': 'records what happens to instances of every tenant',
+  'app_instance_events: every: gpuaas_app_runtime': 'records what happens to instances of every tenant',
+  'app_log_pieces: every: gpuaas_worker': 'prunes logs of every tenant',
+  'app_log_pieces: every: gpuaas_app_runtime': 'keeps the logs of every tenant',
+  'allocations: runtime: gpuaas_app_runtime': 'enters machines of every tenant; seven columns only',
+  'allocation_access_keys: runtime: gpuaas_app_runtime': 'enters machines that have members',
+  'outbox_events: runtime: gpuaas_app_runtime':
+    'only subject, time and transaction id, to keep events in order',
+  'outbox_events: runtime_write: gpuaas_app_runtime': 'emits events of instances of every tenant',
   'terminal_tokens: every: gpuaas_gateway': 'the token alone identifies its holder',
   'ledger_transactions: every: gpuaas_operator':
     'operators give credit to any tenant and correct its balance',

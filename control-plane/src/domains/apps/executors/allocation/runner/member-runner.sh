@@ -13,10 +13,11 @@
 # ~/.gpuaas/ended/<member>  the member was stopped and starts never again: 1 if it was forced, then its ports
 umask 077
 user_path=$PATH
-PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH
+PATH=$PATH:/usr/sbin:/usr/bin:/sbin:/bin
 root=$HOME/.gpuaas
 nonce=$1
 runner=$0
+case $runner in /*) ;; *) runner=$PWD/$runner ;; esac
 
 BLANK='                                                                               '
 POLL=0.2
@@ -231,6 +232,15 @@ verb_observe() {
     case $member in *[!0-9a-f-]* | '') continue ;; esac
     [ -d "$folder" ] && describe "$member"
   done
+  # A tenant can delete the folder, but the processes stay what they are.
+  told=
+  for mark in $marks; do
+    member=${mark##*=}
+    if [ ! -d "$root/members/$member" ]; then
+      case " $told " in *" $member "*) ;; *) describe "$member" ;; esac
+      told="$told $member"
+    fi
+  done
   if PATH=$user_path command -v nvidia-smi > /dev/null 2>&1; then
     limit=
     if command -v timeout > /dev/null 2>&1; then limit='timeout 10'; fi
@@ -295,12 +305,12 @@ verb_start() {
   fi
   # Written over in place later, so that a full disk cannot hide how the member ended.
   oom_kills
-  for entry in "process:$BLANK" "exit:$BLANK" "oom:$kills$BLANK" "ports:$*"; do
+  for entry in "process:$BLANK" "exit:$BLANK" "oom:$kills$BLANK" "ports:$*" "claim.$$:$BLANK"; do
     file=${entry%%:*}
     [ -e "$file" ] && continue
     message=$( (LC_ALL=C printf '%s\n' "${entry#*:}" > "$file") 2>&1) || fail "$(why "$message")"
   done
-  GPUAAS_RUNNER=$member PATH=$user_path setsid sh "$runner" - supervise "$member" "spec.$$" "$log_bytes" \
+  GPUAAS_RUNNER=$member PATH=$user_path setsid sh "$runner" - supervise "$member" $$ "$log_bytes" \
     < /dev/null > /dev/null 2>&1 &
   candidate=$!
   waited=0
@@ -309,24 +319,24 @@ verb_start() {
     read -r first rest < process
     [ -n "$first" ] && break
     # It lost the race for the claim, or could not make one.
-    kill -0 $candidate 2> /dev/null || [ -e claim ] || { rm -f "spec.$$" && fail disk_full; }
+    kill -0 $candidate 2> /dev/null || [ -e claim ] || { rm -f "spec.$$" "claim.$$" && fail not_started; }
     sleep $POLL
     waited=$((waited + 1))
   done
   observe_one "$member"
 }
 
-# supervise <member> <spec> <log bytes>: runs as the leader of the member's session, until the member has ended and its
+# supervise <member> <number of the start> <log bytes>: runs as the leader of the member's session, until the member has ended and its
 # output is written down.
 verb_supervise() {
-  member=$1 spec=$2 log_bytes=$3
+  member=$1 spec=spec.$2 claim=claim.$2 log_bytes=$3
   trap '' HUP TERM
   cd "$root/members/$member" || exit 1
   look $$ || exit 1
   now=$(date +%s)
-  printf '%s %s %s %s\n' "$boot" $$ "$began" "$now" > "claim.$$" && ln "claim.$$" claim 2> /dev/null
+  printf '%s %s %s %s ' "$boot" $$ "$began" "$now" 1<> "$claim" && ln "$claim" claim 2> /dev/null
   won=$?
-  rm -f "claim.$$"
+  rm -f "$claim"
   # A stop that came first has left its mark; one that comes later finds this process.
   if [ $won != 0 ] || [ -e "$root/ended/$member" ]; then
     rm -f "$spec"

@@ -18,6 +18,11 @@ const RESERVED = new Set([
 ]);
 const MAX_BYTES = 256 * 1024;
 
+/** Whether a member may have a variable of this name. */
+export function isSettable(name: string): boolean {
+  return NAME.test(name) && !RESERVED.has(name);
+}
+
 /** A shell script that sets the member's limits, environment and arguments. It travels on stdin, never as an argument. */
 export function writeSpec({ memberId, command, env, limits }: MemberSpec): Buffer {
   const [program] = command;
@@ -26,7 +31,7 @@ export function writeSpec({ memberId, command, env, limits }: MemberSpec): Buffe
     ...limit('n', limits.openFiles),
     ...limit('d', limits.memoryBytes === null ? null : Math.ceil(limits.memoryBytes / 1024)),
     ...Object.entries(env).map(([name, value]) => {
-      if (!NAME.test(name) || RESERVED.has(name))
+      if (!isSettable(name))
         throw new GuestError('executor_error', `The variable ${name.slice(0, 100)} cannot be set.`);
       return `export ${name}=${quote(value)}`;
     }),

@@ -1,0 +1,66 @@
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import type { Caller } from '../../../platform/auth/caller.ts';
+import type { Tx } from '../../../platform/db/database.ts';
+import { withRole } from '../../../platform/db/scope.ts';
+import { decodePage, toPage, type Page } from '../../../platform/http/page.ts';
+import { notFound } from '../../../platform/http/problem.ts';
+import type { Services } from '../../../platform/services.ts';
+import { listCapacity, type Capacity } from '../../allocations/capacity.ts';
+import { findOffered } from '../catalog/find-manifests.ts';
+import { firstClosedGate } from '../instances/gates/gates.ts';
+import { takeSnapshot } from '../instances/gates/take-snapshot.ts';
+import { findTakenPorts } from '../instances/take-ports.ts';
+import { judgeCompatibility, type Refusal } from './judge-compatibility.ts';
+
+type AppTarget = components['schemas']['AppTarget'];
+
+/** A dry run of a launch on each allocation of a project. The quota counters that it locks are free with its end. */
+export async function listTargets(
+  services: Pick<Services, 'policies' | 'clock'>,
+  tx: Tx,
+  caller: Caller,
+  project: { id: string; organization_id: string },
+  query: { app_slug: string; limit: number; page?: string },
+): Promise<Page<AppTarget>> {
+  const after = decodePage(query.page, ['uuid']);
+  const version = await findOffered(tx, query.app_slug);
+  if (!version) throw notFound();
+  const found = await listCapacity(tx, project.id, { after, limit: query.limit + 1 });
+  const page = toPage(found, query.limit, ({ id }) => [id]);
+  const ports = version.runtime_profile.ports.map(({ port }) => port);
+  const request = {
+    organizationId: project.organization_id,
+    projectId: project.id,
+    createdBy: caller.id,
+    secrets: version.secrets,
+    offered: true,
+  };
+  return await withRole(tx, 'gpuaas_worker', async () => {
+    const ids = page.rows.map(({ id }) => id);
+    const taken = await findTakenPorts(tx, ids, ports);
+    const items: AppTarget[] = [];
+    for (const capacity of page.rows) {
+      const refusals = [
+        ...judgeCompatibility(version.compatibility, capacity),
+        ...portRefusals(taken.get(capacity.id) ?? []),
+      ];
+      const gate = firstClosedGate(await takeSnapshot(services, tx, request, capacity));
+      items.push({ ...describeTarget(capacity), compatible: refusals.length === 0, refusals, gate });
+    }
+    return { items, next_page: page.next_page };
+  });
+}
+
+function portRefusals(ports: readonly number[]): Refusal[] {
+  if (ports.length === 0) return [];
+  return [{ code: 'port_taken', message: `Another app on the allocation uses port ${ports.join(', ')}.` }];
+}
+
+function describeTarget({
+  id,
+  shape,
+  gpuCount,
+  state,
+}: Capacity): Pick<AppTarget, 'allocation_id' | 'capacity_shape' | 'gpu_count' | 'state'> {
+  return { allocation_id: id, capacity_shape: shape, gpu_count: gpuCount, state };
+}

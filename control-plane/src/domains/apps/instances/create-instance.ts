@@ -1,0 +1,152 @@
+import type { components } from '@gpuaas/contracts/generated/openapi.ts';
+import type { Caller } from '../../../platform/auth/caller.ts';
+import type { Tx } from '../../../platform/db/database.ts';
+import { withRole } from '../../../platform/db/scope.ts';
+import { notFound, Problem } from '../../../platform/http/problem.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { Services } from '../../../platform/services.ts';
+import { capacityOf } from '../../allocations/capacity.ts';
+import { findAllocation } from '../../allocations/find-allocation.ts';
+import type { AllocationRow } from '../../allocations/transition-allocation.ts';
+import { findProject } from '../../tenancy/projects/find-project.ts';
+import type { VersionRow } from '../catalog/describe-manifest.ts';
+import { findOffered } from '../catalog/find-manifests.ts';
+import { judgeCompatibility } from '../compatibility/judge-compatibility.ts';
+import { isSettable } from '../executors/allocation/runner/write-spec.ts';
+import { admitInstance } from './admit-instance.ts';
+import { findInstance } from './find-instance.ts';
+import { resolveParameters, type ParameterValue } from './parameters.ts';
+import { recordAppEvent, type InstanceRow } from './record-event.ts';
+import { takePorts } from './take-ports.ts';
+import { hasEnded } from './states.ts';
+
+type NewInstance = components['schemas']['CreateAppInstance'];
+
+/** Starts an app on an allocation in one transaction: it starts, waits for a gate, or is refused. */
+export async function createInstance(
+  services: Services,
+  tx: Tx,
+  caller: Caller,
+  request: NewInstance,
+  correlationId: string,
+): Promise<InstanceRow> {
+  const project = await findProject(tx, caller, 'app_instance.create', request.project_id, {
+    staysOpen: true,
+  });
+  // Locked: a release that is requested meanwhile comes after, and finds the instance.
+  const allocation = await findAllocation(tx, caller, 'app_instance.create', request.allocation_id, {
+    lock: true,
+  });
+  if (allocation.project_id !== project.id) throw notFound();
+  const version = await findOffered(tx, request.app_slug);
+  if (!version) throw new Problem('app_unknown', `There is no app ${request.app_slug}.`);
+  requireCompatible(version, allocation);
+  const parameters = requireParameters(version, request);
+  const former = await findFormer(tx, caller, request);
+  return await withRole(tx, 'gpuaas_worker', async () => {
+    const created = await insertInstance(services, tx, caller, {
+      request,
+      allocation,
+      version,
+      parameters,
+      former,
+      correlationId,
+    });
+    const { instance, gate } = await admitInstance(services, tx, created.id, allocation);
+    if (gate?.outcome === 'reject') throw new Problem('app_rejected', gate.message, { extensions: { gate } });
+    return instance;
+  });
+}
+
+function requireCompatible({ compatibility, slug }: VersionRow, allocation: AllocationRow): void {
+  const refusals = judgeCompatibility(compatibility, capacityOf(allocation));
+  if (refusals.length === 0) return;
+  throw new Problem('app_incompatible', `${slug}: ${refusals.map(({ message }) => message).join(' ')}`, {
+    extensions: { refusals },
+  });
+}
+
+function requireParameters(
+  version: VersionRow,
+  { parameters = [], env = [] }: NewInstance,
+): ParameterValue[] {
+  const { values, faults } = resolveParameters(version.parameters, parameters);
+  const taken = new Set(version.secrets);
+  const unsettable = env
+    .filter(({ name }) => !isSettable(name) || taken.has(name) || name.startsWith('PARAM_'))
+    .map(({ name }) => ({ pointer: '/env', detail: `${name} cannot be set` }));
+  const errors = [
+    ...faults.map(({ name, detail }) => ({ pointer: '/parameters', detail: `${name} ${detail}` })),
+    ...unsettable,
+  ];
+  if (errors.length === 0) return values;
+  throw new Problem('app_parameters_invalid', `The parameters do not fit ${version.slug}.`, { errors });
+}
+
+async function findFormer(
+  tx: Tx,
+  caller: Caller,
+  { retry_of: retryOf, app_slug: slug, project_id: projectId }: NewInstance,
+): Promise<InstanceRow | null> {
+  if (retryOf === undefined) return null;
+  const former = await findInstance(tx, caller, 'app_instance.read', retryOf);
+  if (hasEnded(former.status) && former.app_slug === slug && former.project_id === projectId) return former;
+  throw new Problem('app_not_retryable', `The instance is ${former.app_slug} and ${former.status}.`);
+}
+
+async function insertInstance(
+  { clock }: Services,
+  tx: Tx,
+  caller: Caller,
+  of: {
+    request: NewInstance;
+    allocation: AllocationRow;
+    version: VersionRow;
+    parameters: ParameterValue[];
+    former: InstanceRow | null;
+    correlationId: string;
+  },
+): Promise<InstanceRow> {
+  const { request, allocation, version, parameters, former, correlationId } = of;
+  const now = clock.now();
+  const instance = await tx
+    .insertInto('app_instances')
+    .values({
+      id: newId(),
+      organization_id: allocation.organization_id,
+      project_id: allocation.project_id,
+      app_slug: version.slug,
+      app_version: version.version,
+      kind: version.kind,
+      name: request.name ?? version.display_name,
+      bound_capacity_shape: allocation.capacity_shape,
+      allocation_id: allocation.id,
+      parameters: JSON.stringify(parameters),
+      env: JSON.stringify(request.env ?? []),
+      retry_of: former?.id ?? null,
+      attempt: (former?.attempt ?? 0) + 1,
+      correlation_id: correlationId,
+      created_by: caller.id,
+      created_by_name: caller.name.slice(0, 320),
+      created_at: now,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  const ports = version.runtime_profile.ports.map(({ port }) => port);
+  const member = {
+    id: newId(),
+    organization_id: allocation.organization_id,
+    instance_id: instance.id,
+    allocation_id: allocation.id,
+    role: 'node',
+    ports,
+  } as const;
+  await tx.insertInto('app_instance_members').values(member).execute();
+  await takePorts(tx, member);
+  await recordAppEvent(tx, now, instance, {
+    type: 'created',
+    message: `${version.display_name} ${version.version}`,
+    ...(former ? { payload: { retry_of: former.id, attempt: instance.attempt } } : {}),
+  });
+  return instance;
+}

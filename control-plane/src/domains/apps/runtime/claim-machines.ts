@@ -1,0 +1,35 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../platform/db/database.ts';
+import type { MemberRow } from '../instances/describe-instance.ts';
+
+export type DueMember = Pick<
+  MemberRow,
+  | 'id'
+  | 'instance_id'
+  | 'allocation_id'
+  | 'status'
+  | 'log_read'
+  | 'log_truncated'
+  | 'unreachable_since'
+  | 'ended_at'
+>;
+
+/**
+ * Members whose look is due, by machine. The next look is set here: a process that dies loses one look, and two processes
+ * share the machines.
+ */
+export async function claimMachines(
+  db: Db,
+  { limit, intervalSeconds }: { limit: number; intervalSeconds: number },
+): Promise<Map<string, DueMember[]>> {
+  const { rows } = await sql<DueMember>`
+    with due as (
+      select id from app_instance_members where observe_at <= now() order by observe_at limit ${limit}
+      for update skip locked
+    )
+    update app_instance_members m set observe_at = now() + make_interval(secs => ${intervalSeconds})
+    from due where m.id = due.id
+    returning m.id, m.instance_id, m.allocation_id, m.status, m.log_read, m.log_truncated, m.unreachable_since,
+      m.ended_at`.execute(db);
+  return Map.groupBy(rows, (row) => row.allocation_id);
+}

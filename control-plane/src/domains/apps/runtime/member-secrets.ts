@@ -1,0 +1,52 @@
+import type { Db } from '../../../platform/db/database.ts';
+import type { Services } from '../../../platform/services.ts';
+import { openSecrets } from '../../secrets/open-secrets.ts';
+
+type SecretServices = Pick<Services, 'db' | 'sealer'>;
+
+/**
+ * The values that a member starts with, kept sealed for its log: a secret that is replaced later still stands in it. A
+ * second start gets the values of the first.
+ */
+export async function takeSecrets(
+  { db, sealer }: SecretServices,
+  memberId: string,
+  projectId: string,
+  names: readonly string[],
+): Promise<Map<string, string>> {
+  if (names.length === 0) return new Map();
+  return await db.transaction().execute(async (tx) => {
+    const values = await openSecrets({ sealer }, tx, projectId, names);
+    const kept = await tx
+      .insertInto('app_member_secrets')
+      .values({
+        member_id: memberId,
+        sealed_values: sealer.seal('app_member_secrets', JSON.stringify([...values]), context(memberId)),
+      })
+      .onConflict((c) => c.column('member_id').doNothing())
+      .returning('member_id')
+      .executeTakeFirst();
+    return kept ? values : await readSecrets({ db: tx, sealer }, memberId);
+  });
+}
+
+/** The values that a member started with. */
+export async function readSecrets(
+  { db, sealer }: { db: Db; sealer: Services['sealer'] },
+  memberId: string,
+): Promise<Map<string, string>> {
+  const row = await db
+    .selectFrom('app_member_secrets')
+    .select('sealed_values')
+    .where('member_id', '=', memberId)
+    .executeTakeFirst();
+  if (!row) return new Map();
+  const entries: [string, string][] = JSON.parse(
+    sealer.open('app_member_secrets', row.sealed_values, context(memberId)),
+  );
+  return new Map(entries);
+}
+
+function context(memberId: string): string {
+  return `app_member:${memberId}`;
+}

@@ -1,0 +1,35 @@
+import { reportFailedWorkflow, reportLostWorkers } from '../domains/incidents/report-failures.ts';
+import { servicesAsRole } from '../platform/db/scope.ts';
+import { createMetrics } from '../platform/telemetry/metrics.ts';
+import { startWorkflowEngine } from '../platform/workflows/engine.ts';
+import { startAppObserver } from './app-observer.ts';
+import { domainGauges } from './domain-gauges.ts';
+import { isEntryPoint, runRole } from './entry-point.ts';
+import { addSharedReadinessChecks } from './readiness-parts.ts';
+import { openRoleProcess, serveProbes } from './role-process.ts';
+import { appRuntimeWorkflows } from './workflow-definitions.ts';
+
+/** Starts, observes and stops app instances in guests. Any number may share a database. */
+if (isEntryPoint(import.meta.filename)) {
+  await runRole(async (onStop) => {
+    const role = await openRoleProcess('app-runtime-worker', onStop);
+    const { services, readiness, log } = role;
+    // The engine keeps its tables as a worker does; each workflow acts under the role of its queue.
+    const engineServices = servicesAsRole(services, 'gpuaas_worker');
+    const engine = await startWorkflowEngine({
+      database: engineServices.database,
+      listener: services.listener,
+      services: engineServices,
+      definitions: [...appRuntimeWorkflows],
+      log,
+      onExecutorsLost: (tx, lost) => reportLostWorkers(engineServices, tx, lost),
+      onWorkflowFailed: (failed) => reportFailedWorkflow(engineServices, failed),
+    });
+    onStop(() => engine.stop());
+    const observer = startAppObserver(services);
+    onStop(() => observer.stop());
+    addSharedReadinessChecks(readiness, services, { natsUrl: null, decide: false });
+    await serveProbes(role, createMetrics(engineServices.database, log, domainGauges), onStop);
+    log.info({ executor_id: engine.executorId }, 'app-runtime-worker ready');
+  });
+}
