@@ -2,11 +2,9 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { unwrap } from '@gpuaas/sdk/problem';
 import type { WebSocket } from 'ws';
 import { AppClient } from '../harness/apps/app-client.ts';
-import { insertRunningApp } from '../harness/apps/running-app.ts';
-import { startWebApp } from '../harness/apps/start-web-app.ts';
+import { launchMachine, startWebApp } from '../harness/apps/web-app.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
 
 let platform: TestPlatform;
@@ -15,10 +13,10 @@ let headers: { authorization: string };
 
 beforeAll(async () => {
   platform = await startTestPlatform({ nodes: 1 });
-  const { member, baseUrl, projectId, services } = platform;
-  const allocation = await startWebApp(member, { baseUrl, projectId, ports: [8000] });
-  const ownerId = (await unwrap(member.GET('/api/v1/me'))).user!.id;
-  const { label } = await insertRunningApp(services.db, allocation, { slug: 'abused', port: 8000, ownerId });
+  const { label } = await startWebApp(platform, await launchMachine(platform), {
+    slug: 'abused',
+    port: 8000,
+  });
   client = new AppClient(platform.appsPort, label);
   headers = { authorization: `Bearer ${platform.keys.member}` };
 });

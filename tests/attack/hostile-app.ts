@@ -1,9 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { unwrap } from '@gpuaas/sdk/problem';
 import { AppClient } from '../harness/apps/app-client.ts';
-import { insertRunningApp, type RunningApp } from '../harness/apps/running-app.ts';
-import { startWebApp } from '../harness/apps/start-web-app.ts';
+import { launchMachine, startWebApp, type WebApp } from '../harness/apps/web-app.ts';
 import { chromiumPath, openBrowser } from '../harness/console/browser.ts';
 import { startTestPlatform, type TestPlatform } from '../harness/platform.ts';
 import { freePort } from '../harness/processes/free-port.ts';
@@ -15,10 +13,10 @@ export function describeHostileApp(domain: string): void {
     let browser: Browser;
     let context: BrowserContext;
     let page: Page;
-    let hostile: RunningApp;
-    let victim: RunningApp;
+    let hostile: WebApp;
+    let victim: WebApp;
     let victimClient: AppClient;
-    const origin = ({ label }: RunningApp): string => `http://${label}.${domain}:${platform.appsPort}`;
+    const origin = ({ label }: WebApp): string => `http://${label}.${domain}:${platform.appsPort}`;
 
     beforeAll(async () => {
       const appsPort = await freePort();
@@ -26,11 +24,9 @@ export function describeHostileApp(domain: string): void {
         nodes: 1,
         settings: { GPUAAS_APPS_PORT: String(appsPort), GPUAAS_APPS_DOMAIN: `${domain}:${appsPort}` },
       });
-      const { member, baseUrl, projectId, services } = platform;
-      const allocation = await startWebApp(member, { baseUrl, projectId, ports: [8000, 8001] });
-      const ownerId = (await unwrap(member.GET('/api/v1/me'))).user!.id;
-      victim = await insertRunningApp(services.db, allocation, { slug: 'victim', port: 8000, ownerId });
-      hostile = await insertRunningApp(services.db, allocation, { slug: 'hostile', port: 8001, ownerId });
+      const allocation = await launchMachine(platform);
+      victim = await startWebApp(platform, allocation, { slug: 'victim', port: 8000 });
+      hostile = await startWebApp(platform, allocation, { slug: 'hostile', port: 8001 });
       victimClient = new AppClient(platform.appsPort, victim.label, domain);
       browser = await openBrowser();
       context = await browser.newContext();

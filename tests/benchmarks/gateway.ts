@@ -9,9 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { unwrap } from '@gpuaas/sdk/problem';
-import { insertRunningApp } from '../harness/apps/running-app.ts';
-import { startWebApp } from '../harness/apps/start-web-app.ts';
+import { launchMachine, startWebApp } from '../harness/apps/web-app.ts';
 import { startTestPlatform } from '../harness/platform.ts';
 import { freePort } from '../harness/processes/free-port.ts';
 import { setup } from '../setup/global-setup.ts';
@@ -104,10 +102,8 @@ async function measure(): Promise<void> {
 async function throughGateway(): Promise<Way> {
   const platform = await startTestPlatform({ nodes: 1 });
   stops.push(() => platform.stop());
-  const { member, baseUrl, projectId, services, appsPort } = platform;
-  const allocation = await startWebApp(member, { baseUrl, projectId, ports: [8000] });
-  const ownerId = (await unwrap(member.GET('/api/v1/me'))).user?.id ?? '';
-  const { label } = await insertRunningApp(services.db, allocation, { slug: 'bench', port: 8000, ownerId });
+  const { label } = await startWebApp(platform, await launchMachine(platform), { slug: 'bench', port: 8000 });
+  const { appsPort } = platform;
   const headers = [`Host: ${label}.localhost:${appsPort}`, `Authorization: Bearer ${platform.keys.member}`];
   return { url: `http://127.0.0.1:${appsPort}`, headers: headers.flatMap((header) => ['-H', header]) };
 }

@@ -134,4 +134,4 @@ server.on('upgrade', (request, socket) => {
   });
 });
 
-server.listen(Number(process.argv[2]), '127.0.0.1');
+server.listen(Number(process.argv.at(-1)), '127.0.0.1');

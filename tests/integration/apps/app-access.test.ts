@@ -5,8 +5,8 @@ import { unwrap } from '@gpuaas/sdk/problem';
 import type { WebSocket } from 'ws';
 import { release, type Allocation } from '../../harness/allocations/allocations.ts';
 import { AppClient, type AppAnswer } from '../../harness/apps/app-client.ts';
-import { insertRunningApp, type RunningApp } from '../../harness/apps/running-app.ts';
-import { startWebApp } from '../../harness/apps/start-web-app.ts';
+import { stopApp } from '../../harness/apps/apps.ts';
+import { launchMachine, startWebApp, type WebApp } from '../../harness/apps/web-app.ts';
 import { startTestPlatform, type TestPlatform } from '../../harness/platform.ts';
 import { CookieBrowser } from '../../harness/sign-in/cookie-browser.ts';
 
@@ -19,18 +19,17 @@ const NAVIGATION = {
 };
 let platform: TestPlatform;
 let allocation: Allocation;
-let app: RunningApp;
-let sibling: RunningApp;
+let app: WebApp;
+let sibling: WebApp;
 let client: AppClient;
 let ownerId: string;
 
 beforeAll(async () => {
   platform = await startTestPlatform({ nodes: 1 });
-  const { member, baseUrl, projectId } = platform;
-  allocation = await startWebApp(member, { baseUrl, projectId, ports: [PORT] });
-  ownerId = (await unwrap(member.GET('/api/v1/me'))).user!.id;
-  app = await insertRunningApp(platform.services.db, allocation, { slug: 'notes', port: PORT, ownerId });
-  sibling = await insertRunningApp(platform.services.db, allocation, { slug: 'other', port: 8001, ownerId });
+  allocation = await launchMachine(platform);
+  ownerId = (await unwrap(platform.member.GET('/api/v1/me'))).user!.id;
+  app = await startWebApp(platform, allocation, { slug: 'notes', port: PORT });
+  sibling = await startWebApp(platform, allocation, { slug: 'other', port: PORT + 1 });
   client = new AppClient(platform.appsPort, app.label);
 });
 afterAll(() => platform?.stop());
@@ -212,20 +211,15 @@ describe('what is open is cut', () => {
   it('when the instance is stopped, and when its allocation is released', async () => {
     const key = { authorization: `Bearer ${platform.keys.member}` };
     const stopped = await openSocket(key);
-    await sql`update app_instances set desired = 'stop' where id = ${app.instanceId}`.execute(
-      platform.services.db,
-    );
+    await stopApp(platform.member, app.instanceId);
     await expectCut(stopped);
-    expect((await client.call('/', { headers: key })).status).toBe(503);
-    await sql`update app_instances set desired = 'run' where id = ${app.instanceId}`.execute(
-      platform.services.db,
-    );
-    const released = await openSocket(key);
+    const status = async (at: AppClient) => (await at.call('/', { headers: key })).status;
+    // The machine may cut before the gateway has read that the app ends.
+    await expect.poll(() => status(client), { timeout: 30_000 }).toBe(503);
+    const other = new AppClient(platform.appsPort, sibling.label);
+    const released = await openSocket(key, other);
     await release(platform.member, allocation.id);
     await expectCut(released);
-    // The host may cut before the gateway has read that the allocation ends.
-    await expect
-      .poll(async () => (await client.call('/', { headers: key })).status, { timeout: 30_000 })
-      .toBe(503);
+    await expect.poll(() => status(other), { timeout: 30_000 }).toBe(503);
   });
 });

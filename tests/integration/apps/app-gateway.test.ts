@@ -3,28 +3,23 @@ import { get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WebSocket } from 'ws';
-import { unwrap } from '@gpuaas/sdk/problem';
 import { startTestPlatform, type TestPlatform } from '../../harness/platform.ts';
 import { AppClient } from '../../harness/apps/app-client.ts';
-import { insertRunningApp, type RunningApp } from '../../harness/apps/running-app.ts';
-import { startWebApp } from '../../harness/apps/start-web-app.ts';
+import { launchMachine, startWebApp, type WebApp } from '../../harness/apps/web-app.ts';
 
 const PORT = 8000;
 let platform: TestPlatform;
-let app: RunningApp;
+let app: WebApp;
 let client: AppClient;
 let key: { authorization: string };
 
 beforeAll(async () => {
   platform = await startTestPlatform({ nodes: 1 });
-  const { member, baseUrl, projectId } = platform;
-  const allocation = await startWebApp(member, { baseUrl, projectId, ports: [PORT] });
-  const { user } = await unwrap(member.GET('/api/v1/me'));
-  app = await insertRunningApp(platform.services.db, allocation, {
+  const corsOrigins = ['https://pages.example'];
+  app = await startWebApp(platform, await launchMachine(platform), {
     slug: 'hello',
     port: PORT,
-    ownerId: user!.id,
-    corsOrigins: ['https://pages.example'],
+    corsOrigins,
   });
   client = new AppClient(platform.appsPort, app.label);
   key = { authorization: `Bearer ${platform.keys.member}` };

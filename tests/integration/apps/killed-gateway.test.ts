@@ -3,25 +3,21 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recordAppRequests } from '@gpuaas/control-plane/domains/billing/app-usage/record-requests';
 import { servicesAsRole } from '@gpuaas/control-plane/platform/db/scope';
-import { unwrap } from '@gpuaas/sdk/problem';
 import { AppClient } from '../../harness/apps/app-client.ts';
-import { insertRunningApp, type RunningApp } from '../../harness/apps/running-app.ts';
-import { startWebApp } from '../../harness/apps/start-web-app.ts';
+import { launchMachine, startWebApp, type WebApp } from '../../harness/apps/web-app.ts';
 import { eventually } from '../../harness/eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../../harness/platform.ts';
 import { freePort } from '../../harness/processes/free-port.ts';
 import { roleProcesses } from '../../harness/processes/role-processes.ts';
 
 let platform: TestPlatform;
-let app: RunningApp;
+let app: WebApp;
 let roles: ReturnType<typeof roleProcesses>;
 
 beforeAll(async () => {
   platform = await startTestPlatform({ nodes: 1 });
-  const { member, baseUrl, projectId, services, databaseUrl, dataDir } = platform;
-  const allocation = await startWebApp(member, { baseUrl, projectId, ports: [8000] });
-  const ownerId = (await unwrap(member.GET('/api/v1/me'))).user!.id;
-  app = await insertRunningApp(services.db, allocation, { slug: 'killed', port: 8000, ownerId });
+  const { baseUrl, databaseUrl, dataDir } = platform;
+  app = await startWebApp(platform, await launchMachine(platform), { slug: 'killed', port: 8000 });
   roles = roleProcesses({ DATABASE_URL: databaseUrl, GPUAAS_DATA_DIR: dataDir, GPUAAS_PUBLIC_URL: baseUrl });
 });
 afterAll(async () => {

@@ -5,21 +5,18 @@ import { reconcileAppRequests } from '@gpuaas/control-plane/domains/billing/app-
 import { servicesAsRole } from '@gpuaas/control-plane/platform/db/scope';
 import type { Allocation } from '../../harness/allocations/allocations.ts';
 import { AppClient } from '../../harness/apps/app-client.ts';
-import { insertRunningApp, type RunningApp } from '../../harness/apps/running-app.ts';
-import { startWebApp } from '../../harness/apps/start-web-app.ts';
+import { launchMachine, startWebApp, type WebApp } from '../../harness/apps/web-app.ts';
 import { eventually } from '../../harness/eventually.ts';
 import { startTestPlatform, type TestPlatform } from '../../harness/platform.ts';
 
 let platform: TestPlatform;
 let allocation: Allocation;
-let app: RunningApp;
+let app: WebApp;
 
 beforeAll(async () => {
   platform = await startTestPlatform({ nodes: 1 });
-  const { member, baseUrl, projectId } = platform;
-  allocation = await startWebApp(member, { baseUrl, projectId, ports: [8000] });
-  const ownerId = (await unwrap(member.GET('/api/v1/me'))).user!.id;
-  app = await insertRunningApp(platform.services.db, allocation, { slug: 'counted', port: 8000, ownerId });
+  allocation = await launchMachine(platform);
+  app = await startWebApp(platform, allocation, { slug: 'counted', port: 8000 });
   await unwrap(
     platform.operator.POST('/api/v1/admin/app-usage-prices', {
       body: { app: 'counted', dimension: 'requests', price: { currency: 'USD', micros: 1_000_000 }, per: 10 },
