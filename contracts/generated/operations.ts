@@ -2033,6 +2033,130 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "listRegistryRepositories",
+    "method": "get",
+    "path": "/api/v1/registry-repositories",
+    "summary": "Repositories of a project in the registry",
+    "fields": [
+      {
+        "name": "project_id",
+        "in": "query",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "id",
+      "name",
+      "path",
+      "resource_name",
+      "organization_id",
+      "project_id",
+      "tags",
+      "manifests",
+      "bytes",
+      "created_at"
+    ]
+  },
+  {
+    "id": "getRegistryRepository",
+    "method": "get",
+    "path": "/api/v1/registry-repositories/{repository_id}",
+    "summary": "One repository",
+    "fields": [
+      {
+        "name": "repository_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "deleteRegistryRepository",
+    "method": "delete",
+    "path": "/api/v1/registry-repositories/{repository_id}",
+    "summary": "Delete a repository with everything in it",
+    "fields": [
+      {
+        "name": "repository_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ]
+  },
+  {
+    "id": "listRegistryTags",
+    "method": "get",
+    "path": "/api/v1/registry-repositories/{repository_id}/tags",
+    "summary": "Tags of a repository, and the digests they name now",
+    "fields": [
+      {
+        "name": "repository_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "limit",
+        "in": "query",
+        "type": "integer"
+      },
+      {
+        "name": "page",
+        "in": "query",
+        "type": "string",
+        "description": "The `next_page` of the previous response"
+      }
+    ],
+    "paged": true,
+    "answer": "json",
+    "columns": [
+      "name",
+      "digest",
+      "media_type",
+      "artifact_type",
+      "bytes",
+      "moved_by_name",
+      "moved_at"
+    ]
+  },
+  {
+    "id": "deleteRegistryTag",
+    "method": "delete",
+    "path": "/api/v1/registry-repositories/{repository_id}/tags/{tag_name}",
+    "summary": "Delete a tag",
+    "fields": [
+      {
+        "name": "repository_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "tag_name",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ]
+  },
+  {
     "id": "listSshKeys",
     "method": "get",
     "path": "/api/v1/ssh-keys",
@@ -2157,6 +2281,7 @@ export const operations: readonly Operation[] = [
       "capacity_shape",
       "gpu_model",
       "gpus_total",
+      "price_per_gpu_hour",
       "entitled"
     ]
   },
@@ -2275,6 +2400,7 @@ export const operations: readonly Operation[] = [
       "image",
       "region",
       "state",
+      "cost_so_far",
       "accruing",
       "created_at",
       "active_at",
@@ -2324,6 +2450,12 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "string",
         "required": true
+      },
+      {
+        "name": "expected_price_per_gpu_hour",
+        "in": "body",
+        "type": "money",
+        "description": "The price that the caller was shown"
       },
       {
         "name": "ssh_key_ids",
@@ -2706,6 +2838,7 @@ export const operations: readonly Operation[] = [
       "image",
       "region",
       "state",
+      "cost_so_far",
       "accruing",
       "created_at",
       "active_at",
@@ -2771,6 +2904,7 @@ export const operations: readonly Operation[] = [
       "state",
       "lapse_reason",
       "gpus_used",
+      "held",
       "created_at"
     ]
   },
@@ -2875,6 +3009,7 @@ export const operations: readonly Operation[] = [
       "state",
       "lapse_reason",
       "gpus_used",
+      "held",
       "created_at"
     ]
   },
@@ -3876,6 +4011,7 @@ export const operations: readonly Operation[] = [
       "id",
       "organization_id",
       "kind",
+      "amount",
       "reason",
       "corrects_entry_id",
       "correlation_id",
@@ -3939,6 +4075,9 @@ export const operations: readonly Operation[] = [
       "project_id",
       "sku",
       "gpu_count",
+      "per_hour",
+      "billed",
+      "accrued",
       "billed_to"
     ]
   },
@@ -3981,9 +4120,11 @@ export const operations: readonly Operation[] = [
       "sku",
       "region",
       "gpu_count",
+      "per_hour",
       "window_from",
       "window_to",
       "billed_seconds",
+      "amount",
       "corrects_usage_id",
       "reason",
       "ledger_transaction_id",
@@ -4035,7 +4176,8 @@ export const operations: readonly Operation[] = [
       "app",
       "dimension",
       "quantity",
-      "records"
+      "records",
+      "amount"
     ]
   },
   {
@@ -4069,8 +4211,10 @@ export const operations: readonly Operation[] = [
       "name",
       "project_id",
       "gpu_count",
+      "per_hour",
       "idle_since",
-      "idle_seconds"
+      "idle_seconds",
+      "cost"
     ]
   },
   {
@@ -4105,8 +4249,10 @@ export const operations: readonly Operation[] = [
       "organization_id",
       "scope_type",
       "scope_id",
+      "monthly",
       "at_cap",
       "month",
+      "spent",
       "created_at",
       "updated_at"
     ]
@@ -4240,7 +4386,8 @@ export const operations: readonly Operation[] = [
     "columns": [
       "group",
       "label",
-      "gpu_seconds"
+      "gpu_seconds",
+      "amount"
     ]
   },
   {
@@ -4319,6 +4466,8 @@ export const operations: readonly Operation[] = [
       "organization_id",
       "currency",
       "month",
+      "opening_balance",
+      "closing_balance",
       "closed_at"
     ]
   },
@@ -4415,6 +4564,9 @@ export const operations: readonly Operation[] = [
       "provider",
       "purpose",
       "state",
+      "amount",
+      "tax",
+      "received",
       "reference",
       "note",
       "checkout_url",
@@ -5653,6 +5805,51 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "offerWholeNode",
+    "method": "post",
+    "path": "/api/v1/admin/nodes/{node_id}/whole-node-offer",
+    "summary": "Offer a host in baremetal mode as a whole",
+    "fields": [
+      {
+        "name": "node_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "discovery_task_id",
+        "in": "body",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json",
+    "columns": [
+      "id",
+      "resource_name",
+      "node_id",
+      "slot_index",
+      "state",
+      "desired_state",
+      "gpu_model",
+      "gpu_pci_address",
+      "gpu_serial",
+      "fabric_vf_pci_address",
+      "nvme_serial",
+      "nvme_device",
+      "management_mac",
+      "private_ip",
+      "ovs_port",
+      "numa_node",
+      "pcie_root",
+      "vcpu",
+      "memory_gib",
+      "health_state",
+      "health_detail",
+      "allocation_id"
+    ]
+  },
+  {
     "id": "getNodeIdentity",
     "method": "get",
     "path": "/api/v1/admin/nodes/{node_id}/identity",
@@ -5791,6 +5988,28 @@ export const operations: readonly Operation[] = [
       "hostname",
       "running"
     ]
+  },
+  {
+    "id": "retryCleanups",
+    "method": "post",
+    "path": "/api/v1/admin/cleanup-queue/retry",
+    "summary": "Confirm the wipes of several quarantined slots",
+    "fields": [
+      {
+        "name": "slot_ids",
+        "in": "body",
+        "type": "strings",
+        "required": true
+      },
+      {
+        "name": "destroy_foreign_data",
+        "in": "body",
+        "type": "boolean",
+        "description": "Confirms that data of another use on the disk may be destroyed"
+      }
+    ],
+    "answer": "json",
+    "accepted": "RetriedCleanups"
   },
   {
     "id": "retryCleanup",
@@ -6718,7 +6937,8 @@ export const operations: readonly Operation[] = [
     "columns": [
       "group",
       "label",
-      "gpu_seconds"
+      "gpu_seconds",
+      "amount"
     ]
   },
   {
@@ -6883,7 +7103,8 @@ export const operations: readonly Operation[] = [
       "app",
       "dimension",
       "quantity",
-      "records"
+      "records",
+      "amount"
     ]
   },
   {
@@ -6931,6 +7152,7 @@ export const operations: readonly Operation[] = [
       "id",
       "app",
       "dimension",
+      "price",
       "per",
       "effective_from",
       "created_at"
@@ -7028,6 +7250,9 @@ export const operations: readonly Operation[] = [
       "provider",
       "purpose",
       "state",
+      "amount",
+      "tax",
+      "received",
       "reference",
       "note",
       "checkout_url",
@@ -7096,8 +7321,11 @@ export const operations: readonly Operation[] = [
       "type",
       "unit",
       "doc",
+      "default",
+      "value",
       "source",
       "clamped",
+      "set_value",
       "settable",
       "minimum",
       "maximum",
@@ -7215,8 +7443,11 @@ export const operations: readonly Operation[] = [
       "type",
       "unit",
       "doc",
+      "default",
+      "value",
       "source",
       "clamped",
+      "set_value",
       "settable",
       "minimum",
       "maximum",
@@ -8191,6 +8422,7 @@ export const operations: readonly Operation[] = [
       "sku",
       "region",
       "organization_id",
+      "per_gpu_hour",
       "effective_from",
       "effective_until",
       "reason",
@@ -8225,6 +8457,12 @@ export const operations: readonly Operation[] = [
         "in": "body",
         "type": "money",
         "required": true
+      },
+      {
+        "name": "confirm_large_change",
+        "in": "body",
+        "type": "boolean",
+        "description": "Confirms a change of more than the policy `prices.confirm_change_percent`"
       },
       {
         "name": "effective_from",

@@ -52,7 +52,6 @@ const KEPT: Readonly<Record<string, string>> = {
   audit_segments: 'proves the audit log',
   policy_changes: 'the record of who set what',
   incidents: 'history for operators; an open one is not repeated',
-  node_tasks: 'history and evidence of leases',
   node_authorities: 'made by operators',
   node_burn_ins: 'made by operators',
   node_conversions: 'made by operators',

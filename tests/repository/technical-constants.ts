@@ -6,7 +6,6 @@
 export const technicalConstants: Record<string, string> = {
   'domains/fleet/identity/limit-renewals.ts RETRY_SECONDS': 'wait of a host that renews too often',
   'domains/access/terminal/terminal-gateway.ts AUTH_TIMEOUT_MS': 'a socket that says nothing is closed',
-  'domains/access/terminal/open-shell.ts READY_TIMEOUT_MS': 'how long a guest may take to answer a handshake',
   'domains/access/http/refuse.ts LOOK_AGAIN_SECONDS': 'how often a page of a starting app reloads',
   'domains/access/http/app-cookies.ts ATTEMPT_SECONDS': 'how long a person may take to sign in',
   'domains/access/http/app-origin-door.ts COOKIE_SECONDS':
@@ -14,12 +13,21 @@ export const technicalConstants: Record<string, string> = {
   'domains/access/http/app-tickets.ts TICKET_SECONDS': 'how long a browser may take to follow a redirect',
   'domains/access/http/cors.ts PREFLIGHT_SECONDS': 'how long a browser keeps the answer to a preflight',
   'domains/billing/app-usage/reconcile-requests.ts SETTLED': 'a count is recorded within seconds',
+  'domains/access/tunnel/log-in.ts READY_TIMEOUT_MS': 'how long a guest may take to answer a handshake',
+  'domains/apps/executors/allocation/runner/call-runner.ts DEADLINE_MS':
+    'how long a guest may take to answer what needs no time',
   'domains/access/tunnel/open-tunnel-stream.ts OPEN_TIMEOUT_MS': 'how long an agent may take to answer',
   'domains/access/tunnel/dial-replica.ts ANSWER_TIMEOUT_MS':
     'must stay above what the other gateway gives an agent',
   'domains/access/read-console-log.ts READ_TIMEOUT_MS': 'how long a host may take to tell its console log',
   'domains/access/tokens/redis-tokens.ts ANSWER_TIMEOUT_MS': 'how long Redis may take to answer',
   'domains/access/tunnel/tunnel-registry.ts LEASE_SECONDS': 'must stay above several renewals',
+  'domains/apps/artifacts/registry/credentials.ts TOKEN_SECONDS':
+    'when clients ask for a token again; rights are read at each request',
+  'domains/apps/artifacts/registry/repository-blobs.ts TOUCH_AFTER_SECONDS':
+    'must stay below the shortest grace period of blobs',
+  'platform/http/wire/limit-body-time.ts LISTENER_TIMEOUTS':
+    'must stay above the time that the blob store gives a body',
   'domains/incidents/report-failures.ts FAILING_ATTEMPTS': 'when a periodic job counts as failing',
   'domains/allocations/launch/launch-batcher.ts LOCK_TIMEOUT_MS':
     'how long a transaction of many waits for one of them before each goes alone',
@@ -41,7 +49,7 @@ export const technicalConstants: Record<string, string> = {
   'platform/http/send-problem.ts RETRY_AFTER_SECONDS': 'about what a restart of PostgreSQL takes',
   'platform/http/wire/security-headers.ts YEAR_SECONDS': 'how long browsers remember to use TLS, as usual',
   'platform/auth/provider.ts TIMEOUT_SECONDS': 'how long an identity provider may take to answer',
-  'platform/auth/tenant-providers.ts MAX_KEPT': 'how many connections of tenants’ providers stay in memory',
+  'domains/sign-in/tenant-providers.ts MAX_KEPT': 'how many connections of tenants’ providers stay in memory',
   'platform/outbound/checked-fetch.ts DEADLINE_MS':
     'how long a server that a tenant chose may take to answer',
   'platform/blobs/blobs.ts RECEIVE_TIMEOUT_MS':

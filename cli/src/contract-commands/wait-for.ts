@@ -32,6 +32,7 @@ const WAITERS: Record<string, Waiter> = {
 
 /** Operations that are accepted for later but have no `--wait`, each with the reason. */
 export const NOT_AWAITED: Readonly<Record<string, string>> = {
+  retryCleanups: 'many wipes that end one by one: see admin unblock',
   refundPayment: 'a bank may take days',
   retryParkedEvent:
     'its consumer tries within seconds and parks it again if it fails: see admin parked-events list',

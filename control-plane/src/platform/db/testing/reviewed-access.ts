@@ -119,6 +119,14 @@ export const unrestrictedPolicies: Record<string, string> = {
   'outbox_events: runtime: gpuaas_app_runtime':
     'only subject, time and transaction id, to keep events in order',
   'outbox_events: runtime_write: gpuaas_app_runtime': 'emits events of instances of every tenant',
+  'registry_repositories: every: gpuaas_worker': 'deleted repositories of every tenant are emptied',
+  'registry_blobs: every: gpuaas_worker': 'content that no manifest names is removed, of every tenant',
+  'registry_manifests: every: gpuaas_worker': 'deleted repositories of every tenant are emptied',
+  'registry_manifest_blobs: every: gpuaas_worker': 'says which content of every tenant stays',
+  'registry_manifest_children: every: gpuaas_worker': 'deleted repositories of every tenant are emptied',
+  'registry_tags: every: gpuaas_worker': 'deleted repositories of every tenant are emptied',
+  'registry_uploads: every: gpuaas_worker': 'uploads that were left are removed, of every tenant',
+  'registry_upload_chunks: every: gpuaas_worker': 'uploads that were left are removed, of every tenant',
   'terminal_tokens: every: gpuaas_gateway': 'the token alone identifies its holder',
   'ledger_transactions: every: gpuaas_operator':
     'operators give credit to any tenant and correct its balance',

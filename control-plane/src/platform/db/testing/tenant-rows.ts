@@ -201,6 +201,24 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
     values (${newId()}, ${organization}, ${instance}, 'created', 'm', '{}', now())`.execute(db);
   await sql`insert into app_log_pieces (id, organization_id, member_id, first_byte, bytes, content)
     values (${newId()}, ${organization}, ${member}, 0, 1, 'x')`.execute(db);
+  const [repository, manifest, upload] = [newId(), newId(), newId()];
+  await sql`insert into registry_repositories (id, organization_id, project_id, name)
+    values (${repository}, ${organization}, ${project}, 'r')`.execute(db);
+  await sql`insert into registry_blobs (id, organization_id, repository_id, digest, bytes)
+    values (${newId()}, ${organization}, ${repository}, ${digest}, 1)`.execute(db);
+  await sql`insert into registry_manifests (id, organization_id, repository_id, digest, media_type, bytes, pushed_by,
+      pushed_by_name)
+    values (${manifest}, ${organization}, ${repository}, ${digest}, 'm', 1, ${user}, 'n')`.execute(db);
+  await sql`insert into registry_manifest_blobs (organization_id, repository_id, manifest_id, digest)
+    values (${organization}, ${repository}, ${manifest}, ${digest})`.execute(db);
+  await sql`insert into registry_manifest_children (organization_id, repository_id, manifest_id, digest)
+    values (${organization}, ${repository}, ${manifest}, ${digest})`.execute(db);
+  await sql`insert into registry_tags (organization_id, repository_id, name, digest, moved_by, moved_by_name)
+    values (${organization}, ${repository}, 't', ${digest}, ${user}, 'n')`.execute(db);
+  await sql`insert into registry_uploads (id, organization_id, repository_id)
+    values (${upload}, ${organization}, ${repository})`.execute(db);
+  await sql`insert into registry_upload_chunks (organization_id, upload_id, begins_at, bytes, digest)
+    values (${organization}, ${upload}, 0, 1, ${digest})`.execute(db);
   const appPrice = newId();
   await sql`insert into app_usage_prices (id, app, dimension, currency, per_block_micros, block, effective_from)
     values (${appPrice}, 'a', 'tokens', 'USD', 1, 1, clock_timestamp())`.execute(db);

@@ -27,6 +27,7 @@ export async function openGuest(access: GuestAccess, allocationId: string): Prom
   const client = await connect(access, allocationId);
   return {
     run: (command) => runOverSsh(client, command),
+    now: () => access.services.clock.now(),
     close: () => void client.end(),
   };
 }
