@@ -94,7 +94,7 @@ export function describeHostileApp(domain: string): void {
           await new Promise<string>((resolve) => {
             const frame = document.createElement('iframe');
             frame.src = `${url}/docs/problems`;
-            frame.onload = () => resolve(frame.contentDocument === null ? 'foreign' : 'own');
+            frame.addEventListener('load', () => resolve(frame.contentDocument === null ? 'foreign' : 'own'));
             document.body.append(frame);
           }),
         platform.baseUrl,
@@ -130,14 +130,14 @@ export function describeHostileApp(domain: string): void {
             );
           const load = async (element: HTMLElement): Promise<string> =>
             await new Promise((resolve) => {
-              element.onload = () => resolve('loaded');
-              element.onerror = () => resolve('refused');
+              element.addEventListener('load', () => resolve('loaded'));
+              element.addEventListener('error', () => resolve('refused'));
               document.body.append(element);
             });
           const connects = await new Promise<string>((resolve) => {
             const ws = new WebSocket(socket);
-            ws.onopen = () => resolve('open');
-            ws.onerror = () => resolve('refused');
+            ws.addEventListener('open', () => resolve('open'));
+            ws.addEventListener('error', () => resolve('refused'));
           });
           await ask({ method: 'POST', mode: 'no-cors' });
           await ask({ mode: 'no-cors' });

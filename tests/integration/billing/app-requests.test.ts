@@ -58,7 +58,7 @@ it('answered requests are recorded with the instance, priced and debited; refuse
 it('the reconciler opens an incident for counts that billing does not show, and closes it', async () => {
   const { db } = platform.services;
   const worker = servicesAsRole(platform.services, 'gpuaas_worker');
-  const reconcile = () => reconcileAppRequests.run(worker, { from: new Date(), to: new Date() } as never);
+  const reconcile = () => reconcileAppRequests.run(worker, { from: new Date(), to: new Date() });
   const open = async () => {
     const { rows } = await sql<{ summary: string }>`select summary from incidents
       where type = 'app_runtime_billing' and target_id = ${app.instanceId} and resolved_at is null`.execute(

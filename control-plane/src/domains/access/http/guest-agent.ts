@@ -26,10 +26,19 @@ export class GuestAgent extends Agent {
     _options: ClientRequestArgs,
     callback?: (error: Error | null, stream: Duplex) => void,
   ): undefined {
-    this.#open().then(
-      (stream) => callback?.(null, likeSocket(stream)),
-      (error: Error) => Reflect.apply(callback ?? Boolean, undefined, [error]),
-    );
+    void this.#connect(callback);
+  }
+
+  async #connect(callback: ((error: Error | null, stream: Duplex) => void) | undefined): Promise<void> {
+    let stream: Duplex;
+    try {
+      stream = await this.#open();
+    } catch (error) {
+      // With an error there is no stream, which the type does not say.
+      if (callback) Reflect.apply(callback, undefined, [error]);
+      return;
+    }
+    callback?.(null, likeSocket(stream));
   }
 }
 
