@@ -399,6 +399,21 @@ begin
   delete from allocation_user_data where allocation_id = new.id;
   return null;
 end $function$;
+CREATE OR REPLACE FUNCTION public.give_app_address()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into app_addresses (label, app_instance_id, organization_id, project_id)
+  select new.app_slug || '-' || left(replace(gen_random_uuid()::text, '-', ''), 12),
+    new.id, new.organization_id, new.project_id
+  from app_manifest_versions v
+  where v.slug = new.app_slug and v.version = new.app_version
+    and v.runtime_profile -> 'ports' @> '[{"protocol": "http"}]';
+  return null;
+end $function$;
 CREATE OR REPLACE FUNCTION public.give_default_team()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1603,6 +1618,14 @@ create table api_keys (
   scopes text[],
   last_used_at timestamp with time zone
 );
+create table app_addresses (
+  label text not null,
+  app_instance_id uuid not null,
+  organization_id uuid not null,
+  project_id uuid not null,
+  sharing text default 'owner'::text not null,
+  created_at timestamp with time zone default now() not null
+);
 create table app_artifacts (
   id uuid not null,
   digest text not null,
@@ -1726,6 +1749,28 @@ create table app_member_secrets (
   member_id uuid not null,
   sealed_values bytea not null
 );
+create table app_request_counts (
+  id uuid not null,
+  app_instance_id uuid not null,
+  organization_id uuid not null,
+  project_id uuid not null,
+  allocation_id uuid not null,
+  user_id uuid,
+  app text not null,
+  requests bigint not null,
+  counted_at timestamp with time zone not null,
+  recorded_at timestamp with time zone,
+  refusal text
+);
+create table app_tickets (
+  ticket_hash bytea not null,
+  organization_id uuid not null,
+  label text not null,
+  user_id uuid not null,
+  credential jsonb not null,
+  attempt text not null,
+  expires_at timestamp with time zone not null
+);
 create table app_usage_meters (
   id uuid not null,
   organization_id uuid not null,
@@ -1771,7 +1816,8 @@ create table app_usage_records (
   amount_micros bigint not null,
   not_charged_because text,
   ledger_transaction_id uuid,
-  recorded_at timestamp with time zone not null
+  recorded_at timestamp with time zone not null,
+  app_instance_id uuid
 );
 create table audit_clock (
   singleton boolean default true not null,
@@ -2274,7 +2320,8 @@ create table node_tunnels (
   replica_id uuid not null,
   address text not null,
   connected_at timestamp with time zone default now() not null,
-  leased_until timestamp with time zone not null
+  leased_until timestamp with time zone not null,
+  kind text default 'terminals'::text not null
 );
 create table nodes (
   id uuid not null,
@@ -3025,6 +3072,7 @@ alter table allocation_resource_claims add constraint allocation_resource_claims
 alter table allocation_user_data add constraint allocation_user_data_pkey PRIMARY KEY (allocation_id);
 alter table allocations add constraint allocations_pkey PRIMARY KEY (id);
 alter table api_keys add constraint api_keys_pkey PRIMARY KEY (id);
+alter table app_addresses add constraint app_addresses_pkey PRIMARY KEY (label);
 alter table app_artifacts add constraint app_artifacts_pkey PRIMARY KEY (id);
 alter table app_instance_events add constraint app_instance_events_pkey PRIMARY KEY (id);
 alter table app_instance_members add constraint app_instance_members_pkey PRIMARY KEY (id);
@@ -3034,6 +3082,8 @@ alter table app_manifest_versions add constraint app_manifest_versions_pkey PRIM
 alter table app_manifests add constraint app_manifests_pkey PRIMARY KEY (slug);
 alter table app_member_ports add constraint app_member_ports_pkey PRIMARY KEY (allocation_id, port);
 alter table app_member_secrets add constraint app_member_secrets_pkey PRIMARY KEY (member_id);
+alter table app_request_counts add constraint app_request_counts_pkey PRIMARY KEY (id);
+alter table app_tickets add constraint app_tickets_pkey PRIMARY KEY (ticket_hash);
 alter table app_usage_meters add constraint app_usage_meters_pkey PRIMARY KEY (id);
 alter table app_usage_prices add constraint app_usage_prices_pkey PRIMARY KEY (id);
 alter table app_usage_producers add constraint app_usage_producers_pkey PRIMARY KEY (producer);
@@ -3083,7 +3133,7 @@ alter table node_overviews add constraint node_overviews_pkey PRIMARY KEY (node_
 alter table node_promises add constraint node_promises_pkey PRIMARY KEY (id);
 alter table node_resource_slots add constraint node_resource_slots_pkey PRIMARY KEY (id);
 alter table node_tasks add constraint node_tasks_pkey PRIMARY KEY (id);
-alter table node_tunnels add constraint node_tunnels_pkey PRIMARY KEY (node_id);
+alter table node_tunnels add constraint node_tunnels_pkey PRIMARY KEY (node_id, kind);
 alter table nodes add constraint nodes_pkey PRIMARY KEY (id);
 alter table notification_emails add constraint notification_emails_pkey PRIMARY KEY (id);
 alter table notification_preferences add constraint notification_preferences_pkey PRIMARY KEY (user_id, kind, channel);
@@ -3149,6 +3199,7 @@ alter table workflow_executors add constraint workflow_executors_pkey PRIMARY KE
 alter table workflow_signals add constraint workflow_signals_pkey PRIMARY KEY (workflow_id, topic);
 alter table workflow_starts add constraint workflow_starts_pkey PRIMARY KEY (workflow_id);
 alter table api_keys add constraint api_keys_secret_hash_key UNIQUE (secret_hash);
+alter table app_addresses add constraint app_addresses_app_instance_id_key UNIQUE (app_instance_id);
 alter table app_artifacts add constraint app_artifacts_digest_key UNIQUE (digest);
 alter table app_log_pieces add constraint app_log_pieces_member_id_first_byte_key UNIQUE (member_id, first_byte);
 alter table app_usage_meters add constraint app_usage_meters_id_organization_id_price_id_key UNIQUE (id, organization_id, price_id);
@@ -3242,6 +3293,8 @@ alter table allocations add constraint allocations_observed_state_check CHECK ((
 alter table allocations add constraint allocations_per_gpu_hour_micros_check CHECK ((per_gpu_hour_micros >= 0));
 alter table allocations add constraint allocations_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text, 'active'::text, 'releasing'::text, 'released'::text, 'failed'::text, 'release_failed'::text])));
 alter table allocations add constraint allocations_tags_check CHECK ((cardinality(tags) <= 10));
+alter table app_addresses add constraint app_addresses_label_check CHECK ((label ~ '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'::text));
+alter table app_addresses add constraint app_addresses_sharing_check CHECK ((sharing = ANY (ARRAY['owner'::text, 'project'::text])));
 alter table app_artifacts add constraint app_artifacts_bytes_check CHECK ((bytes >= 0));
 alter table app_artifacts add constraint app_artifacts_digest_check CHECK ((digest ~ '^sha256:[0-9a-f]{64}$'::text));
 alter table app_artifacts add constraint app_artifacts_state_check CHECK ((state = ANY (ARRAY['draft'::text, 'active'::text])));
@@ -3273,6 +3326,10 @@ alter table app_manifest_versions add constraint app_manifest_versions_state_che
 alter table app_manifests add constraint app_manifests_check CHECK (((NOT active) OR (version IS NOT NULL)));
 alter table app_manifests add constraint app_manifests_slug_check CHECK ((slug ~ '^[a-z][a-z0-9-]{0,39}$'::text));
 alter table app_member_ports add constraint app_member_ports_port_check CHECK (((port >= 1) AND (port <= 65535)));
+alter table app_request_counts add constraint app_request_counts_check CHECK (((refusal IS NULL) OR (recorded_at IS NULL)));
+alter table app_request_counts add constraint app_request_counts_refusal_check CHECK ((length(refusal) <= 300));
+alter table app_request_counts add constraint app_request_counts_requests_check CHECK ((requests > 0));
+alter table app_tickets add constraint app_tickets_attempt_check CHECK ((length(attempt) = 43));
 alter table app_usage_meters add constraint app_usage_meters_quantity_check CHECK ((quantity >= 0));
 alter table app_usage_meters add constraint app_usage_meters_records_check CHECK ((records >= 0));
 alter table app_usage_prices add constraint app_usage_prices_app_check CHECK ((app ~ '^[a-z0-9][a-z0-9._-]{0,62}$'::text));
@@ -3402,6 +3459,7 @@ alter table node_tasks add constraint node_tasks_state_check CHECK ((state = ANY
 alter table node_tasks add constraint node_tasks_subject_is_its_host CHECK (((subject_type <> 'node'::text) OR (subject_id = node_id)));
 alter table node_tasks add constraint node_tasks_subject_type_check CHECK ((subject_type ~ '^[a-z][a-z_]{0,39}$'::text));
 alter table node_tunnels add constraint node_tunnels_address_check CHECK (((length(address) >= 1) AND (length(address) <= 300)));
+alter table node_tunnels add constraint node_tunnels_kind_check CHECK ((kind = ANY (ARRAY['terminals'::text, 'apps'::text])));
 alter table nodes add constraint nodes_announced_connection_check CHECK ((announced_connection = ANY (ARRAY['never_seen'::text, 'connected'::text, 'unreachable'::text])));
 alter table nodes add constraint nodes_mode_check CHECK ((mode = ANY (ARRAY['slice'::text, 'baremetal'::text])));
 alter table nodes add constraint nodes_profile_tags_check CHECK ((cardinality(profile_tags) <= 16));
@@ -3552,6 +3610,8 @@ alter table allocation_outages add constraint allocation_outages_allocation_id_f
 alter table allocation_user_data add constraint allocation_user_data_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
 alter table api_keys add constraint api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table api_keys add constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
+alter table app_addresses add constraint app_addresses_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table app_addresses add constraint app_addresses_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
 alter table app_instance_events add constraint app_instance_events_instance_id_fkey FOREIGN KEY (instance_id) REFERENCES app_instances(id) ON DELETE CASCADE;
 alter table app_instance_events add constraint app_instance_events_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_instance_members add constraint app_instance_members_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
@@ -3571,6 +3631,10 @@ alter table app_member_ports add constraint app_member_ports_allocation_id_fkey 
 alter table app_member_ports add constraint app_member_ports_member_id_fkey FOREIGN KEY (member_id) REFERENCES app_instance_members(id) ON DELETE CASCADE;
 alter table app_member_ports add constraint app_member_ports_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_member_secrets add constraint app_member_secrets_member_id_fkey FOREIGN KEY (member_id) REFERENCES app_instance_members(id) ON DELETE CASCADE;
+alter table app_request_counts add constraint app_request_counts_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
+alter table app_request_counts add constraint app_request_counts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
+alter table app_request_counts add constraint app_request_counts_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id);
+alter table app_tickets add constraint app_tickets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_usage_meters add constraint app_usage_meters_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id);
 alter table app_usage_meters add constraint app_usage_meters_price_id_fkey FOREIGN KEY (price_id) REFERENCES app_usage_prices(id);
 alter table app_usage_records add constraint app_usage_records_allocation_id_fkey FOREIGN KEY (allocation_id) REFERENCES allocations(id);
@@ -3758,6 +3822,7 @@ CREATE INDEX allocations_owner ON public.allocations USING btree (owner_user_id)
 CREATE INDEX allocations_project ON public.allocations USING btree (project_id, id DESC);
 CREATE INDEX api_keys_organization ON public.api_keys USING btree (organization_id, id DESC);
 CREATE INDEX api_keys_user ON public.api_keys USING btree (user_id, id DESC);
+CREATE INDEX app_addresses_organization ON public.app_addresses USING btree (organization_id);
 CREATE UNIQUE INDEX app_instance_events_instance ON public.app_instance_events USING btree (instance_id, "position");
 CREATE INDEX app_instance_events_organization ON public.app_instance_events USING btree (organization_id);
 CREATE INDEX app_instance_members_allocation ON public.app_instance_members USING btree (allocation_id) WHERE (teardown IS NULL);
@@ -3775,8 +3840,12 @@ CREATE UNIQUE INDEX app_manifest_versions_active ON public.app_manifest_versions
 CREATE INDEX app_manifest_versions_artifact ON public.app_manifest_versions USING btree (artifact_ref);
 CREATE INDEX app_member_ports_member ON public.app_member_ports USING btree (member_id);
 CREATE INDEX app_member_ports_organization ON public.app_member_ports USING btree (organization_id);
+CREATE INDEX app_request_counts_due ON public.app_request_counts USING btree (counted_at) WHERE (recorded_at IS NULL);
+CREATE INDEX app_request_counts_instance ON public.app_request_counts USING btree (app_instance_id);
+CREATE INDEX app_tickets_expiry ON public.app_tickets USING btree (expires_at);
 CREATE INDEX app_usage_records_by_time ON public.app_usage_records USING btree (occurred_at);
 CREATE INDEX app_usage_records_of_debit ON public.app_usage_records USING btree (ledger_transaction_id) WHERE (ledger_transaction_id IS NOT NULL);
+CREATE INDEX app_usage_records_of_instance ON public.app_usage_records USING btree (app_instance_id) WHERE (app_instance_id IS NOT NULL);
 CREATE INDEX app_usage_records_of_month ON public.app_usage_records USING btree (organization_id, occurred_at);
 CREATE INDEX audit_logs_actor ON ONLY public.audit_logs USING btree (actor_user_id, id);
 CREATE INDEX audit_logs_correlation ON ONLY public.audit_logs USING btree (correlation_id);
@@ -3935,10 +4004,12 @@ CREATE TRIGGER allocations_name_what_exists AFTER INSERT ON public.allocations R
 CREATE TRIGGER allocations_stamp_state BEFORE UPDATE OF state ON public.allocations FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION stamp_state_change();
 CREATE TRIGGER forget_user_data AFTER UPDATE OF state ON public.allocations FOR EACH ROW WHEN (((old.state = ANY (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text])) AND (new.state <> ALL (ARRAY['queued'::text, 'reserved'::text, 'provisioning'::text])))) EXECUTE FUNCTION forget_user_data();
 CREATE TRIGGER rename_execution_state BEFORE INSERT OR UPDATE ON public.allocations FOR EACH ROW WHEN (((new.execution_state = ANY (ARRAY['waiting in line'::text, 'cleaning up'::text, 'waiting for cleanup'::text])) OR ((new.execution_state = 'idle'::text) AND (new.execution_workflow_id IS NOT NULL)))) EXECUTE FUNCTION rename_execution_state();
+CREATE TRIGGER app_addresses_stay BEFORE DELETE OR TRUNCATE ON public.app_addresses FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER keep_members_honest BEFORE UPDATE OF status, teardown ON public.app_instance_members FOR EACH ROW EXECUTE FUNCTION keep_members_honest();
 CREATE TRIGGER members_begin_created BEFORE INSERT ON public.app_instance_members FOR EACH ROW WHEN ((new.status <> 'created'::text)) EXECUTE FUNCTION require_held_capacity();
 CREATE TRIGGER require_held_capacity BEFORE UPDATE OF status ON public.app_instance_members FOR EACH ROW WHEN (((old.status = 'created'::text) AND (new.status = 'starting'::text))) EXECUTE FUNCTION require_held_capacity();
 CREATE TRIGGER count_apps_in_quota AFTER INSERT OR UPDATE OF status ON public.app_instances FOR EACH ROW EXECUTE FUNCTION count_apps_in_quota();
+CREATE TRIGGER give_app_address AFTER INSERT ON public.app_instances FOR EACH ROW EXECUTE FUNCTION give_app_address();
 CREATE TRIGGER keep_apps_honest BEFORE UPDATE OF status, ended_at ON public.app_instances FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION keep_apps_honest();
 CREATE TRIGGER app_usage_prices_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.app_usage_prices FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
 CREATE TRIGGER app_usage_records_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.app_usage_records FOR EACH STATEMENT EXECUTE FUNCTION forbid_change();
@@ -4005,12 +4076,15 @@ alter table allocation_resource_claims enable row level security;
 alter table allocation_user_data enable row level security;
 alter table allocations enable row level security;
 alter table api_keys enable row level security;
+alter table app_addresses enable row level security;
 alter table app_instance_events enable row level security;
 alter table app_instance_members enable row level security;
 alter table app_instances enable row level security;
 alter table app_log_pieces enable row level security;
 alter table app_member_ports enable row level security;
 alter table app_member_secrets enable row level security;
+alter table app_request_counts enable row level security;
+alter table app_tickets enable row level security;
 alter table app_usage_meters enable row level security;
 alter table app_usage_records enable row level security;
 alter table audit_logs enable row level security;
@@ -4096,12 +4170,15 @@ create policy every on allocation_resource_claims as permissive for all to gpuaa
 create policy every on allocation_user_data as permissive for insert to gpuaas_placement with check (true);
 create policy every on allocations as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
 create policy every on api_keys as permissive for all to gpuaas_auth using (true);
+create policy every on app_addresses as permissive for select to gpuaas_gateway using (true);
 create policy every on app_instance_events as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
 create policy every on app_instance_members as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
 create policy every on app_instances as permissive for all to gpuaas_app_runtime, gpuaas_operator, gpuaas_worker using (true);
 create policy every on app_log_pieces as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
 create policy every on app_member_ports as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
 create policy every on app_member_secrets as permissive for all to gpuaas_app_runtime, gpuaas_worker using (true);
+create policy every on app_request_counts as permissive for all to gpuaas_gateway, gpuaas_worker using (true);
+create policy every on app_tickets as permissive for all to gpuaas_gateway using (true);
 create policy every on app_usage_meters as permissive for all to gpuaas_operator using (true);
 create policy every on app_usage_records as permissive for all to gpuaas_operator, gpuaas_worker using (true);
 create policy every on audit_logs as permissive for all to gpuaas_gateway, gpuaas_operator, gpuaas_worker using (true);
@@ -4176,6 +4253,7 @@ create policy every_read on service_accounts as permissive for select to gpuaas_
 create policy every_read on sku_entitlements as permissive for select to gpuaas_worker using (true);
 create policy every_read on team_members as permissive for select to gpuaas_worker using (true);
 create policy every_write on outbox_events as permissive for insert to gpuaas_operator, gpuaas_worker with check (true);
+create policy expired on app_tickets as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on pending_logins as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on sign_ins as permissive for all to gpuaas_worker using ((expires_at < now()));
 create policy expired on terminal_tokens as permissive for all to gpuaas_worker using ((expires_at < now()));
@@ -4220,10 +4298,12 @@ create policy own on allocation_resource_claims as permissive for insert to gpua
   WHERE (a.id = allocation_resource_claims.allocation_id)) IS NOT NULL));
 create policy own on allocations as permissive for all to gpuaas_placement, gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on api_keys as permissive for all to gpuaas_tenant using (((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])) OR ((organization_id IS NULL) AND (user_id = ( SELECT scope_caller() AS scope_caller)))));
+create policy own on app_addresses as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on app_instance_events as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on app_instance_members as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on app_instances as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on app_log_pieces as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
+create policy own on app_request_counts as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on app_usage_records as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on audit_logs as permissive for select to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
 create policy own on auto_top_ups as permissive for all to gpuaas_tenant using ((organization_id = ANY (( SELECT scope_organizations() AS scope_organizations)::uuid[])));
@@ -4311,6 +4391,9 @@ create policy runtime on allocation_access_keys as permissive for select to gpua
 create policy runtime on allocations as permissive for select to gpuaas_app_runtime using (true);
 create policy runtime on outbox_events as permissive for select to gpuaas_app_runtime using (true);
 create policy runtime_write on outbox_events as permissive for insert to gpuaas_app_runtime with check (true);
+create policy served on app_instance_members as permissive for select to gpuaas_gateway using (true);
+create policy served on app_instances as permissive for select to gpuaas_gateway using (true);
+create policy served on app_member_ports as permissive for select to gpuaas_gateway using (true);
 create policy shared on registry_blobs as permissive for select to gpuaas_tenant using ((organization_id IS NULL));
 create policy shared on registry_manifest_blobs as permissive for select to gpuaas_tenant using ((organization_id IS NULL));
 create policy shared on registry_manifest_children as permissive for select to gpuaas_tenant using ((organization_id IS NULL));
@@ -4351,6 +4434,7 @@ create role gpuaas_relay;
 create role gpuaas_tenant;
 create role gpuaas_worker;
 grant delete on app_member_secrets to gpuaas_worker;
+grant delete on app_tickets to gpuaas_worker;
 grant delete on idempotency_keys to gpuaas_worker;
 grant delete on node_certificates to gpuaas_worker;
 grant delete on pending_logins to gpuaas_worker;
@@ -4364,6 +4448,7 @@ grant delete, insert on terminal_tokens to gpuaas_tenant;
 grant delete, insert, select on app_instances to gpuaas_worker;
 grant delete, insert, select on app_member_ports to gpuaas_worker;
 grant delete, insert, select on app_member_secrets to gpuaas_app_runtime;
+grant delete, insert, select on app_tickets to gpuaas_gateway;
 grant delete, insert, select on blob_holders to gpuaas_blobs;
 grant delete, insert, select on blob_references to gpuaas_blobs;
 grant delete, insert, select on blobs to gpuaas_blobs;
@@ -4420,6 +4505,7 @@ grant delete, insert, select, update on workflow_signals to gpuaas_worker;
 grant delete, insert, select, update on workflow_starts to gpuaas_worker;
 grant delete, select on app_log_pieces to gpuaas_worker;
 grant delete, select on app_member_ports to gpuaas_app_runtime;
+grant delete, select on app_request_counts to gpuaas_worker;
 grant delete, select on parked_events to gpuaas_worker;
 grant delete, select on placement_changes to gpuaas_worker;
 grant delete, select on registry_blobs to gpuaas_worker;
@@ -4461,6 +4547,7 @@ grant insert (image, display_name, kind, readiness_checks) on images to gpuaas_o
 grant insert on allocation_resource_claims to gpuaas_placement;
 grant insert on allocation_user_data to gpuaas_placement;
 grant insert on api_keys to gpuaas_tenant;
+grant insert on app_request_counts to gpuaas_gateway;
 grant insert on audit_logs to gpuaas_auth;
 grant insert on audit_logs to gpuaas_gateway;
 grant insert on audit_logs to gpuaas_node;
@@ -4569,10 +4656,13 @@ grant insert, select, update on test_charges to gpuaas_worker;
 grant insert, select, update on unproven_devices to gpuaas_worker;
 grant select (allocation_id) on terminal_tokens to gpuaas_tenant;
 grant select (allocation_id, expires_at) on terminal_tokens to gpuaas_worker;
+grant select (allocation_id, port, member_id) on app_member_ports to gpuaas_gateway;
 grant select (allocation_id, public_key) on allocation_access_keys to gpuaas_worker;
 grant select (created_at) on idempotency_keys to gpuaas_worker;
+grant select (expires_at) on app_tickets to gpuaas_worker;
 grant select (expires_at) on pending_logins to gpuaas_worker;
 grant select (expires_at) on sign_ins to gpuaas_worker;
+grant select (id) on app_request_counts to gpuaas_gateway;
 grant select (id) on terminal_recordings to gpuaas_gateway;
 grant select (id, allocation_id, node_id, slot_id, released_at, ends_at) on allocation_resource_claims to gpuaas_placement;
 grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_authorities to gpuaas_operator;
@@ -4580,6 +4670,7 @@ grant select (id, certificate_pem, state, created_at, retired_at, kind) on node_
 grant select (id, deleted_at, created_by) on organizations to gpuaas_auth;
 grant select (id, email, name) on users to gpuaas_tenant;
 grant select (id, expires_at, used_at, revoked_at, authority_id, node_id) on node_enrolments to gpuaas_worker;
+grant select (id, instance_id) on app_instance_members to gpuaas_gateway;
 grant select (id, key_id, public_pem, created_at, retired_at) on certificate_keys to gpuaas_operator;
 grant select (id, key_id, public_pem, created_at, retired_at) on certificate_keys to gpuaas_tenant;
 grant select (id, name) on projects to gpuaas_worker;
@@ -4588,6 +4679,7 @@ grant select (id, organization_id) on allocations to gpuaas_placement;
 grant select (id, organization_id, email, permission_group, permission_group_id, project_id, invited_by, created_at, expires_at, accepted_at, accepted_by, revoked_at) on invitations to gpuaas_tenant;
 grant select (id, organization_id, name) on teams to gpuaas_worker;
 grant select (id, organization_id, name, issuer, client_id, cli_client_id, newcomers_project_id, enabled, created_by, created_at) on identity_providers to gpuaas_tenant;
+grant select (id, organization_id, project_id, app_slug, app_version, status, desired, allocation_id, created_by) on app_instances to gpuaas_gateway;
 grant select (id, organization_id, project_id, capacity_shape, state, desired_state, observed_state, node_id, active_at, release_requested_at) on allocations to gpuaas_node;
 grant select (id, organization_id, project_id, name, owner_user_id, state) on service_accounts to gpuaas_worker;
 grant select (id, organization_id, project_id, name, version, set_by, set_by_name, created_at, set_at) on project_secrets to gpuaas_tenant;
@@ -4602,6 +4694,7 @@ grant select (id, user_id, name, prefix, created_at, expires_at, revoked_at, org
 grant select (member_id) on app_member_secrets to gpuaas_worker;
 grant select (project_id, name) on project_secrets to gpuaas_worker;
 grant select (serial_number, node_id, issued_at, expires_at, revoked_at, authority_id, renewed_from) on node_certificates to gpuaas_worker;
+grant select (slug, version, runtime_profile, cors_origins) on app_manifest_versions to gpuaas_gateway;
 grant select (started_at) on terminal_recordings to gpuaas_worker;
 grant select (state, created_at) on notification_emails to gpuaas_operator;
 grant select (state, touched_at) on blobs to gpuaas_operator;
@@ -4627,6 +4720,8 @@ grant select on allocation_resource_claims to gpuaas_worker;
 grant select on allocation_user_data to gpuaas_node;
 grant select on allocations to gpuaas_operator;
 grant select on api_keys to gpuaas_auth;
+grant select on app_addresses to gpuaas_gateway;
+grant select on app_addresses to gpuaas_tenant;
 grant select on app_artifacts to gpuaas_app_runtime;
 grant select on app_instance_events to gpuaas_tenant;
 grant select on app_instance_members to gpuaas_app_runtime;
@@ -4641,6 +4736,7 @@ grant select on app_manifest_versions to gpuaas_worker;
 grant select on app_manifests to gpuaas_app_runtime;
 grant select on app_manifests to gpuaas_tenant;
 grant select on app_manifests to gpuaas_worker;
+grant select on app_request_counts to gpuaas_tenant;
 grant select on app_usage_records to gpuaas_tenant;
 grant select on app_usage_records to gpuaas_worker;
 grant select on audit_exports to gpuaas_worker;
@@ -4797,6 +4893,7 @@ grant update (pushed_at) on registry_manifests to gpuaas_operator;
 grant update (pushed_at) on registry_manifests to gpuaas_tenant;
 grant update (quantity, records) on app_usage_meters to gpuaas_operator;
 grant update (read_at) on notifications to gpuaas_tenant;
+grant update (recorded_at, refusal) on app_request_counts to gpuaas_worker;
 grant update (region, pool, rack, node_family, mode, draining, profile_tags, drain_reason, identity_revoked_at) on nodes to gpuaas_operator;
 grant update (released_at, ends_at) on allocation_resource_claims to gpuaas_worker;
 grant update (removed_at) on payment_methods to gpuaas_tenant;
@@ -4813,6 +4910,7 @@ grant update (rotation_notice_at) on service_account_tokens to gpuaas_worker;
 grant update (sealed_private_key, retired_at) on certificate_keys to gpuaas_operator;
 grant update (sealed_private_key, state, retired_at) on node_authorities to gpuaas_operator;
 grant update (sealed_private_key, state, retired_at) on node_authorities to gpuaas_worker;
+grant update (sharing) on app_addresses to gpuaas_tenant;
 grant update (state) on app_artifacts to gpuaas_operator;
 grant update (state) on node_resource_slots to gpuaas_placement;
 grant update (state, activated_at) on app_manifest_versions to gpuaas_operator;
@@ -4846,6 +4944,7 @@ revoke execute on function count_blob_bytes() from public;
 revoke execute on function create_month_partitions(timestamp with time zone,integer) from public;
 revoke execute on function drop_month_partitions(text,timestamp with time zone) from public;
 revoke execute on function forget_user_data() from public;
+revoke execute on function give_app_address() from public;
 revoke execute on function grant_workflow_engine() from public;
 revoke execute on function hold_for_sale(json,json,json,uuid[],text[],integer) from public;
 revoke execute on function hold_funds(uuid[]) from public;

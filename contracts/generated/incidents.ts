@@ -30,6 +30,12 @@ export const incidentTypes = {
     "deadline_seconds": 3600,
     "runbook": "docs/runbooks/app-runtime-lifecycle.md"
   },
+  "app_runtime_billing": {
+    "title": "App Runtime Billing Incident",
+    "severity": "major",
+    "deadline_seconds": 3600,
+    "runbook": "docs/runbooks/app-runtime-billing.md"
+  },
   "slot_cleanup_blocked": {
     "title": "Slot quarantined: wipe not verified",
     "severity": "major",

@@ -123,6 +123,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/apps/{label}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sign a browser in to an app
+         * @description The app's own address sends browsers here. A person who is signed in goes back with a ticket that works once, for
+         *     30 seconds, in the browser that asked; anybody else signs in first.
+         */
+        get: operations["openApp"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/callback": {
         parameters: {
             query?: never;
@@ -2102,6 +2123,49 @@ export interface paths {
         };
         /** An app instance */
         get: operations["getAppInstance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/app-instances/{app_instance_id}/address": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where an app instance is served, and who may open it */
+        get: operations["getAppAddress"];
+        /**
+         * Decide who may open an app instance
+         * @description Only the person or service account that started the instance decides. A person who may no longer open it is cut off
+         *     within five seconds.
+         */
+        put: operations["setAppSharing"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/app-instances/{app_instance_id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Requests of an app instance, and their cost
+         * @description The gateway counts answered requests about every second; they are recorded and debited a few seconds later. The
+         *     machine is billed with its allocation.
+         */
+        get: operations["getAppInstanceUsage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5919,6 +5983,37 @@ export interface components {
             /** Format: uuid */
             retry_of?: string;
         };
+        /**
+         * @description `owner`: only who started the instance. `project`: everybody with the permission `app_instance.open` in its project.
+         * @enum {string}
+         */
+        AppSharing: "owner" | "project";
+        AppAddress: {
+            /** Format: uuid */
+            app_instance_id: string;
+            /** @description Never given to another instance. */
+            label: string;
+            /** @description Opens the app in a browser; programs send an API key there. */
+            url: string;
+            /** @description The same app for programs that cannot resolve its name. It takes API keys only. */
+            program_url: string;
+            sharing: components["schemas"]["AppSharing"];
+        };
+        AppInstanceUsage: {
+            /** Format: uuid */
+            app_instance_id: string;
+            /**
+             * Format: int64
+             * @description As the gateways counted them.
+             */
+            requests: number;
+            /**
+             * Format: int64
+             * @description Those that billing has recorded.
+             */
+            recorded_requests: number;
+            costs: components["schemas"]["Money"][];
+        };
         AppInstanceMember: {
             /** Format: uuid */
             id: string;
@@ -6972,7 +7067,7 @@ export interface components {
             acknowledged_at: components["schemas"]["Timestamp"] | null;
         };
         /** @enum {unknown} */
-        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "slot_cleanup_blocked" | "blob_corrupt" | "event_parked" | "tick_failing" | "audit_log_growing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "node_not_ready" | "quota_drift" | "host_cleanup_blocked" | "ingress_not_applied" | "app_runtime_lifecycle" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "node_identity_not_rotated" | "node_onboarding_failed" | "payment_stuck" | "payment_disputed" | "email_failing";
+        IncidentType: "workflow_stuck" | "workflow_failed" | "worker_lost" | "allocation_release_failed" | "app_runtime_lifecycle" | "app_runtime_billing" | "slot_cleanup_blocked" | "blob_corrupt" | "event_parked" | "tick_failing" | "audit_log_growing" | "audit_seal_late" | "audit_chain_broken" | "node_unreachable" | "node_device_missing" | "node_gpu_unhealthy" | "node_agent_outdated" | "node_not_ready" | "quota_drift" | "host_cleanup_blocked" | "ingress_not_applied" | "allocation_machine_lost" | "node_orphans" | "slot_drift" | "meter_without_workload" | "workload_without_meter" | "node_conversion_failed" | "node_identity_not_rotated" | "node_onboarding_failed" | "payment_stuck" | "payment_disputed" | "email_failing";
         Incident: {
             /** Format: uuid */
             id: string;
@@ -7721,6 +7816,44 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description To the identity provider. */
+            302: {
+                headers: {
+                    Location: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    openApp: {
+        parameters: {
+            query: {
+                /** @description SHA-256 of the nonce in the browser's cookie. */
+                attempt: string;
+                /** @description A path of the app to return to. */
+                to?: string;
+                /** @description Set by the sign-in page. Browsers apply its `form-action` to redirects, so a page leads on instead. */
+                signed_in?: boolean;
+            };
+            header?: never;
+            path: {
+                label: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page without scripts that leads to the app. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description To the app, or to the sign-in page. */
             302: {
                 headers: {
                     Location: string;
@@ -11604,6 +11737,84 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AppInstance"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getAppAddress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app_instance_id: components["parameters"]["AppInstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The address. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppAddress"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    setAppSharing: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes the mutation safe to retry. Repeating key and body returns the first response for 24 h. */
+                "X-Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                app_instance_id: components["parameters"]["AppInstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    sharing: components["schemas"]["AppSharing"];
+                };
+            };
+        };
+        responses: {
+            /** @description The address. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppAddress"];
+                };
+            };
+            "4XX": components["responses"]["Problem"];
+        };
+    };
+    getAppInstanceUsage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app_instance_id: components["parameters"]["AppInstanceId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sums since the start of the instance. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppInstanceUsage"];
                 };
             };
             "4XX": components["responses"]["Problem"];

@@ -74,6 +74,40 @@ export const operations: readonly Operation[] = [
     ]
   },
   {
+    "id": "openApp",
+    "method": "get",
+    "path": "/auth/apps/{label}",
+    "summary": "Sign a browser in to an app",
+    "fields": [
+      {
+        "name": "label",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "attempt",
+        "in": "query",
+        "type": "string",
+        "required": true,
+        "description": "SHA-256 of the nonce in the browser's cookie"
+      },
+      {
+        "name": "to",
+        "in": "query",
+        "type": "string",
+        "description": "A path of the app to return to"
+      },
+      {
+        "name": "signed_in",
+        "in": "query",
+        "type": "boolean",
+        "description": "Set by the sign-in page"
+      }
+    ],
+    "answer": "text"
+  },
+  {
     "id": "finishLogin",
     "method": "get",
     "path": "/auth/callback",
@@ -3750,6 +3784,62 @@ export const operations: readonly Operation[] = [
     "answer": "json"
   },
   {
+    "id": "getAppAddress",
+    "method": "get",
+    "path": "/api/v1/app-instances/{app_instance_id}/address",
+    "summary": "Where an app instance is served, and who may open it",
+    "fields": [
+      {
+        "name": "app_instance_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "setAppSharing",
+    "method": "put",
+    "path": "/api/v1/app-instances/{app_instance_id}/address",
+    "summary": "Decide who may open an app instance",
+    "fields": [
+      {
+        "name": "app_instance_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      },
+      {
+        "name": "sharing",
+        "in": "body",
+        "type": "string",
+        "required": true,
+        "choices": [
+          "owner",
+          "project"
+        ],
+        "description": "`owner`: only who started the instance"
+      }
+    ],
+    "answer": "json"
+  },
+  {
+    "id": "getAppInstanceUsage",
+    "method": "get",
+    "path": "/api/v1/app-instances/{app_instance_id}/usage",
+    "summary": "Requests of an app instance, and their cost",
+    "fields": [
+      {
+        "name": "app_instance_id",
+        "in": "path",
+        "type": "string",
+        "required": true
+      }
+    ],
+    "answer": "json"
+  },
+  {
     "id": "stopAppInstance",
     "method": "post",
     "path": "/api/v1/app-instances/{app_instance_id}/stop",
@@ -6441,6 +6531,8 @@ export const operations: readonly Operation[] = [
           "workflow_failed",
           "worker_lost",
           "allocation_release_failed",
+          "app_runtime_lifecycle",
+          "app_runtime_billing",
           "slot_cleanup_blocked",
           "blob_corrupt",
           "event_parked",
@@ -6456,7 +6548,6 @@ export const operations: readonly Operation[] = [
           "quota_drift",
           "host_cleanup_blocked",
           "ingress_not_applied",
-          "app_runtime_lifecycle",
           "allocation_machine_lost",
           "node_orphans",
           "slot_drift",

@@ -568,6 +568,18 @@ export const problems = {
     "status": 400,
     "title": "Invalid provider signature"
   },
+  "app_without_address": {
+    "status": 409,
+    "title": "The app has no web address"
+  },
+  "app_of_another_person": {
+    "status": 409,
+    "title": "Somebody else started the app"
+  },
+  "app_not_running": {
+    "status": 503,
+    "title": "The app is not running"
+  },
   "app_unknown": {
     "status": 422,
     "title": "Unknown app"

@@ -11,6 +11,22 @@ export const GRANT_HEADER = 'x-gpuaas-grant';
 export const REASON_HEADER = 'x-gpuaas-reason';
 export const TUNNEL_PATH = '/node/v1/tunnel';
 /**
+ * An agent opens one tunnel for terminals and streams, and one for the bytes of apps, so that a download does not delay
+ * keystrokes. The second has a path of its own: a gateway of an earlier release refuses it and keeps the first.
+ */
+export const TUNNEL_PATHS = { terminals: TUNNEL_PATH, apps: '/node/v1/app-tunnel' } as const;
+export type TunnelKind = keyof typeof TUNNEL_PATHS;
+export const TUNNEL_KINDS: readonly TunnelKind[] = ['terminals', 'apps'];
+/** Names the tunnel that a gateway wants a stream of another replica to take. */
+export const TUNNEL_KIND_HEADER = 'x-gpuaas-tunnel';
+
+/** The kind of tunnel that a URL opens; null for any other URL. */
+export function tunnelKindOf(url: string | undefined): TunnelKind | null {
+  const path = url?.split('?')[0];
+  return TUNNEL_KINDS.find((kind) => TUNNEL_PATHS[kind] === path) ?? null;
+}
+
+/**
  * Path for a gateway to request a stream from the replica that holds the tunnel, with the grant in the same
  * header.
  */

@@ -18,7 +18,7 @@ import { pullTasks } from './tasks/task-loop.ts';
 import { createTaskRunner } from './tasks/task-runner.ts';
 import { ActiveWork } from './tasks/active-work.ts';
 import { GuestStreams } from './tunnel/guest-streams.ts';
-import { maintainTunnel } from './tunnel/tunnel.ts';
+import { maintainTunnels } from './tunnel/tunnel.ts';
 
 const PRUNE_EVERY_MS = 3_600_000;
 
@@ -74,7 +74,7 @@ export async function runAgent({ config, log, stop, die }: AgentRun): Promise<vo
   const parts = [
     sendHeartbeats({ host, leases, hostLease, controlPlane, clock, keeper, log }, signal),
     pullTasks({ controlPlane, runner, log, signal }),
-    maintainTunnel(config.server, tunnel, link, signal),
+    maintainTunnels(config.server, tunnel, link, signal),
     keeper.keep(controlPlane, signal),
     refusals.deliver(controlPlane, log, signal),
     pruneJournal(journal, clock, signal),

@@ -19,6 +19,7 @@ import { freePort } from './processes/free-port.ts';
 
 export interface TestPlatform {
   baseUrl: string;
+  appsPort: number;
   /** Where agents call. */
   nodeUrl: string;
   services: PlatformServices;
@@ -30,6 +31,7 @@ export interface TestPlatform {
   keys: Record<'operator' | 'admin' | 'member' | 'other', string>;
   projectId: string;
   dataDir: string;
+  databaseUrl: string;
   /** A worker in a separate process, to be killed; `onOutput` gets its output. */
   spawnWorker(env?: Record<string, string>, onOutput?: (text: string) => void): ChildProcess;
   stop(): Promise<void>;
@@ -83,10 +85,11 @@ async function start(
   const dataDir = await mkdtemp(join(tmpdir(), 'gpuaas-test-platform-'));
   onStop(() => rm(dataDir, { recursive: true, force: true }));
   const databaseUrl = options.databaseUrl ?? (await cloneOfTemplate(onStop));
-  const [port, nodePort] = [await freePort(), await freePort()];
+  const [port, nodePort, appsPort] = [await freePort(), await freePort(), await freePort()];
   const config = readConfig([], {
     GPUAAS_PORT: String(port),
     GPUAAS_NODE_PORT: String(nodePort),
+    GPUAAS_APPS_PORT: String(appsPort),
     GPUAAS_DATA_DIR: dataDir,
     ...options.settings,
   });
@@ -122,6 +125,7 @@ async function start(
   await putProductsOnSale(operator);
   return {
     baseUrl: config.publicUrl,
+    appsPort: config.appsPort,
     nodeUrl: platform.nodeUrl,
     services: platform.services,
     fleet,
@@ -132,6 +136,7 @@ async function start(
     keys,
     projectId: platform.people.find((p) => p.key === 'admin')!.projectId!,
     dataDir,
+    databaseUrl,
     spawnWorker(env = {}, onOutput) {
       const child = spawn(process.execPath, [WORKER], {
         env: {

@@ -162,6 +162,7 @@ const multiplyingNothing: Record<string, string> = {
   extendAllocation: SWITCHES,
   offerWholeNode: 'a host has one unit for each of its GPUs',
   setAllocationTags: ONE_EACH,
+  setAppSharing: ONE_EACH,
   cancelReservation: ENDS,
   cancelReservationOf: ENDS,
   setBudget: ONE_EACH,

@@ -98,6 +98,7 @@ describe('the database', () => {
     expect(binding.map(({ file }) => file).filter((file) => !MAY_BIND.test(file))).toEqual([]);
     expect(binding.map(({ file }) => file).toSorted()).toEqual([
       'roles/api.ts',
+      'roles/app-gateway.ts',
       'roles/app-runtime-worker.ts',
       'roles/event-consumers.ts',
       'roles/node-api.ts',

@@ -5,6 +5,8 @@ import { controlPlaneSources, tables } from './database-tables.ts';
 const NOT_OWNED: Readonly<Record<string, string>> = {
   allocation_meters: 'end with their allocation',
   allocation_overviews: 'a read model of allocations',
+  app_addresses: 'the record of which name led where',
+  app_request_counts: 'records of the past',
   app_instances: 'end with their allocation',
   app_usage_records: 'records of the past',
   handed_over_resources: 'records of the past',

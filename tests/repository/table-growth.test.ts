@@ -15,6 +15,7 @@ const KEPT: Readonly<Record<string, string>> = {
   public_ingresses: 'the record of which address led where',
   handed_over_resources: 'the record of who owned what',
 
+  app_addresses: 'a label is never given to another app, so the row outlives it',
   app_artifacts: 'made by publishers; versions name them',
   app_manifests: 'made by publishers',
   app_manifest_versions: 'made by publishers; instances name them',

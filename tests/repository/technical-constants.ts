@@ -6,6 +6,13 @@
 export const technicalConstants: Record<string, string> = {
   'domains/fleet/identity/limit-renewals.ts RETRY_SECONDS': 'wait of a host that renews too often',
   'domains/access/terminal/terminal-gateway.ts AUTH_TIMEOUT_MS': 'a socket that says nothing is closed',
+  'domains/access/http/refuse.ts LOOK_AGAIN_SECONDS': 'how often a page of a starting app reloads',
+  'domains/access/http/app-cookies.ts ATTEMPT_SECONDS': 'how long a person may take to sign in',
+  'domains/access/http/app-origin-door.ts COOKIE_SECONDS':
+    'the sign-in at the console, which has its policies, ends it earlier',
+  'domains/access/http/app-tickets.ts TICKET_SECONDS': 'how long a browser may take to follow a redirect',
+  'domains/access/http/cors.ts PREFLIGHT_SECONDS': 'how long a browser keeps the answer to a preflight',
+  'domains/billing/app-usage/reconcile-requests.ts SETTLED': 'a count is recorded within seconds',
   'domains/access/tunnel/log-in.ts READY_TIMEOUT_MS': 'how long a guest may take to answer a handshake',
   'domains/apps/executors/allocation/runner/call-runner.ts DEADLINE_MS':
     'how long a guest may take to answer what needs no time',

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import cookie from '@fastify/cookie';
 import document from '@gpuaas/contracts/generated/openapi.json' with { type: 'json' };
 import type { FastifyInstance } from 'fastify';
@@ -7,6 +7,11 @@ import { serveRegistry } from '../domains/apps/artifacts/registry/serve-registry
 import { createDomainVerifier } from '../domains/sign-in/verify-domain.ts';
 import { signIn } from '../domains/tenancy/sign-in.ts';
 import { openGateway } from '../domains/access/gateway.ts';
+import type { AppsSite } from '../domains/access/http/app-host.ts';
+import { openAppGateway, type OpenAppGateway } from '../domains/access/http/open-app-gateway.ts';
+import { appDirectory } from '../domains/apps/addresses/find-apps.ts';
+import { isWebSocket } from '../domains/access/http/forward-upgrade.ts';
+import { serveApps } from '../domains/access/http/serve-apps.ts';
 import { postgresTokens } from '../domains/access/tokens/postgres-tokens.ts';
 import { redisTokens } from '../domains/access/tokens/redis-tokens.ts';
 import { TunnelHub } from '../domains/access/tunnel/tunnel-hub.ts';
@@ -62,6 +67,10 @@ export interface ApiOptions {
   /** Address at which other processes reach this process's node port. */
   internalAddress?: string | null;
   publicUrl: string;
+  /** How browsers reach apps; under `localhost` if omitted. */
+  appsSite?: AppsSite;
+  /** Port of apps in this process; none if omitted, as another process serves them. */
+  appsPort?: number | null;
   oidc: OidcSettings;
   /** Serves the embedded identity provider under its issuer's path. */
   devIdp: DevIdp | null;
@@ -86,13 +95,20 @@ export interface Api {
   stop(): Promise<void>;
 }
 
+/** As `npm start` serves apps. */
+const DEFAULT_APPS_SITE: AppsSite = { scheme: 'http', domain: 'localhost:8081' };
+
 /** The public API with console and terminal gateway, and the node API beside it. */
 export async function startApi(services: PlatformServices, options: ApiOptions): Promise<Api> {
-  const { hub, metrics, stop } = await startPublicApi(services, options);
+  const { hub, metrics, apps, stop } = await startPublicApi(services, options);
   const nodeApi = await startNodeApi(services, hub, { ...options, metrics });
+  const { host, appsPort: port = null } = options;
+  const maxConnections = services.policies.get('http.max_connections');
+  const listener = port === null ? null : await serveApps(apps.origins, { host, port, maxConnections });
   return {
     async stop() {
-      await Promise.all([nodeApi.stop(), stop()]);
+      // The gateway cuts what is open, so the listener must not wait for it.
+      await Promise.all([nodeApi.stop(), stop(), listener?.stop()]);
     },
   };
 }
@@ -101,7 +117,7 @@ export async function startApi(services: PlatformServices, options: ApiOptions):
 export async function startPublicApi(
   services: PlatformServices,
   options: Omit<ApiOptions, 'nodePort'>,
-): Promise<{ hub: TunnelHub; metrics: Metrics; stop(): Promise<void> }> {
+): Promise<{ hub: TunnelHub; metrics: Metrics; apps: OpenAppGateway; stop(): Promise<void> }> {
   const { server, ...api } = await createApi(services, options);
   await server.listen({ host: options.host, port: options.port });
   return api;
@@ -113,7 +129,13 @@ type ServerOptions = Omit<ApiOptions, 'host' | 'port' | 'nodePort'>;
 export async function createApi(
   base: PlatformServices,
   options: ServerOptions,
-): Promise<{ server: FastifyInstance; hub: TunnelHub; metrics: Metrics; stop(): Promise<void> }> {
+): Promise<{
+  server: FastifyInstance;
+  hub: TunnelHub;
+  metrics: Metrics;
+  apps: OpenAppGateway;
+  stop(): Promise<void>;
+}> {
   // Without an explicit scope a query sees no tenant.
   const services = servicesAsRole(base, 'gpuaas_tenant');
   const readsLog = servicesAsRole(base, 'gpuaas_relay').db;
@@ -133,6 +155,16 @@ export async function createApi(
     tokens: terminalTokens,
     metrics: metrics.streams,
     publicUrl: options.publicUrl,
+    addressOf: clientAddresses(options.trustedProxies ?? []),
+  });
+  const appsSite = options.appsSite ?? DEFAULT_APPS_SITE;
+  const apps = openAppGateway(asGateway, {
+    hub,
+    tail,
+    apps: appDirectory,
+    metrics: metrics.streams,
+    site: appsSite,
+    consoleUrl: options.publicUrl,
     addressOf: clientAddresses(options.trustedProxies ?? []),
   });
   const identities = servicesAsRole(base, 'gpuaas_auth').db;
@@ -168,6 +200,8 @@ export async function createApi(
       },
       payments,
       gateway: { services: asGateway, hub },
+      appsSite,
+      apps: appDirectory,
       terminalTokens,
       lab: options.lab ?? null,
     }),
@@ -195,9 +229,9 @@ export async function createApi(
             keepAliveTimeout: KEEP_ALIVE_MS,
             ...LISTENER_TIMEOUTS,
             // Any other upgrade, such as to h2c, is ignored: the request is served without it.
-            shouldUpgradeCallback: (request) => gateway.serves(request),
+            shouldUpgradeCallback: (request) => gateway.serves(request) || isAppUpgrade(apps, request),
           },
-          guardRequests(options, limitBodyTime(withDevIdp(options.devIdp, handler))),
+          guardRequests(options, withApps(apps, limitBodyTime(withDevIdp(options.devIdp, handler)))),
         ),
       trustProxy: options.trustedProxies?.length ? options.trustedProxies : false,
     },
@@ -210,15 +244,20 @@ export async function createApi(
   server.server.maxConnections = services.policies.get('http.max_connections');
   server.server.on(
     'upgrade',
-    guardUpgrades(options, (...upgrade) => gateway.accept(...upgrade)),
+    guardUpgrades(options, (request, socket, head) => {
+      if (apps.paths.serves(request)) apps.paths.upgrade(request, socket, head);
+      else gateway.accept(request, socket, head);
+    }),
   );
   server.server.on('checkExpectation', refuseExpectations(options));
   return {
     server,
     hub,
     metrics,
+    apps,
     async stop() {
       await gateway.close();
+      await apps.close();
       redis?.close();
       hub.close();
       await stop();
@@ -226,6 +265,18 @@ export async function createApi(
       metrics.stop();
     },
   };
+}
+
+/** Programs reach apps at the console's address, too. */
+function withApps({ paths }: OpenAppGateway, handler: RawHandler): RawHandler {
+  return (request, response) => {
+    if (paths.serves(request)) paths.handle(request, response);
+    else handler(request, response);
+  };
+}
+
+function isAppUpgrade({ paths }: OpenAppGateway, request: IncomingMessage): boolean {
+  return paths.serves(request) && isWebSocket(request);
 }
 
 function withDevIdp(devIdp: DevIdp | null, handler: RawHandler): RawHandler {

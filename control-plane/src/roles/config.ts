@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { unknownFaults, SIMULATED_FAULTS } from '@gpuaas/contracts/simulated-faults';
 import { isLoopbackHttp } from '../platform/auth/provider.ts';
+import type { AppsSite } from '../domains/access/http/app-host.ts';
 import type { BlobSettings } from '../platform/blobs/blobs.ts';
 import { databaseLimits, type DatabaseLimits } from '../platform/db/limits.ts';
 import { API_AUDIENCE, type OidcSettings } from '../platform/auth/trusted-providers.ts';
@@ -22,6 +23,9 @@ export interface Config {
   nodePort: number;
   host: string;
   nodeHostnames: string[];
+  /** Port that apps are served on, and how browsers reach them. */
+  appsPort: number;
+  appsSite: AppsSite;
   /** Address at which other processes reach this process's node port; null for its listening address. */
   internalAddress: string | null;
   stepCa: StepCaSettings | null;
@@ -72,6 +76,8 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
   const issuer = setting('oidc-issuer');
   const nodePort = number('node-port', 8443, 0, 65_535);
   const dataDir = resolve(setting('data-dir') ?? defaultDataDir(env));
+  const publicUrl = setting('public-url') ?? `http://${host}:${port}`;
+  const appsPort = number('apps-port', 8081, 0, 65_535);
   const hostnames = nodeHostnames(setting('node-hostnames') ?? '');
   return {
     port,
@@ -80,7 +86,9 @@ export function readConfig(argv = process.argv.slice(2), env: NodeJS.ProcessEnv 
     nodeHostnames: hostnames,
     internalAddress: internalAddress(setting('internal-address')),
     stepCa: readStepCa(setting),
-    publicUrl: setting('public-url') ?? `http://${host}:${port}`,
+    publicUrl,
+    appsPort,
+    appsSite: appsSite(setting('apps-domain') ?? `localhost:${appsPort}`, publicUrl),
     dataDir,
     blobs: readBlobs(setting, env, dataDir),
     databaseUrl: setting('database-url') ?? null,
@@ -267,6 +275,18 @@ function nodeHostnames(text: string): string[] {
   const wrong = given.find((name) => isIP(name) === 0 && !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(name));
   if (wrong === undefined) return given;
   throw new ConfigError(`GPUAAS_NODE_HOSTNAMES: "${wrong}" is neither a name nor an address`);
+}
+
+/** Apps must be another site than the console: a cookie of a shared domain would reach both. */
+function appsSite(domain: string, publicUrl: string): AppsSite {
+  const name = domain.replace(/:\d{1,5}$/, '');
+  if (!/^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(name) || isIP(name) !== 0)
+    throw new ConfigError(`GPUAAS_APPS_DOMAIN: "${domain}" is no domain name in lower case`);
+  const console = URL.parse(publicUrl)?.hostname ?? '';
+  const related = (a: string, b: string): boolean => a === b || a.endsWith(`.${b}`);
+  if (name !== 'localhost' && (related(name, console) || related(console, name)))
+    throw new ConfigError(`GPUAAS_APPS_DOMAIN: ${name} and the console's ${console} must be different sites`);
+  return { scheme: publicUrl.startsWith('https:') ? 'https' : 'http', domain };
 }
 
 function redisUrl(text: string | undefined): string | null {

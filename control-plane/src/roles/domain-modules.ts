@@ -1,3 +1,6 @@
+import type { AppDirectory } from '../domains/access/http/app-directory.ts';
+import type { AppsSite } from '../domains/access/http/app-host.ts';
+import { appAddressesModule } from '../domains/apps/addresses/module.ts';
 import { accessModule } from '../domains/access/module.ts';
 import type { TerminalTokens } from '../domains/access/tokens/terminal-tokens.ts';
 import type { TunnelHub } from '../domains/access/tunnel/tunnel-hub.ts';
@@ -47,6 +50,9 @@ export interface ApiContext {
   identityProviders: IdentityProviderOptions;
   payments: { worker: Services; provider: PaymentProvider | null };
   gateway: { services: Services; hub: TunnelHub };
+  appsSite: AppsSite;
+  /** Finds apps for the gateway. */
+  apps: AppDirectory;
   terminalTokens: TerminalTokens;
   lab: Lab | null;
   owners: readonly ResourceOwner[];
@@ -95,6 +101,7 @@ export const domainModules: readonly DomainModule[] = [
   fleetModule,
   allocationsModule,
   accessModule,
+  appAddressesModule,
   appsModule,
   incidentsModule,
   policiesModule,

@@ -9,6 +9,13 @@ interface SettingDescription {
 export const SETTINGS = {
   port: { env: 'GPUAAS_PORT', otherwise: '8080', about: 'console and API' },
   'node-port': { env: 'GPUAAS_NODE_PORT', otherwise: '8443', about: 'node agents (mTLS)' },
+  'apps-port': { env: 'GPUAAS_APPS_PORT', otherwise: '8081', about: 'apps in the browser' },
+  'apps-domain': {
+    env: 'GPUAAS_APPS_DOMAIN',
+    otherwise: 'localhost:<apps port>',
+    about:
+      "domain whose first label names an app, with the port if browsers use another than the scheme's; a registrable domain of its own, never under the console's",
+  },
   'node-hostnames': {
     env: 'GPUAAS_NODE_HOSTNAMES',
     otherwise: 'localhost and 127.0.0.1 alone',

@@ -31,6 +31,7 @@ await runRole(async (onStop, stopping, fail) => {
   warnOfUnencryptedLinks(config, log);
   await requireFreePort(config.host, config.port, 'GPUAAS_PORT');
   await requireFreePort(config.host, config.nodePort, 'GPUAAS_NODE_PORT');
+  await requireFreePort(config.host, config.appsPort, 'GPUAAS_APPS_PORT');
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   say('GPUaaS is starting …');
   const consoleBuilt = buildConsole((line) => say(`  ${line}`), stopping);

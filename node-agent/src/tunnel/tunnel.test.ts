@@ -15,7 +15,7 @@ import { startFakeControlPlane, type FakeControlPlane } from '../testing/fake-co
 import { silentLog } from '../testing/simulated-host.ts';
 import { GuestStreams } from './guest-streams.ts';
 import { ALWAYS_CONNECTED } from '../link.ts';
-import { maintainTunnel } from './tunnel.ts';
+import { maintainTunnels } from './tunnel.ts';
 
 const allocationId = randomUUID();
 const streams = new GuestStreams();
@@ -47,7 +47,7 @@ beforeAll(async () => {
     openGuestPort,
     openConsoleLog: () => Promise.resolve(Readable.from([Buffer.from('booted\n')])),
   } as unknown as Host;
-  tunnel = maintainTunnel(
+  tunnel = maintainTunnels(
     new URL(platform.url),
     { host, streams, identity: () => identity, now: () => new Date(), log: silentLog },
     ALWAYS_CONNECTED,

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { TUNNEL_PATH } from '@gpuaas/contracts/tunnel';
+import { TUNNEL_KINDS, TUNNEL_PATHS } from '@gpuaas/contracts/tunnel';
 import { createWebSocketStream, WebSocket } from 'ws';
 import { Backoff } from '../backoff.ts';
 import type { Identity } from '../identity/identity.ts';
@@ -15,19 +15,35 @@ const HANDSHAKE_MS = 10_000;
 /** A connection that lived this long was a good one: the next attempt starts without delay. */
 const STABLE_MS = 10_000;
 
-/** Keeps the one outbound connection to the gateway until the signal fires. */
-export async function maintainTunnel(
+/** Keeps the outbound connections to the gateway until the signal fires. A grant opens one stream, in any of them. */
+export async function maintainTunnels(
   server: URL,
   streams: StreamServer,
   link: Link,
   signal: AbortSignal,
 ): Promise<void> {
-  const backoff = new Backoff(500, 15_000);
   const used = new UsedGrants();
+  await Promise.all(
+    TUNNEL_KINDS.map((kind) => {
+      const url = new URL(TUNNEL_PATHS[kind], server);
+      const log = streams.log.child({ tunnel: kind });
+      return maintainTunnel(url, { ...streams, log }, used, link, signal);
+    }),
+  );
+}
+
+async function maintainTunnel(
+  url: URL,
+  streams: StreamServer,
+  used: UsedGrants,
+  link: Link,
+  signal: AbortSignal,
+): Promise<void> {
+  const backoff = new Backoff(500, 15_000);
   while (!signal.aborted) {
     const started = Date.now();
     try {
-      await holdTunnel(server, streams, used, AbortSignal.any([signal, link.signal()]));
+      await holdTunnel(url, streams, used, AbortSignal.any([signal, link.signal()]));
       streams.log.info('tunnel closed');
     } catch (error) {
       if (!signal.aborted) streams.log.warn({ reason: errorMessage(error) }, 'tunnel lost');
@@ -38,13 +54,13 @@ export async function maintainTunnel(
 }
 
 async function holdTunnel(
-  server: URL,
+  url: URL,
   streams: StreamServer,
   used: UsedGrants,
   signal: AbortSignal,
 ): Promise<void> {
   signal.throwIfAborted();
-  const socket = openSocket(server, streams.identity());
+  const socket = openSocket(url, streams.identity());
   socket.on('error', () => undefined);
   const cut = (): void => socket.terminate();
   signal.addEventListener('abort', cut, { once: true });
@@ -69,8 +85,7 @@ async function holdTunnel(
   }
 }
 
-function openSocket(server: URL, identity: Identity): WebSocket {
-  const url = new URL(TUNNEL_PATH, server);
+function openSocket(url: URL, identity: Identity): WebSocket {
   url.protocol = 'wss:';
   return new WebSocket(url, {
     ca: identity.ca_bundle_pem,

@@ -6,7 +6,7 @@ import { eventually } from '../eventually.ts';
 import { freePort } from './free-port.ts';
 
 /** `platform` is all of them in one process, as `npm start` runs it, without hosts. */
-export type Role = 'api' | 'node-api' | 'worker' | 'relay' | 'migrate' | 'platform';
+export type Role = 'api' | 'app-gateway' | 'node-api' | 'worker' | 'relay' | 'migrate' | 'platform';
 
 export interface RoleProcess {
   pid: number;

@@ -13,7 +13,7 @@ interface Cookie {
 }
 
 /**
- * A browser without scripts: follows redirects, keeps cookies, submits forms. It stops at URLs that match
+ * A browser without scripts: follows redirects and refreshes, keeps cookies, submits forms. It stops at URLs that match
  * `stopsAt`.
  */
 export class CookieBrowser {
@@ -37,7 +37,8 @@ export class CookieBrowser {
       ...(form && { body: new URLSearchParams(form) }),
     });
     for (const line of response.headers.getSetCookie()) this.#keep(line);
-    const location = response.headers.get('location');
+    const refresh = /^0; url=(.*)$/.exec(response.headers.get('refresh') ?? '')?.[1];
+    const location = response.headers.get('location') ?? refresh ?? null;
     if (location !== null) {
       await response.arrayBuffer();
       return await this.go(new URL(location, url).href, undefined, hops + 1);

@@ -1,6 +1,7 @@
 import { permissionsAt, type Binding, type Scope } from '../../platform/auth/caller.ts';
 import { currentBindings, watchRights, type RightsWatch } from '../../platform/auth/watch-rights.ts';
 import { serializeCredential } from '../../platform/auth/serialize-credential.ts';
+import type { Db } from '../../platform/db/database.ts';
 import type { EventTail } from '../../platform/events/tail.ts';
 import { repeat, type RepeatHandle } from '../../platform/repeat.ts';
 import type { Services } from '../../platform/services.ts';
@@ -68,7 +69,7 @@ export class AccessWatch {
     const leave = (): void => this.#leave(visitor, visit, cut);
     try {
       // Read after the visit counts as open: a change from here on cuts it.
-      const subject = await this.#subjectFor(door, visitor);
+      const subject = await findOpenSubject(this.#services.db, door, visitor);
       visit.rights ??= this.#follow(visitor, visit, subject);
       return { subject, close: leave, whyClosed: () => this.#whyClosed(door, visitor.subjectId) };
     } catch (error) {
@@ -115,17 +116,6 @@ export class AccessWatch {
     return count;
   }
 
-  async #subjectFor<S extends DoorSubject>(door: Door<S>, visitor: Visitor): Promise<S> {
-    const { db } = this.#services;
-    const subject = (await door.find(db, [visitor.subjectId])).get(visitor.subjectId);
-    const bindings = await currentBindings(db, visitor);
-    if (!subject || !bindings || !mayEnter(door, bindings, subject))
-      throw new AccessRefusedError('forbidden', door.forbiddenMessage);
-    if (!door.isOpen(subject))
-      throw new AccessRefusedError('not_active', `The ${door.subject} is not active.`);
-    return subject;
-  }
-
   #follow({ credential }: Visitor, visit: Visit, subject: DoorSubject): RightsWatch {
     const { db, log } = this.#services;
     return watchRights(
@@ -152,7 +142,11 @@ export class AccessWatch {
       const open = await this.#open(first(visits, 'visit').door, [
         ...new Set(visits.map(({ subjectId }) => subjectId)),
       ]);
-      for (const visit of visits) if (!open.has(visit.subjectId)) this.#end(visit, visit.door.closedMessage);
+      for (const visit of visits) {
+        const subject = open.get(visit.subjectId);
+        if (!subject) this.#end(visit, visit.door.closedMessage);
+        else if (!admits(visit.door, subject, visit)) this.#end(visit, visit.door.forbiddenMessage);
+      }
     }
   }
 
@@ -161,9 +155,9 @@ export class AccessWatch {
     return (await this.#open(door, [subjectId])).has(subjectId) ? null : door.closedMessage;
   }
 
-  async #open(door: Door, subjectIds: readonly string[]): Promise<Set<string>> {
+  async #open(door: Door, subjectIds: readonly string[]): Promise<Map<string, DoorSubject>> {
     const found = await door.find(this.#services.db, subjectIds);
-    return new Set(Array.from(found).flatMap(([id, subject]) => (door.isOpen(subject) ? [id] : [])));
+    return new Map(Array.from(found).filter(([, subject]) => door.isOpen(subject)));
   }
 
   #end(visit: Visit, reason: string): void {
@@ -176,11 +170,33 @@ export class AccessWatch {
   }
 }
 
+/** The subject that the visitor may enter now. */
+export async function findOpenSubject<S extends DoorSubject>(
+  db: Db,
+  door: Door<S>,
+  visitor: Pick<Visitor, 'subjectId' | 'actorId' | 'credential'>,
+): Promise<S> {
+  const subject = (await door.find(db, [visitor.subjectId])).get(visitor.subjectId);
+  const bindings = await currentBindings(db, visitor);
+  if (!subject || !bindings || !mayEnter(door, bindings, subject) || !admits(door, subject, visitor))
+    throw new AccessRefusedError('forbidden', door.forbiddenMessage);
+  if (!door.isOpen(subject)) throw new AccessRefusedError('not_active', `The ${door.subject} is not active.`);
+  return subject;
+}
+
 function keyOf(
   { subject, permission }: Pick<Door, 'subject' | 'permission'>,
   { subjectId, actorId, credential }: Visitor,
 ): string {
   return `${subject} ${permission} ${subjectId} ${actorId} ${serializeCredential(credential)}`;
+}
+
+function admits<S extends DoorSubject>(
+  door: Pick<Door<S>, 'admits'>,
+  subject: S,
+  { actorId }: Pick<Visitor, 'actorId'>,
+): boolean {
+  return door.admits?.(subject, actorId) ?? true;
 }
 
 function mayEnter(

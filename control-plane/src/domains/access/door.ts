@@ -19,6 +19,8 @@ export interface Door<S extends DoorSubject = DoorSubject> {
   /** The subjects as they are now, by id. One that does not exist is missing. */
   find(db: Db, subjectIds: readonly string[]): Promise<Map<string, S>>;
   isOpen(subject: S): boolean;
+  /** Whether the subject is shared with the visitor; with everybody who holds the permission if omitted. */
+  admits?(subject: S, actorId: string): boolean;
   /** Events about the subject that cut every visit before the next periodic check. */
   endsOn: ReadonlySet<string>;
   /** Shown to visitors when the subject closes. */

@@ -1,4 +1,9 @@
+import type { SignInCookies } from '../../platform/auth/sign-in-cookies.ts';
 import type { Services } from '../../platform/services.ts';
+import type { AppDirectory } from './http/app-directory.ts';
+import type { AppsSite } from './http/app-host.ts';
+import { pruneAppTickets } from './http/prune-tickets.ts';
+import { appGatewayRoutes } from './http/routes.ts';
 import { pruneRecordings } from './recordings/prune-recordings.ts';
 import { terminalRoutes } from './routes.ts';
 import { pruneTerminalTokens } from './tokens/prune-tokens.ts';
@@ -10,11 +15,16 @@ interface AccessContext {
   /** What opens streams: its services act as the gateway. */
   gateway: { services: Services; hub: TunnelHub };
   terminalTokens: TerminalTokens;
+  appsSite: AppsSite;
+  apps: AppDirectory;
+  signIn: { cookies: SignInCookies };
 }
 
 export const accessModule = {
-  routes: ({ services, gateway, terminalTokens }: AccessContext) =>
-    terminalRoutes(services, terminalTokens, gateway),
+  routes: ({ services, gateway, terminalTokens, ...context }: AccessContext) => ({
+    ...terminalRoutes(services, terminalTokens, gateway),
+    ...appGatewayRoutes({ gateway, ...context }),
+  }),
   ticks: () => [pruneRecordings],
-  retention: [pruneTerminalTokens],
+  retention: [pruneTerminalTokens, pruneAppTickets],
 };

@@ -1,4 +1,6 @@
 import type { Services } from '../../platform/services.ts';
+import { pruneRequestCounts, reconcileAppRequests } from './app-usage/reconcile-requests.ts';
+import { recordAppRequests } from './app-usage/record-requests.ts';
 import { appUsageRoutes } from './app-usage/routes.ts';
 import { budgetRoutes } from './budgets/routes.ts';
 import { watchBudgets } from './budgets/watch-budgets.ts';
@@ -18,5 +20,8 @@ export const billingModule = {
     watchBalances(releaseLeases),
     watchBudgets(releaseLeases),
     reconcileMeters,
+    recordAppRequests,
+    reconcileAppRequests,
   ],
+  retention: [pruneRequestCounts],
 };

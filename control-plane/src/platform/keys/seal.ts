@@ -6,6 +6,7 @@ const ALGORITHM = 'aes-256-gcm';
 /** Purpose of a sealed value. Each has its own derived key, so that one value cannot replace another. */
 export type SealPurpose =
   | 'access_key'
+  | 'app_cookie'
   | 'app_member_secrets'
   | 'certificate_key'
   | 'client_secret'

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** `replica` is a stream that this process carries for another gateway. */
-export type StreamKind = 'terminal' | 'port' | 'console_log' | 'replica';
+export type StreamKind = 'terminal' | 'port' | 'app' | 'console_log' | 'replica';
 
 export interface MeteredStream {
   toGuest(bytes: number): void;

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { signCanonical } from '@gpuaas/contracts/signing';
 import type { AccessGrant } from '@gpuaas/contracts/tasks';
-import { connectAuthority, encodeGrant } from '@gpuaas/contracts/tunnel';
+import { connectAuthority, encodeGrant, type TunnelKind } from '@gpuaas/contracts/tunnel';
 import { newId } from '../../../platform/ids.ts';
 import type { Services } from '../../../platform/services.ts';
 import { dialReplica } from './dial-replica.ts';
@@ -17,6 +17,8 @@ export interface StreamTarget {
   actorId: string;
   /** Null for the console log. */
   port: number | null;
+  /** The tunnel to take; that of terminals if omitted. */
+  carries?: TunnelKind;
 }
 
 export type StreamServices = Pick<Services, 'db' | 'keys' | 'authorities' | 'policies' | 'clock'>;
@@ -36,12 +38,19 @@ export async function openGuestStream(
   const grant = grantFor(services, target);
   const signature = signCanonical(grant, services.keys.signing.privateKey);
   const header = encodeGrant({ grant, signature });
-  const session = hub.session(target.nodeId);
-  if (session) return await openTunnelStream(session, header, connectAuthority(grant));
-  const elsewhere = await findTunnel(services.db, target.nodeId);
-  if (!elsewhere || elsewhere.replicaId === hub.replicaId)
-    throw new GuestUnreachableError('the host is not connected to the gateway');
-  return await dialReplica(elsewhere.address, header, services.authorities.bundle.pem);
+  for (const kind of kindsFor(target)) {
+    const session = hub.session(target.nodeId, kind);
+    if (session) return await openTunnelStream(session, header, connectAuthority(grant));
+    const elsewhere = await findTunnel(services.db, { nodeId: target.nodeId, kind });
+    if (elsewhere && elsewhere.replicaId !== hub.replicaId)
+      return await dialReplica(elsewhere.address, kind, header, services.authorities.bundle.pem);
+  }
+  throw new GuestUnreachableError('the host is not connected to the gateway');
+}
+
+/** An agent of an earlier release has one tunnel for everything. */
+function kindsFor({ carries = 'terminals' }: StreamTarget): readonly TunnelKind[] {
+  return carries === 'apps' ? ['apps', 'terminals'] : ['terminals'];
 }
 
 function grantFor({ clock, policies }: StreamServices, target: StreamTarget): AccessGrant {

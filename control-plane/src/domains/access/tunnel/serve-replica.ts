@@ -10,6 +10,7 @@ import {
   REASON_HEADER,
   REPLICA_STREAM_PATH,
   STREAM_PROTOCOL,
+  TUNNEL_KIND_HEADER,
 } from '@gpuaas/contracts/tunnel';
 import type { Services } from '../../../platform/services.ts';
 import type { StreamMetrics } from '../../../platform/telemetry/stream-metrics.ts';
@@ -39,7 +40,8 @@ export async function serveReplica(
   const grant = typeof header === 'string' ? signedGrant(header, publicKey) : null;
   if (typeof header !== 'string' || !grant || Date.parse(grant.expires_at) <= services.clock.now().getTime())
     return refuse('403 Forbidden', 'grant_invalid');
-  const session = hub.session(grant.node_id);
+  const kind = request.headers[TUNNEL_KIND_HEADER] === 'apps' ? 'apps' : 'terminals';
+  const session = hub.session(grant.node_id, kind);
   if (!session) return refuse('404 Not Found', 'the host is not connected to the gateway');
   let stream: Duplex;
   try {

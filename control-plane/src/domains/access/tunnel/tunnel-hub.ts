@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream, WebSocketServer, type WebSocket } from 'ws';
 import { toRealSocket } from '@gpuaas/contracts/real-socket';
-import { TUNNEL_PATH } from '@gpuaas/contracts/tunnel';
+import { tunnelKindOf, type TunnelKind } from '@gpuaas/contracts/tunnel';
 import { newId } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/telemetry/logger.ts';
 import type { StreamMetrics } from '../../../platform/telemetry/stream-metrics.ts';
@@ -24,14 +24,21 @@ export interface TunnelOwner {
 interface Tunnel {
   session: http2.ClientHttp2Session;
   owner: TunnelOwner;
+  kind: TunnelKind;
+}
+
+/** Names a tunnel: a host has one of each kind. */
+export interface TunnelName {
+  nodeId: string;
+  kind: TunnelKind;
 }
 
 export interface TunnelWatcher {
-  opened(nodeId: string): void;
-  closed(nodeId: string): void;
+  opened(tunnel: TunnelName): void;
+  closed(tunnel: TunnelName): void;
 }
 
-/** The tunnels of the agents connected to this process, one per node; the newest wins. */
+/** The tunnels of the agents connected to this process, one of each kind per node; the newest wins. */
 export class TunnelHub {
   /** Names this process among the gateways. */
   readonly replicaId = newId();
@@ -62,7 +69,7 @@ export class TunnelHub {
       const stream = createWebSocketStream(ws, { allowHalfOpen: false });
       ws.on('error', () => ws.terminate());
       stream.on('error', () => undefined);
-      this.#open(owner, ws, stream).catch((error: unknown) => {
+      this.#open(owner, tunnelKindOf(request.url) ?? 'terminals', ws, stream).catch((error: unknown) => {
         this.#log.warn({ err: error, node_id: owner.nodeId }, 'tunnel could not be opened');
         ws.terminate();
       });
@@ -70,16 +77,21 @@ export class TunnelHub {
   }
 
   static isTunnelPath(url: string | undefined): boolean {
-    return url?.split('?')[0] === TUNNEL_PATH;
+    return tunnelKindOf(url) !== null;
   }
 
-  session(nodeId: string): http2.ClientHttp2Session | undefined {
-    const session = this.#tunnels.get(nodeId)?.session;
+  session(nodeId: string, kind: TunnelKind = 'terminals'): http2.ClientHttp2Session | undefined {
+    const session = this.#tunnels.get(keyOf({ nodeId, kind }))?.session;
     return session?.destroyed ? undefined : session;
   }
 
+  /** Hosts whose terminals this process serves. */
   nodeIds(): string[] {
-    return [...this.#tunnels.keys()];
+    return this.open().flatMap(({ nodeId, kind }) => (kind === 'terminals' ? [nodeId] : []));
+  }
+
+  open(): TunnelName[] {
+    return Array.from(this.#tunnels.values(), ({ owner, kind }) => ({ nodeId: owner.nodeId, kind }));
   }
 
   /** Serial numbers of the certificates that opened the tunnels here. */
@@ -101,7 +113,7 @@ export class TunnelHub {
     for (const client of this.#sockets.clients) client.terminate();
   }
 
-  async #open(owner: TunnelOwner, ws: WebSocket, stream: Duplex): Promise<void> {
+  async #open(owner: TunnelOwner, kind: TunnelKind, ws: WebSocket, stream: Duplex): Promise<void> {
     const { nodeId } = owner;
     const socket = await toRealSocket(stream);
     // The agent opened the connection, but requests go from here to the agent.
@@ -120,33 +132,41 @@ export class TunnelHub {
     // It counts as a tunnel once it answers in HTTP/2.
     session.once('remoteSettings', () => {
       clearTimeout(silence);
-      if (!session.destroyed) this.#register({ session, owner });
+      if (!session.destroyed) this.#register({ session, owner, kind });
     });
     session.on('close', () => {
       clearTimeout(silence);
       stopPinging();
       ws.terminate();
-      this.#forget(nodeId, session);
+      this.#forget({ nodeId, kind }, session);
     });
     ws.on('close', () => session.destroy());
     if (ws.readyState !== ws.OPEN) session.destroy();
   }
 
   #register(tunnel: Tunnel): void {
-    const { nodeId } = tunnel.owner;
-    const before = this.#tunnels.get(nodeId);
-    this.#tunnels.set(nodeId, tunnel);
+    const name = { nodeId: tunnel.owner.nodeId, kind: tunnel.kind };
+    const before = this.#tunnels.get(keyOf(name));
+    this.#tunnels.set(keyOf(name), tunnel);
     before?.session.destroy();
-    this.#metrics.tunnels.set(this.#tunnels.size);
-    this.#log.info({ node_id: nodeId }, 'tunnel open');
-    this.#watcher?.opened(nodeId);
+    this.#countHosts();
+    this.#log.info({ node_id: name.nodeId, kind: name.kind }, 'tunnel open');
+    this.#watcher?.opened(name);
   }
 
-  #forget(nodeId: string, session: http2.ClientHttp2Session): void {
-    if (this.#tunnels.get(nodeId)?.session !== session) return;
-    this.#tunnels.delete(nodeId);
-    this.#metrics.tunnels.set(this.#tunnels.size);
-    this.#log.info({ node_id: nodeId }, 'tunnel closed');
-    this.#watcher?.closed(nodeId);
+  #forget(name: TunnelName, session: http2.ClientHttp2Session): void {
+    if (this.#tunnels.get(keyOf(name))?.session !== session) return;
+    this.#tunnels.delete(keyOf(name));
+    this.#countHosts();
+    this.#log.info({ node_id: name.nodeId, kind: name.kind }, 'tunnel closed');
+    this.#watcher?.closed(name);
   }
+
+  #countHosts(): void {
+    this.#metrics.tunnels.set(this.nodeIds().length);
+  }
+}
+
+function keyOf({ nodeId, kind }: TunnelName): string {
+  return `${kind} ${nodeId}`;
 }

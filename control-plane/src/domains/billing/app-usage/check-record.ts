@@ -1,6 +1,9 @@
 import type { components } from '@gpuaas/contracts/generated/openapi.ts';
 
-export type ReportedRecord = components['schemas']['AppUsageReport'];
+export type ReportedRecord = components['schemas']['AppUsageReport'] & {
+  /** Set by the platform itself, which knows which instance was used; producers outside cannot name one. */
+  app_instance_id?: string;
+};
 
 /** Known projects, allocations and members among those that the records of a batch name. */
 export interface RecordReferences {

@@ -67,6 +67,7 @@ function rowOf(producer: string, record: ReportedRecord, meters: AppMeters) {
     project_id: record.project_id,
     user_id: record.user_id ?? null,
     allocation_id: record.allocation_id ?? null,
+    app_instance_id: record.app_instance_id ?? null,
     app: record.app,
     dimension: record.dimension,
     quantity: BigInt(record.quantity),

@@ -10,7 +10,7 @@ export async function findExistingRecords(
 ): Promise<Map<string, string>> {
   const ids = records.map(({ record_id }) => record_id);
   const { rows } = await sql<Omit<ReportedRecord, 'quantity' | 'occurred_at'> & Stored>`
-    select record_id, organization_id, project_id, user_id, allocation_id, app, dimension, quantity, occurred_at
+    select record_id, organization_id, project_id, user_id, allocation_id, app_instance_id, app, dimension, quantity, occurred_at
     from app_usage_records where producer = ${producer} and record_id = any (${ids}::text[])`.execute(tx);
   return new Map(
     rows.map((row) => [
@@ -36,6 +36,7 @@ export function recordFingerprint(record: ReportedRecord): string {
     record.project_id,
     record.user_id ?? null,
     record.allocation_id ?? null,
+    record.app_instance_id ?? null,
     record.app,
     record.dimension,
     record.quantity,

@@ -1,9 +1,11 @@
 import type { operations } from '@gpuaas/contracts/generated/openapi.ts';
 import { atPlatform, authorize, type Caller } from '../../../platform/auth/caller.ts';
 import type { Handlers } from '../../../platform/http/operation.ts';
+import { Problem } from '../../../platform/http/problem.ts';
 import type { Services } from '../../../platform/services.ts';
 import { combinedCost } from './combined-cost.ts';
 import { createAppPrice } from './create-app-price.ts';
+import { GATEWAY_PRODUCER } from './gateway-producer.ts';
 import { listAppPrices } from './list-app-prices.ts';
 import { recordAppUsage } from './record-app-usage.ts';
 import { sumAppUsage } from './sum-app-usage.ts';
@@ -21,6 +23,10 @@ export function appUsageRoutes(services: Services): Handlers<AppUsageOperations,
       audit(target);
       return mutate(async (tx) => {
         authorize(caller, 'app_usage.report', atPlatform);
+        if (body.producer === GATEWAY_PRODUCER)
+          throw new Problem('invalid_request', 'This producer is the platform itself.', {
+            errors: [{ pointer: '/producer', detail: 'is reserved' }],
+          });
         const results = await recordAppUsage(services, tx, {
           ...body,
           actorUserId: caller.userId,

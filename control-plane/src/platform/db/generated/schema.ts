@@ -157,6 +157,15 @@ export interface ApiKeys {
   user_id: string;
 }
 
+export interface AppAddresses {
+  app_instance_id: string;
+  created_at: Generated<Timestamp>;
+  label: string;
+  organization_id: string;
+  project_id: string;
+  sharing: Generated<"owner" | "project">;
+}
+
 export interface AppArtifacts {
   bytes: bigint;
   digest: string;
@@ -289,6 +298,30 @@ export interface AppMemberSecrets {
   sealed_values: Buffer;
 }
 
+export interface AppRequestCounts {
+  allocation_id: string;
+  app: string;
+  app_instance_id: string;
+  counted_at: Timestamp;
+  id: string;
+  organization_id: string;
+  project_id: string;
+  recorded_at: Timestamp | null;
+  refusal: string | null;
+  requests: bigint;
+  user_id: string | null;
+}
+
+export interface AppTickets {
+  attempt: string;
+  credential: Json;
+  expires_at: Timestamp;
+  label: string;
+  organization_id: string;
+  ticket_hash: Buffer;
+  user_id: string;
+}
+
 export interface AppUsageMeters {
   id: string;
   organization_id: string;
@@ -319,6 +352,7 @@ export interface AppUsageRecords {
   allocation_id: string | null;
   amount_micros: bigint;
   app: string;
+  app_instance_id: string | null;
   block: bigint | null;
   currency: string | null;
   dimension: "model_seconds" | "requests" | "tokens";
@@ -920,6 +954,7 @@ export interface NodeTasks {
 export interface NodeTunnels {
   address: string;
   connected_at: Generated<Timestamp>;
+  kind: Generated<"apps" | "terminals">;
   leased_until: Timestamp;
   node_id: string;
   replica_id: string;
@@ -1656,6 +1691,7 @@ export interface DB {
   allocation_user_data: AllocationUserData;
   allocations: Allocations;
   api_keys: ApiKeys;
+  app_addresses: AppAddresses;
   app_artifacts: AppArtifacts;
   app_instance_events: AppInstanceEvents;
   app_instance_members: AppInstanceMembers;
@@ -1665,6 +1701,8 @@ export interface DB {
   app_manifests: AppManifests;
   app_member_ports: AppMemberPorts;
   app_member_secrets: AppMemberSecrets;
+  app_request_counts: AppRequestCounts;
+  app_tickets: AppTickets;
   app_usage_meters: AppUsageMeters;
   app_usage_prices: AppUsagePrices;
   app_usage_producers: AppUsageProducers;

@@ -92,6 +92,13 @@ export const unrestrictedPolicies: Record<string, string> = {
   'blob_usage: every: gpuaas_blobs': 'the store compares every tenant with its quota',
   'project_secrets: opened: gpuaas_app_runtime':
     'app instances of every project get their secrets; people read no value',
+  'app_tickets: every: gpuaas_gateway': 'the ticket alone identifies its holder',
+  'app_addresses: every: gpuaas_gateway': 'the host name decides which app is opened',
+  'app_instances: served: gpuaas_gateway': 'the host name decides which app is opened; nine columns only',
+  'app_instance_members: served: gpuaas_gateway': 'finds the port of an app; two columns only',
+  'app_member_ports: served: gpuaas_gateway': 'finds the port of an app',
+  'app_request_counts: every: gpuaas_gateway': 'counts requests of every tenant; no right to read',
+  'app_request_counts: every: gpuaas_worker': 'bills the requests of every tenant',
   'project_secrets: named: gpuaas_worker': 'gates ask whether a secret exists; names only',
   'app_instances: every: gpuaas_operator': 'metrics count the instances of all tenants',
   'app_instances: every: gpuaas_worker': 'workers admit and end instances of every tenant',

@@ -117,6 +117,15 @@ export async function writeTenantRows(db: Db, name: string): Promise<TenantRows>
   );
   await sql`insert into terminal_tokens (token_hash, allocation_id, user_id, credential, correlation_id, expires_at)
     values (${secret}, ${allocation}, ${user}, '{}', ${correlation}, now() + interval '1 hour')`.execute(db);
+  await sql`insert into app_tickets (ticket_hash, organization_id, label, user_id, credential, attempt, expires_at)
+    values (${secret}, ${organization}, 'a', ${user}, '{}', ${'a'.repeat(43)}, now() + interval '1 hour')`.execute(
+    db,
+  );
+  await sql`insert into app_addresses (label, app_instance_id, organization_id, project_id)
+    values (${`app-${newId()}`}, ${newId()}, ${organization}, ${project})`.execute(db);
+  await sql`insert into app_request_counts (id, app_instance_id, organization_id, project_id, allocation_id, app, requests,
+      counted_at)
+    values (${newId()}, ${newId()}, ${organization}, ${project}, ${allocation}, 'a', 1, now())`.execute(db);
   const recording = newId();
   await sql`insert into terminal_recordings (id, organization_id, project_id, allocation_id, actor_id, started_at)
     values (${recording}, ${organization}, ${project}, ${allocation}, ${user}, now())`.execute(db);
