@@ -7,7 +7,6 @@ import { useCli } from '../harness/cli/cli.ts';
 import { chromiumPath } from '../harness/console/browser.ts';
 import { useConsole } from '../harness/console/console.ts';
 import { shownSteps } from '../harness/console/shown-steps.ts';
-import { eventually } from '../harness/eventually.ts';
 
 const SLICE_LAUNCH = [
   'Reserve GPUs',
