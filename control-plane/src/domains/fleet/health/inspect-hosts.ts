@@ -8,7 +8,7 @@ import { isConnected } from './connection.ts';
 import { startReadinessCheck } from './readiness.ts';
 import { startReconciliation } from './start-reconciliation.ts';
 
-/** What is looked at, and how; each is due by itself. */
+/** Each inspection has its own due time. */
 const INSPECTIONS = [
   { kind: 'slice.prereq_check', start: startReadinessCheck },
   { kind: 'slice.topology_discover', start: startDiscovery },
