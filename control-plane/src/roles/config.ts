@@ -14,7 +14,7 @@ import type { StepCaSettings } from '../platform/keys/step-ca.ts';
 import { parseApiKey } from '../platform/maas/api-key.ts';
 import type { MaasSettings } from '../platform/maas/maas.ts';
 import type { SmtpSettings } from '../platform/outbound/mailer.ts';
-import { BlobSettingsError, readBlobSettings } from './blob-settings.ts';
+import { BlobSettingsError, readBlobSettings } from './settings/blob-settings.ts';
 import { SETTINGS, type Setting } from './settings.ts';
 
 /** Settings come from the environment; a flag of the same name wins (`--port` for `GPUAAS_PORT`). */

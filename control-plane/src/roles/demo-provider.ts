@@ -1,5 +1,5 @@
 import { ConfigError, type Config } from './config.ts';
-import { isLoopback } from './loopback.ts';
+import { isLoopback } from './settings/loopback.ts';
 
 /** The passwords of the embedded identity provider are public, an operator's among them. */
 export function requireLoopbackForDemo({

@@ -10,7 +10,7 @@ import type { OnStop } from './entry-point.ts';
 import { requireFreePort } from './free-port.ts';
 import { openServices } from './open-services.ts';
 import { databaseReadiness } from './readiness-parts.ts';
-import { warnOfUnencryptedLinks } from './unencrypted-links.ts';
+import { warnOfUnencryptedLinks } from './settings/unencrypted-links.ts';
 
 export interface RoleProcess {
   config: Config & { databaseUrl: string };

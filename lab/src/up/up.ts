@@ -17,7 +17,7 @@ import { requireLoopbackForDemo } from '@gpuaas/control-plane/roles/demo-provide
 import { runRole, type OnStop } from '@gpuaas/control-plane/roles/entry-point';
 import { requireFreePort } from '@gpuaas/control-plane/roles/free-port';
 import { hostsFolder, startPlatform } from './platform.ts';
-import { warnOfUnencryptedLinks } from '@gpuaas/control-plane/roles/unencrypted-links';
+import { warnOfUnencryptedLinks } from '@gpuaas/control-plane/roles/settings/unencrypted-links';
 
 const DEMO_REGION = 'uae-north-1';
 

@@ -1,5 +1,5 @@
-import type { Logger } from '../platform/telemetry/logger.ts';
-import type { Config } from './config.ts';
+import type { Logger } from '../../platform/telemetry/logger.ts';
+import type { Config } from '../config.ts';
 import { isLoopback } from './loopback.ts';
 
 /** Modes in which PostgreSQL clients require TLS. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, readConfig } from './config.ts';
-import { requireLoopbackForDemo } from './demo-provider.ts';
+import { ConfigError, readConfig } from '../config.ts';
+import { requireLoopbackForDemo } from '../demo-provider.ts';
 import { unencryptedLinks } from './unencrypted-links.ts';
 
 const OIDC = {

@@ -1,6 +1,6 @@
-import { isLoopbackHttp } from '../platform/auth/provider.ts';
-import type { BlobSettings } from '../platform/blobs/blobs.ts';
-import type { Setting } from './settings.ts';
+import { isLoopbackHttp } from '../../platform/auth/provider.ts';
+import type { BlobSettings } from '../../platform/blobs/blobs.ts';
+import type { Setting } from '../settings.ts';
 
 /** What is wrong with the settings of the blob store, in words. */
 export class BlobSettingsError extends Error {}
