@@ -27,6 +27,7 @@ import {
 import { seedPayments } from './known/known-payments.ts';
 import { seedOnboarding } from './known/known-onboardings.ts';
 import { seedRepository } from './known/known-registry.ts';
+import { seedApps } from './known/known-apps.ts';
 import { seedSecret } from './known/known-secrets.ts';
 import { seedTenancy } from './known/known-tenancy.ts';
 
@@ -56,6 +57,8 @@ export const CANNOT_SUCCEED: Record<string, string> = {
   importMaasMachine: 'needs a MAAS, as above',
   attachIngress: 'needs a policy that names an owner and a pool; the tests of ingress set one',
   createAllocation: 'needs a host that reports itself; the launch tests have one',
+  createAppInstance: 'needs a machine that holds slots; the tests of apps have one',
+  putAppArtifact: 'needs a body with the digest of its path; the tests of apps upload one',
 };
 
 /** One of each resource, and the values of parameters and fields that name them. */
@@ -71,12 +74,14 @@ export async function seedKnownResources(
   const wiped = await seedWipeCertificate(api, slotHost.sold['slot_id']![0] as string);
   const recorded = await seedRecordedAllocation(api);
   const ingress = await seedIngress(api, nodeId);
+  const apps = await seedApps(api, recorded.allocationId);
   const values: KnownValues = {
     ...newProducts,
     ...(await seedIdentityProvider(api, 'known')),
     issuer: ['https://sign-in.example.com/fuzz'],
     newcomers_project_id: [projectId],
     sign_in_id: [await seedSignIn(api)],
+    ...apps.values,
     ...tenancy.values,
     ...payments.values,
     project_id: [projectId],
@@ -136,6 +141,7 @@ export async function seedKnownResources(
   };
   // Operations that end a resource get a separate one, so that the others still find theirs.
   const own: Record<string, KnownValues> = {
+    ...apps.own,
     ...tenancy.own,
     ...payments.own,
     setPolicy: { policy_name: ['webhooks.max_per_project'], value: [15] },

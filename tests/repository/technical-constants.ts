@@ -6,7 +6,9 @@
 export const technicalConstants: Record<string, string> = {
   'domains/fleet/identity/limit-renewals.ts RETRY_SECONDS': 'wait of a host that renews too often',
   'domains/access/terminal/terminal-gateway.ts AUTH_TIMEOUT_MS': 'a socket that says nothing is closed',
-  'domains/access/terminal/open-shell.ts READY_TIMEOUT_MS': 'how long a guest may take to answer a handshake',
+  'domains/access/tunnel/log-in.ts READY_TIMEOUT_MS': 'how long a guest may take to answer a handshake',
+  'domains/apps/executors/allocation/runner/call-runner.ts DEADLINE_MS':
+    'how long a guest may take to answer what needs no time',
   'domains/access/tunnel/open-tunnel-stream.ts OPEN_TIMEOUT_MS': 'how long an agent may take to answer',
   'domains/access/tunnel/dial-replica.ts ANSWER_TIMEOUT_MS':
     'must stay above what the other gateway gives an agent',

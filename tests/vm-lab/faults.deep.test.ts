@@ -10,6 +10,7 @@ import { createKeyPair } from '@gpuaas/node-agent/testing/ssh';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../harness/eventually.ts';
 import { labCache, openVmHost, type VmHost } from '../harness/fleet/vm-host.ts';
+import { privateAccounts } from '../harness/fleet/room-accounts.ts';
 import { whyNoVmLab } from '../harness/fleet/vm-lab-needs.ts';
 
 const obstacle = whyNoVmLab();
@@ -190,7 +191,7 @@ describe.skipIf(obstacle !== null)(`faults of a real host (${obstacle ?? 'needs 
 
   it('the tenant of the whole host: a login without power, and nothing of it afterwards', async () => {
     const { room } = host;
-    await privateAccounts();
+    await privateAccounts(host);
     const lease = { allocation_id: randomUUID(), username: 'lease-1' };
     const { granted, ssh } = await leaseHost(lease);
     expect(granted).toMatchObject({ outcome: 'succeeded', output: { privileged: false } });
@@ -239,23 +240,6 @@ async function leaseHost(lease: { allocation_id: string; username: string; root?
   const ssh = (command: string): Promise<string> =>
     host.room.run('ssh', ...words, `${lease.username}@127.0.0.1`, command);
   return { granted, ssh };
-}
-
-/** Accounts, homes and an SSH server that only the room knows. */
-async function privateAccounts(): Promise<void> {
-  const { room, dir } = host;
-  const etc = join(dir, '..', 'etc');
-  await room.run('cp', '--archive', '/etc', etc);
-  await room.run('mount', '--bind', etc, '/etc');
-  await room.run('mount', '-t', 'tmpfs', 'tmpfs', '/home');
-  await room.run('mkdir', '-p', '/etc/ssh', '/run/sshd');
-  await room.run(
-    'sh',
-    '-c',
-    'rm -f /etc/ssh/ssh_host_ed25519_key*; ssh-keygen -q -t ed25519 -N "" -f /etc/ssh/ssh_host_ed25519_key',
-  );
-  await room.run('dropbearkey', '-t', 'ed25519', '-f', '/run/dropbear_key');
-  await room.run('dropbear', '-r', '/run/dropbear_key', '-s', '-p', '127.0.0.1:22');
 }
 
 async function eventuallyReleased(launch: Provision): Promise<void> {

@@ -111,8 +111,7 @@ export function describeMember(row: MemberRow): Schemas['AppInstanceMember'] {
 export function describeEvent(row: Selectable<AppInstanceEvents>): Schemas['AppInstanceEvent'] {
   return {
     id: row.id,
-    // Only our own code writes events, and it knows no other type.
-    event_type: row.event_type as Schemas['AppEventType'],
+    event_type: row.event_type,
     message: row.message,
     member_id: row.member_id,
     reason: row.reason,

@@ -3,7 +3,7 @@
  * Please do not edit it manually.
  */
 
-import type { AppReason, IncidentType, NotificationKind, PermissionGroup, Posture, ProjectedState, ReadinessChecks, SlotState, StoredAppCompatibility, StoredAppEnv, StoredAppGate, StoredAppParameters, StoredAppRuntime, StoredAppValues, StoredConnection, StoredEvent, StoredFailure, StoredFields, StoredObserved, StoredPaymentHint, StoredPolicyValue, StoredPosting, StoredSlotBundle, StoredSlotMetadata, StoredTeardown, StoredWipeStatement, StoredWipeTools } from "../stored-types.ts";
+import type { AppEventType, AppReason, IncidentType, NotificationKind, PermissionGroup, Posture, ProjectedState, ReadinessChecks, SlotState, StoredAppCompatibility, StoredAppEnv, StoredAppGate, StoredAppParameters, StoredAppRuntime, StoredAppValues, StoredConnection, StoredEvent, StoredFailure, StoredFields, StoredObserved, StoredPaymentHint, StoredPolicyValue, StoredPosting, StoredSlotBundle, StoredSlotMetadata, StoredTeardown, StoredWipeStatement, StoredWipeTools } from "../stored-types.ts";
 import type { ColumnType } from "kysely";
 
 export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
@@ -168,7 +168,7 @@ export interface AppArtifacts {
 }
 
 export interface AppInstanceEvents {
-  event_type: string;
+  event_type: AppEventType;
   id: string;
   instance_id: string;
   member_id: string | null;

@@ -13,5 +13,7 @@ export interface GuestCommand {
 export interface Guest {
   /** Runs a command as the tenant's user and returns what it printed; its exit status says nothing to us. */
   run(command: GuestCommand): Promise<Buffer>;
+  /** The platform's time. */
+  now(): Date;
   close(): void;
 }

@@ -27,6 +27,7 @@ export async function openGuest(access: GuestAccess, allocationId: string): Prom
   const client = await connect(access, allocationId);
   return {
     run: (command) => runOverSsh(client, command),
+    now: () => access.services.clock.now(),
     close: () => void client.end(),
   };
 }
@@ -46,7 +47,7 @@ async function connect({ services, hub }: GuestAccess, allocationId: string): Pr
     if (error instanceof GuestUnreachableError) throw new GuestError('access_lost', error.message);
     throw error;
   });
-  // Whoever waits for an answer learns of it from its channel.
+  // A pending command fails through its channel.
   client.on('error', () => undefined);
   return client;
 }

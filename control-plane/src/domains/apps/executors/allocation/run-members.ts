@@ -63,14 +63,14 @@ export async function stopMember(
 ): Promise<TeardownEvidence> {
   const grace = Math.ceil(graceSeconds);
   const call = { verb: 'stop', args: [memberId, grace], deadlineMs: grace * 1000 + STOP_MS } as const;
-  return readEvidence(await one(guest, call), new Date());
+  return readEvidence(await one(guest, call), guest.now());
 }
 
 /** Removes the member's files, unless a process of it is left. */
 export async function removeMember(guest: Guest, memberId: string): Promise<TeardownEvidence> {
   return readEvidence(
     await one(guest, { verb: 'remove', args: [memberId], deadlineMs: STOP_MS }),
-    new Date(),
+    guest.now(),
   );
 }
 

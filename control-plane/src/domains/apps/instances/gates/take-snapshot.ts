@@ -3,7 +3,7 @@ import type { Services } from '../../../../platform/services.ts';
 import { liveClaims } from '../../../allocations/claims.ts';
 import type { Capacity } from '../../../allocations/capacity.ts';
 import { findExhaustedBudget } from '../../../billing/budgets/require-budgets.ts';
-import { exceededAfter, type CounterIncrement } from '../../../quotas/check-increments.ts';
+import { checkIncrements, type CounterIncrement } from '../../../quotas/check-increments.ts';
 import { missingSecrets } from '../../../secrets/missing-secrets.ts';
 import type { Snapshot } from './gates.ts';
 
@@ -35,7 +35,7 @@ export async function takeSnapshot(
   return {
     offered,
     missingSecrets: await missingSecrets(tx, projectId, secrets),
-    quota: await exceededAfter(policies, tx, increments),
+    quota: await checkIncrements(policies, tx, increments),
     exhausted: await findExhaustedBudget({ clock }, tx, {
       organizationId,
       projectId,

@@ -30,7 +30,7 @@ describe.skipIf(obstacle !== null)(obstacle ?? 'on a real hypervisor', () => {
     const { id } = await launch(platform.member, platform.projectId, 1);
     await waitForState(platform.member, id, 'active', MACHINE_MS);
     const place = machinePlace(platform, id, {
-      listen: (port) => ['nc', '-lk', '-p', String(port), '-e', 'cat'],
+      listen: (port) => ['nc', '-ll', '-p', String(port), '-e', 'cat'],
       disk: null,
     });
     return { ...place, close };
