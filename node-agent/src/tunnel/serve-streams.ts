@@ -28,7 +28,7 @@ export interface StreamServer {
 const STREAM_WINDOW = 1024 * 1024;
 const CONNECTION_WINDOW = 8 * 1024 * 1024;
 const MAX_STREAMS = 1024;
-const MAX_STREAMS_PER_ALLOCATION = 1024;
+const MAX_STREAMS_PER_ALLOCATION = 256;
 /** Limits the agent's memory for headers and unread bytes of all streams. */
 const MAX_SESSION_MEGABYTES = 64;
 
