@@ -10,8 +10,8 @@ import type { LifecycleWorld } from '../lifecycle/lifecycle-world.ts';
 import type { Scenario } from './step-scenes.ts';
 
 const SLUG = 'matrix';
-/** Tells how often it was started, and runs until it is stopped. */
-const SCRIPT = 'echo started >> "$HOME/starts"; exec sleep 100000';
+/** Records every start, and runs until it is stopped; a test that fails leaves it for ten minutes. */
+const SCRIPT = 'echo started >> "$HOME/starts"; exec sleep 600';
 
 const shared = { hostsFor: (runs: number) => Math.ceil(runs / 8) } as const;
 
@@ -27,9 +27,9 @@ export const appStartScene: Scenario = {
   },
   async ended(world, timeoutMs) {
     await appsAre(world, 'running', timeoutMs);
-    for (const { allocation_id: id } of await apps(world)) {
+    for (const { allocation_id: id, member_id: member } of await apps(world)) {
       expect(await starts(world, id)).toBe(1);
-      expect(await running(world, id)).toBe(1);
+      expect(await isRunning(world, id, member)).toBe(true);
     }
   },
 };
@@ -50,7 +50,8 @@ export const appStopScene: Scenario = {
   },
   async ended(world, timeoutMs) {
     await appsAre(world, 'stopped', timeoutMs);
-    for (const { allocation_id: id } of await apps(world)) expect(await running(world, id)).toBe(0);
+    for (const { allocation_id: id, member_id: member } of await apps(world))
+      expect(await isRunning(world, id, member)).toBe(false);
     const members = await world.api.services.db
       .selectFrom('app_instance_members')
       .select('teardown')
@@ -92,8 +93,9 @@ async function startApp({ api }: LifecycleWorld, allocation_id: string): Promise
 
 async function apps({ api }: LifecycleWorld) {
   return await api.services.db
-    .selectFrom('app_instances')
-    .select(['id', 'allocation_id', 'status'])
+    .selectFrom('app_instances as i')
+    .innerJoin('app_instance_members as m', 'm.instance_id', 'i.id')
+    .select(['i.id', 'i.allocation_id', 'i.status', 'm.id as member_id'])
     .execute();
 }
 
@@ -110,8 +112,9 @@ async function starts({ api }: LifecycleWorld, allocationId: string): Promise<nu
   return text.trim().split('\n').length;
 }
 
-async function running({ api }: LifecycleWorld, allocationId: string): Promise<number> {
+/** Folders share one process table, so the runner also sees the members of the others. */
+async function isRunning({ api }: LifecycleWorld, allocationId: string, memberId: string): Promise<boolean> {
   const guests = localGuests(join(api.dataDir, 'guests'));
   const { members } = await guests.visit(allocationId, observeGuest);
-  return members.filter(({ state }) => state === 'running').length;
+  return members.some((one) => one.memberId === memberId && one.state === 'running');
 }

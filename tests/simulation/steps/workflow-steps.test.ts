@@ -18,6 +18,14 @@ it('a launch ends cleanly when its steps are killed, failed or run twice', async
   await verifySteps(scene, sample, 120_000);
 }, 240_000);
 
+it('an app is started once when the worker is killed between its start and the record', async () => {
+  const cases: Case[] = [
+    { step: 'app_start.members', trial: 'after' },
+    { step: 'app_start.end', trial: 'before' },
+  ];
+  await verifySteps(scenarios['app_instance.start']!, cases, 120_000);
+}, 240_000);
+
 it('every step of every workflow has its trials', () => {
   const tried = new Set(
     Object.values(scenarios).flatMap((scene) =>
