@@ -13,7 +13,7 @@ import { appRuntimeWorkflows } from './workflow-definitions.ts';
 if (isEntryPoint(import.meta.filename)) {
   await runRole(async (onStop) => {
     const role = await openRoleProcess('app-runtime-worker', onStop);
-    const { services, readiness, log } = role;
+    const { config, services, readiness, log } = role;
     // The engine keeps its tables as a worker does; each workflow acts under the role of its queue.
     const engineServices = servicesAsRole(services, 'gpuaas_worker');
     const engine = await startWorkflowEngine({
@@ -26,7 +26,7 @@ if (isEntryPoint(import.meta.filename)) {
       onWorkflowFailed: (failed) => reportFailedWorkflow(engineServices, failed),
     });
     onStop(() => engine.stop());
-    const observer = startAppObserver(services);
+    const observer = startAppObserver(services, config.publicUrl);
     onStop(() => observer.stop());
     addSharedReadinessChecks(readiness, services, { natsUrl: null, decide: false });
     await serveProbes(role, createMetrics(engineServices.database, log, domainGauges), onStop);

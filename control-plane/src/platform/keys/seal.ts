@@ -7,6 +7,7 @@ const ALGORITHM = 'aes-256-gcm';
 export type SealPurpose =
   | 'access_key'
   | 'app_member_secrets'
+  | 'app_instance_token'
   | 'certificate_key'
   | 'client_secret'
   | 'enrolment_token'
